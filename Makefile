@@ -1,0 +1,47 @@
+# Everything a newcomer needs: `make demo` shows what the package does, `make test` checks it.
+# Both build .venv on first use and reuse it afterwards, until pyproject.toml changes.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export NOISYPAIRS_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data),)
+# Small matrices on few cores: one thread per process is faster and repeatable.
+export OMP_NUM_THREADS ?= 1
+
+.PHONY: demo test lint types imports unit format clean
+
+demo: $(VENV)/.app
+	$(BIN)/noisypairs demo
+
+test: lint types imports unit
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+unit: $(VENV)/.dev
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+format: $(VENV)/.dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.app: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[app]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.app

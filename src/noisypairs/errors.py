@@ -1,0 +1,44 @@
+"""What can go wrong, by name: every error says what was given, what was expected, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class NotIdentifiable(ValueError):
+    """The pairs cannot answer the question asked, however many more of the kind arrive.
+
+    Raised, for example, when the prior is ½ and a point-wise method is asked for (a − b = 0), or
+    when no prior at all explains the share of "same" answers. The message carries the reason.
+    """
+
+
+class NotIdentifiableWarning(UserWarning):
+    """The pairs answer the question only just: the noise is inflated by the factor that is named."""
+
+
+class ClassNamesWarning(UserWarning):
+    """Pairs cannot tell which group is which class; the names were chosen by group size."""
+
+
+class MissingExtra(ImportError):
+    """An optional package is needed; the message names the extra that brings it."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs the package {package!r}, which is not installed. "
+            f"Install it with: pip install 'noisypairs[{extra}]'"
+        )
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """Return a sentence that offers the nearest known name, or lists them all.
+
+    >>> did_you_mean("canser", ["cancer", "adult"])
+    "did you mean 'cancer'? Known: adult, cancer"
+    """
+    names = sorted(str(name) for name in known)
+    near = difflib.get_close_matches(str(given), names, n=1, cutoff=0.5)
+    guess = f"did you mean {near[0]!r}? " if near else ""
+    return f"{guess}Known: {', '.join(names)}"
