@@ -1,3 +1,85 @@
-"""Learn a classifier for single items from noisy answers to: are these two the same class?"""
+"""Learn a classifier of items from noisy answers to "are these two the same class?".
+
+Names load their modules when first used: importing the package is cheap, and neither
+scikit-learn nor any optional package is imported before it is needed.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from noisypairs import algebra, datasets, estimation, metrics, model_selection, theory
+    from noisypairs.errors import ClassNamesWarning, NotIdentifiable, NotIdentifiableWarning
+    from noisypairs.estimators import (
+        COPKMeans,
+        LossCorrectionClassifier,
+        PairKMeans,
+        WeightedPairClassifier,
+    )
+    from noisypairs.noise import (
+        CleanPairs,
+        ComposedNoise,
+        LabelingNoise,
+        MatrixNoise,
+        NoiseModel,
+        PairingNoise,
+    )
+    from noisypairs.pairs import Pairs
+    from noisypairs.sampling import sample_pairs
+
+_HOME = {
+    "COPKMeans": "estimators",
+    "ClassNamesWarning": "errors",
+    "CleanPairs": "noise",
+    "ComposedNoise": "noise",
+    "LabelingNoise": "noise",
+    "LossCorrectionClassifier": "estimators",
+    "MatrixNoise": "noise",
+    "NoiseModel": "noise",
+    "NotIdentifiable": "errors",
+    "NotIdentifiableWarning": "errors",
+    "PairKMeans": "estimators",
+    "PairingNoise": "noise",
+    "Pairs": "pairs",
+    "WeightedPairClassifier": "estimators",
+    "sample_pairs": "sampling",
+}
+_MODULES = ("algebra", "datasets", "estimation", "metrics", "model_selection", "theory")
+
+__all__ = [
+    "COPKMeans",
+    "ClassNamesWarning",
+    "CleanPairs",
+    "ComposedNoise",
+    "LabelingNoise",
+    "LossCorrectionClassifier",
+    "MatrixNoise",
+    "NoiseModel",
+    "NotIdentifiable",
+    "NotIdentifiableWarning",
+    "PairKMeans",
+    "PairingNoise",
+    "Pairs",
+    "WeightedPairClassifier",
+    "algebra",
+    "datasets",
+    "estimation",
+    "metrics",
+    "model_selection",
+    "sample_pairs",
+    "theory",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"noisypairs.{_HOME[name]}"), name)
+    if name in _MODULES:
+        return import_module(f"noisypairs.{name}")
+    raise AttributeError(f"module 'noisypairs' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

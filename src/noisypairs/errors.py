@@ -15,7 +15,7 @@ class NotIdentifiable(ValueError):
 
 
 class NotIdentifiableWarning(UserWarning):
-    """The pairs answer the question only just: the noise is inflated by the factor that is named."""
+    """The pairs answer the question only just: noise is inflated by the factor that is named."""
 
 
 class ClassNamesWarning(UserWarning):

@@ -1,0 +1,361 @@
+"""The command line. ``noisypairs --help`` must answer at once, so only typer is imported here.
+
+A new command is one function under ``@command()``: its signature becomes the options, its
+docstring the help, and whatever is slow to import is imported in its body. Exit codes: 0 fine,
+1 bad data, 2 wrong use; both failures are one line on stderr (`failing_with`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+try:
+    import typer
+except ModuleNotFoundError:  # the core installs without it; `main` names the extra that brings it
+    typer = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from noisypairs.algebra import Formula
+    from noisypairs.noise import NoiseModel
+    from noisypairs.theory import ModelClass
+
+BAD_DATA, WRONG_USE = 1, 2
+
+Command = Callable[..., None]
+_COMMANDS: list[tuple[Command, dict[str, Any]]] = []
+
+
+def command(**context_settings: Any) -> Callable[[Command], Command]:
+    """Register a function as the command of its name, with click's context settings if any."""
+
+    def register(function: Command) -> Command:
+        _COMMANDS.append((function, context_settings))
+        return function
+
+    return register
+
+
+@contextmanager
+def failing_with(code: int) -> Iterator[None]:
+    """Turn a ValueError or TypeError of the block into one line on stderr and an exit code."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
+        raise typer.Exit(code) from error
+
+
+def application() -> typer.Typer:
+    """Return the application with every registered command."""
+    app = typer.Typer(
+        name="noisypairs",
+        no_args_is_help=True,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # importing rich would double the time that --help takes
+    )
+    app.callback()(_root)
+    for function, settings in _COMMANDS:
+        app.command(context_settings=settings)(function)
+    return app
+
+
+def main() -> None:
+    """Run the command line; without typer, say which extra brings it and exit with 2."""
+    if typer is None:
+        from noisypairs.errors import MissingExtra
+
+        sys.stderr.write(f"{MissingExtra('typer', 'app', 'The command line')}\n")
+        raise SystemExit(WRONG_USE)
+    application()()
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from noisypairs import __version__
+
+        typer.echo(f"noisypairs {__version__}")
+        raise typer.Exit
+
+
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """Learn a classifier for single items from noisy answers to "are these two the same class?"."""
+
+
+# Unknown options arrive among the rates, where a negative number is told from a misspelt option.
+@command(ignore_unknown_options=True)
+def theory(
+    prior: Annotated[float, typer.Option(help="P(positive class), in (0, 1).")],
+    rates: Annotated[
+        list[str] | None, typer.Argument(help="The two flip rates, written after --noise NAME.")
+    ] = None,
+    noise: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME [RATES]",
+            help="'pairing RHO_S RHO_D', 'labeling RHO_PLUS RHO_MINUS', or 'clean', without rates.",
+        ),
+    ] = "clean",
+    n: Annotated[int, typer.Option("--n", help="Number of pairs.")] = 10_000,
+    delta: Annotated[float, typer.Option(help="Chance that a bound fails.")] = 0.05,
+    epsilon: Annotated[float, typer.Option(help="Excess risk to reach by enough pairs.")] = 0.1,
+    loss: Annotated[str, typer.Option(help="logistic, squared or hinge.")] = "logistic",
+    reach: Annotated[float, typer.Option(help="Linear models with |w||x| up to this.")] = 1.0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what follows from noise and prior: matrices, weights, convexity, bounds, prior roots.
+
+    Example: noisypairs theory --noise pairing 0.2 0.1 --prior 0.35 --n 10000
+    """
+    with failing_with(WRONG_USE):
+        from noisypairs.theory import ModelClass
+
+        source = _noise_model(noise, rates or [])
+        model = ModelClass.linear(norm=reach, loss=loss)
+        facts = [*_algebra_facts(source, prior), *_bound_facts(source, prior, n, delta, model)]
+        facts.append(_pairs_needed(source, prior, epsilon, delta, model))
+    if as_json:
+        import json
+
+        given = {"noise": noise, "rates": [float(word) for word in rates or []], "prior": prior}
+        given |= {"n": n, "delta": delta, "epsilon": epsilon, "loss": loss, "reach": reach}
+        typer.echo(json.dumps(given | _as_json(facts), allow_nan=False, ensure_ascii=False))
+    else:
+        named = " ".join([noise, *(rates or [])])
+        _show(f"{named}; prior {prior:g}; {n:,} pairs; delta {delta:g}; {loss} loss", facts)
+
+
+def _noise_model(name: str, words: Sequence[str]) -> NoiseModel:
+    from noisypairs.errors import did_you_mean
+    from noisypairs.noise import CleanPairs, LabelingNoise, PairingNoise
+
+    known = ("clean", "labeling", "pairing")
+    if name not in known:
+        raise ValueError(f"unknown noise {name!r}: {did_you_mean(name, known)}")
+    rates = [_rate(word) for word in words]
+    wanted = 0 if name == "clean" else 2
+    if len(rates) != wanted:
+        raise ValueError(
+            f"--noise {name} takes {wanted} rates, got {len(rates)} ({' '.join(words) or 'none'}): "
+            "write --noise clean, --noise pairing 0.2 0.1 or --noise labeling 0.2 0.1"
+        )
+    if name == "clean":
+        return CleanPairs()
+    first, second = rates
+    return PairingNoise(first, second) if name == "pairing" else LabelingNoise(first, second)
+
+
+def _rate(word: str) -> float:
+    from noisypairs.errors import did_you_mean
+
+    try:
+        return float(word)
+    except ValueError:
+        if word.startswith("-"):
+            options = ["--noise", "--prior", "--n", "--delta", "--epsilon", "--loss", "--reach"]
+            hint = did_you_mean(word, [*options, "--json"])
+            raise ValueError(f"there is no option {word!r}: {hint}") from None
+        raise ValueError(f"{word!r} is not a flip rate: expected a number in [0, 1)") from None
+
+
+class Fact(NamedTuple):
+    """One line of `theory`: as derived and as the paper prints it; an exception says why not."""
+
+    key: str
+    label: str
+    derived: Any
+    printed: Any = None
+
+
+def _fact(
+    key: str, label: str, derive: Callable[[], Any], printed: Callable[[], Any] | None = None
+) -> Fact:
+    from noisypairs.errors import NotIdentifiable
+
+    def attempt(compute: Callable[[], Any]) -> Any:
+        try:
+            value = compute()
+        except NotIdentifiable as reason:
+            return reason
+        return value.tolist() if hasattr(value, "tolist") else value
+
+    return Fact(key, label, attempt(derive), attempt(printed) if printed else None)
+
+
+def _both(key: str, label: str, compute: Callable[[Formula], Any]) -> Fact:
+    return _fact(key, label, lambda: compute("unbiased"), lambda: compute("printed"))
+
+
+def _algebra_facts(noise: NoiseModel, prior: float) -> list[Fact]:
+    from noisypairs import algebra
+    from noisypairs import theory as numbers
+
+    S = noise.same_probability()
+    T, T_printed = algebra.transition(S, prior), _printed_transition(noise, prior)
+    rate = algebra.same_rate(S, prior)
+    return [
+        _fact("S", "S: P(same | classes), rows and columns -, +", lambda: S),
+        _fact("T", "T: rows same, different; columns +, -", lambda: T, lambda: T_printed),
+        _fact(
+            "T_inverse",
+            "inverse of T",
+            lambda: algebra.invert_transition(T, "printed"),
+            lambda: algebra.invert_transition(T_printed, "printed"),
+        ),
+        _both(
+            "coefficients",
+            "corrected loss: rows same, different; columns +, -",
+            lambda formula: noise.corrected_coefficients(prior, formula),
+        ),
+        _fact("alpha", "weight alpha", lambda: algebra.alpha(S, prior)),
+        _fact("gain", "gain A", lambda: algebra.gain(S, prior)),
+        _fact(
+            "threshold",
+            "threshold of the noisy Bayes rule",
+            lambda: algebra.threshold(S, prior),
+            lambda: _printed_threshold(noise, prior),
+        ),
+        _fact(
+            "bayes_rules",
+            "noisy and clean Bayes rule are",
+            lambda: numbers.compare_bayes_rules(noise, prior),
+        ),
+        _both("convex", "corrected loss convex", lambda f: numbers.is_convex(noise, prior, f)),
+        _fact("same_rate", "P(same)", lambda: rate),
+        _fact(
+            "prior_roots",
+            "priors with this P(same)",
+            # At the flattest prior rounding may leave no real root; the given one always is one.
+            lambda: algebra.prior_roots(S, rate) or (prior,),
+        ),
+    ]
+
+
+def _bound_facts(
+    noise: NoiseModel, prior: float, n: int, delta: float, model: ModelClass
+) -> list[Fact]:
+    from noisypairs import theory as numbers
+
+    given = (n, delta, model)
+    return [
+        _fact(
+            "noise_inflation",
+            "noise inflation: bound over that of clean labels",
+            lambda: numbers.noise_inflation(noise, prior),
+        ),
+        _both(
+            "uniform_deviation",
+            "uniform deviation (Lemma 1)",
+            lambda f: numbers.uniform_deviation_bound(noise, prior, *given, formula=f),
+        ),
+        _both(
+            "excess_risk",
+            "excess risk, loss correction (Theorem 1)",
+            lambda f: numbers.excess_risk_bound(noise, prior, *given, formula=f),
+        ),
+        _both(
+            "clean_excess_risk",
+            "the same without noise",
+            lambda f: numbers.clean_bound(prior, *given, formula=f),
+        ),
+        _both(
+            "weighted_excess_risk",
+            "excess 0-1 risk, weighted (approximation error 0)",
+            lambda f: numbers.weighted_bound(noise, prior, *given, formula=f),
+        ),
+    ]
+
+
+def _pairs_needed(
+    noise: NoiseModel, prior: float, epsilon: float, delta: float, model: ModelClass
+) -> Fact:
+    from noisypairs.theory import sample_size
+
+    return _both(
+        "pairs_needed",
+        f"pairs for an excess risk of {epsilon:g} (Theorem 1)",
+        lambda formula: sample_size(noise, prior, epsilon, delta, model, formula),
+    )
+
+
+def _printed_transition(noise: NoiseModel, prior: float) -> Any:
+    from noisypairs import algebra, printed
+    from noisypairs.noise import LabelingNoise
+
+    if isinstance(noise, LabelingNoise):
+        return printed.labeling_transition(*_binary_rates(noise), prior)
+    return algebra.transition(noise.same_probability(), prior)
+
+
+def _printed_threshold(noise: NoiseModel, prior: float) -> float:
+    from noisypairs import algebra, printed
+    from noisypairs.noise import LabelingNoise
+
+    S = noise.same_probability()
+    if isinstance(noise, LabelingNoise):
+        algebra.require_signal(algebra.signal(S, prior))
+        return printed.labeling_threshold(*_binary_rates(noise), prior)
+    return algebra.threshold(S, prior)
+
+
+def _binary_rates(noise: Any) -> tuple[float, float]:
+    return noise.positive_flip, noise.negative_flip
+
+
+def _as_json(facts: Sequence[Fact]) -> dict[str, Any]:
+    """Return derived values by key, printed ones under "printed", reasons under "missing"."""
+
+    def plain(value: Any) -> Any:
+        return None if isinstance(value, Exception) else value
+
+    return {
+        **{fact.key: plain(fact.derived) for fact in facts},
+        "printed": {f.key: plain(f.printed) for f in facts if f.printed is not None},
+        "missing": {f.key: str(f.derived) for f in facts if isinstance(f.derived, Exception)},
+    }
+
+
+def _show(title: str, facts: Sequence[Fact]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(highlight=False, markup=False)
+    if not console.is_terminal:
+        console.width = 110
+    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
+    for heading in ("quantity", "derived", "as printed in the paper"):
+        table.add_column(heading)
+    for fact in facts:
+        same = fact.printed is not None and _text(fact.printed) == _text(fact.derived)
+        table.add_row(fact.label, _text(fact.derived), "=" if same else _text(fact.printed))
+    console.print(title, table, sep="\n")
+    for reason in dict.fromkeys(str(f.derived) for f in facts if isinstance(f.derived, Exception)):
+        console.print(f"does not exist: {reason}")
+
+
+def _text(value: Any) -> str:
+    match value:
+        case None:
+            return ""
+        case Exception():
+            return "does not exist"
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return f"{value:.6g}"
+        case int():
+            return f"{value:,}"
+        case [[*_], *_]:
+            return "\n".join("  ".join(f"{entry:9.6f}" for entry in row) for row in value)
+        case tuple():
+            return ", ".join(_text(entry) for entry in value) or "none"
+        case _:
+            return str(value)

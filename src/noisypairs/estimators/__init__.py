@@ -1,0 +1,13 @@
+"""Classifiers of items that learn from pairs."""
+
+from noisypairs.estimators.base import PairClassifier
+from noisypairs.estimators.linear import LinearRiskClassifier
+from noisypairs.estimators.loss_correction import LossCorrectionClassifier
+from noisypairs.estimators.weighted import WeightedPairClassifier
+
+__all__ = [
+    "LinearRiskClassifier",
+    "LossCorrectionClassifier",
+    "PairClassifier",
+    "WeightedPairClassifier",
+]

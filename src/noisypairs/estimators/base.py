@@ -1,0 +1,172 @@
+"""What every pair classifier shares: input checks, class names, predictions on items and pairs."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+
+from noisypairs import metrics
+from noisypairs.algebra import Array
+from noisypairs.errors import ClassNamesWarning
+from noisypairs.noise import NoiseModel
+from noisypairs.pairs import Pairs
+
+Positive = Literal["minority", "majority"] | None
+
+
+class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier of items that learns from pairs.
+
+    Fitted attributes: ``classes_`` (K,), ``noise_`` (the noise model believed in), ``prior_``
+    (float for two classes, P(classes_[1]); else (K,)), ``n_features_in_``, ``feature_names_in_``.
+    Subclasses give `fit` and `_class_proba`.
+    """
+
+    classes_: NDArray[Any]
+    noise_: NoiseModel
+    prior_: Any
+
+    @abstractmethod
+    def fit(self, X: Any, pairs: Pairs) -> Self:
+        """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
+
+    @abstractmethod
+    def _class_proba(self, X: Any) -> Array:
+        """Return P(class | x), shape (n, K), columns as in ``classes_``."""
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(class | x), shape (n_items, K), columns in the order of ``classes_``."""
+        return self._class_proba(self._check_items(X))
+
+    def decision_function(self, X: Any) -> Array:
+        """Return P(classes_[1] | x) − ½ for two classes, shape (n,); else P(class | x), (n, K)."""
+        proba = self.predict_proba(X)
+        margin: Array = proba[:, 1] - 0.5 if proba.shape[1] == 2 else proba
+        return margin
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likeliest class of each item, shape (n_items,)."""
+        score = self.decision_function(X)
+        winner = (score > 0).astype(np.intp) if score.ndim == 1 else score.argmax(axis=1)
+        names: NDArray[Any] = self.classes_[winner]
+        return names
+
+    def same_proba(self, X: Any, pairs: Pairs | ArrayLike) -> Array:
+        """Return P(both items are of one class) for each pair, shape (n_pairs,).
+
+        ``pairs`` is a `Pairs` (its answers are not looked at) or positions of shape (n_pairs, 2).
+        """
+        eta = self.predict_proba(X)
+        left, right = _ends(pairs, len(eta))
+        same: Array = np.einsum("nk,nk->n", eta[left], eta[right])
+        return same
+
+    def predict_same(self, X: Any, pairs: Pairs | ArrayLike) -> NDArray[np.bool_]:
+        """Return whether the two items of each pair are predicted to be of one class."""
+        predicted = self.predict(X)
+        left, right = _ends(pairs, len(predicted))
+        same: NDArray[np.bool_] = predicted[left] == predicted[right]
+        return same
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy if ``y`` holds classes; the pair log-likelihood if it is `Pairs`.
+
+        The latter is the mean of log P(answer | x, x') under the fitted noise: it needs no clean
+        label and can be compared across rates, weights and estimators on held-out items.
+        """
+        if isinstance(y, Pairs):
+            return metrics.pair_log_likelihood(y, self.predict_proba(X), self.noise_)
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs]:
+        """Return X and pairs after checking that they belong together and hold something."""
+        if not isinstance(pairs, Pairs):
+            raise TypeError(
+                f"{type(self).__name__} learns from noisypairs.Pairs, got "
+                f"{type(pairs).__name__}: build them with Pairs(left, right, same, "
+                "n_items=len(X)), Pairs.from_frame or Pairs.from_tuples"
+            )
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if _num_samples(X) != pairs.n_items:
+            raise ValueError(
+                f"X has {_num_samples(X)} rows, but the pairs are about {pairs.n_items} items: "
+                "row i of X must be item i. Give Pairs n_items=len(X) if the last items are in no "
+                "pair"
+            )
+        if pairs.without_self_pairs().n_pairs == 0:
+            raise ValueError("there is no pair of two distinct items: nothing to learn from")
+        return validate_data(self, X, skip_check_array=True), pairs
+
+    def _check_items(self, X: Any) -> Any:
+        check_is_fitted(self)
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        return validate_data(self, X, skip_check_array=True, reset=False)
+
+
+def label_names(pairs: Pairs, n_classes: int) -> NDArray[Any] | None:
+    """Return the sorted class names in ``pairs.labels``, or None where no item is labelled."""
+    if not pairs.labels:
+        return None
+    names = np.unique(np.array(list(pairs.labels.values())))
+    if len(names) != n_classes:
+        raise ValueError(
+            f"the labelled items name {len(names)} classes ({', '.join(map(str, names[:10]))}), "
+            f"but the model has {n_classes}: give at least one label of every class, or none"
+        )
+    return names
+
+
+def match_labels(proba: Array, pairs: Pairs, names: NDArray[Any]) -> NDArray[np.intp]:
+    """Return, for each name, the column of ``proba`` that fits the labelled items best."""
+    items = np.fromiter(pairs.labels.keys(), dtype=np.intp)
+    codes = np.searchsorted(names, np.array(list(pairs.labels.values())))
+    evidence = np.zeros((len(names), proba.shape[1]))
+    np.add.at(evidence, codes, np.log(np.clip(proba[items], 1e-6, None)))
+    return np.asarray(linear_sum_assignment(evidence, maximize=True)[1], dtype=np.intp)
+
+
+def order_by_size(prior: ArrayLike, positive: Positive) -> NDArray[np.intp]:
+    """Return the groups in the order of their new names 0, 1, …: rising size, or as asked.
+
+    ``positive="minority"`` makes the smaller of two groups class 1, ``"majority"`` the larger;
+    None does the latter and says so in a `ClassNamesWarning`.
+    """
+    order = np.argsort(np.asarray(prior), kind="stable").astype(np.intp)
+    if positive is None:
+        warn_names(len(order))
+    elif positive not in ("minority", "majority"):
+        raise ValueError(f"positive={positive!r}: expected None, 'minority' or 'majority'")
+    elif len(order) > 2:
+        raise ValueError("positive= names one of two classes; for more give labels to Pairs")
+    return order[::-1] if positive == "minority" else order
+
+
+def warn_names(n_classes: int) -> None:
+    """Say once that pairs cannot name classes and how the names were chosen."""
+    largest = "1 is the larger group" if n_classes == 2 else "in rising order of size"
+    warnings.warn(
+        f"pairs cannot tell which group is which class: the classes are called 0 to "
+        f"{n_classes - 1}, {largest}. Give Pairs a label per class (labels={{item: class}}), or "
+        "positive='minority' or 'majority', to name them",
+        ClassNamesWarning,
+        stacklevel=4,
+    )
+
+
+def _ends(pairs: Pairs | ArrayLike, n_items: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    if isinstance(pairs, Pairs):
+        if pairs.n_items != n_items:
+            raise ValueError(f"X has {n_items} rows, but the pairs are about {pairs.n_items} items")
+        return pairs.left, pairs.right
+    positions = np.asarray(pairs)
+    if positions.ndim != 2 or positions.shape[1] != 2:
+        raise ValueError(f"pairs has shape {positions.shape}, expected Pairs or (n_pairs, 2)")
+    return positions[:, 0], positions[:, 1]

@@ -1,0 +1,140 @@
+"""The paper's T-Loss: train on noisy pairs with a loss whose mean is the clean loss."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import clone, is_classifier
+from sklearn.utils import _safe_indexing
+
+from noisypairs import reduction
+from noisypairs.algebra import Array, Formula
+from noisypairs.errors import did_you_mean
+from noisypairs.estimators.base import Positive
+from noisypairs.estimators.defaults import default_regressor
+from noisypairs.estimators.linear import LOSSES, LinearRiskClassifier
+from noisypairs.estimators.pointwise import PointwiseClassifier, check_signal
+from noisypairs.model_selection import NoiseFamily
+from noisypairs.noise import NoiseModel
+from noisypairs.pairs import Pairs
+
+
+class LossCorrectionClassifier(PointwiseClassifier):
+    """Minimise the unbiased corrected risk of the noisy pairs, pooled to one row per item.
+
+    l̃(t, Q) = C[Q, +] l(t, +1) + C[Q, −] l(t, −1) with C = T⁻ᵀ has E[l̃(t, Q) | y] = l(t, y), so the
+    risk of the pairs is Σ_i u_i l(f(x_i), +1) + v_i l(f(x_i), −1). For the squared loss that is
+    weighted regression on u_i/(u_i+v_i), exactly, and any regressor serves.
+
+    Parameters
+    ----------
+    estimator : what learns. ``loss="squared"``: any regressor (without ``sample_weight`` support
+        every item counts once: the targets stay unbiased, only efficiency is lost). Other losses:
+        None for a linear model, or an estimator with ``fit_risk(X, u, v)`` such as
+        `noisypairs.nn.TorchClassifier`, whose own loss is then used.
+    noise : a noise model, or ``"estimate"`` for rates chosen on held-out answers.
+    prior : P(class 1), or ``"estimate"`` from the share of "same" (pairs drawn at random).
+    loss : ``"squared"``, ``"logistic"``, ``"squared_hinge"`` or ``"sigmoid"``.
+    formula : ``"unbiased"``, or ``"printed"`` for the paper's T⁻¹ and printed posterior.
+    non_negative : keep each class's part of the risk from going below zero, which is over-fitting
+        (squared loss with a regressor: targets are cut to [0, 1], the same for each item).
+    noise_model : the family when noise is estimated, ``"pairing"`` or ``"labeling"``.
+    positive : which group is class 1 when the prior is estimated and no item is labelled.
+    cv, random_state, n_jobs : folds by item when noise is estimated.
+
+    Examples
+    --------
+    >>> from noisypairs import LossCorrectionClassifier, PairingNoise, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=2000, random_state=0)
+    >>> noise = PairingNoise(0.2, 0.1)
+    >>> pairs = sample_pairs(y, 20_000, noise, random_state=0)
+    >>> clf = LossCorrectionClassifier(noise=noise, positive="minority").fit(X, pairs)
+    >>> bool(clf.score(X, y) > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        noise: NoiseModel | Literal["estimate"] = "estimate",
+        prior: float | Literal["estimate"] = "estimate",
+        loss: str = "squared",
+        formula: Formula = "unbiased",
+        non_negative: bool = False,
+        noise_model: NoiseFamily = "pairing",
+        positive: Positive = None,
+        cv: int = 5,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.noise = noise
+        self.prior = prior
+        self.loss = loss
+        self.formula = formula
+        self.non_negative = non_negative
+        self.noise_model = noise_model
+        self.positive = positive
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, pairs: Pairs) -> Self:
+        """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
+        X, pairs = self._check_training(X, pairs)
+        inner = self._inner_estimator(X)
+        counts = reduction.item_counts(pairs)
+        noise = self._chosen_noise(inner, X, pairs)
+        priors = self._candidate_priors(pairs, noise)
+        models = []
+        for prior in priors:
+            check_signal(noise, prior, pairs)
+            u, v = reduction.risk_weights(counts, noise.corrected_coefficients(prior, self.formula))
+            models.append(self._fit_risk(clone(inner), X, u, v))
+        best = self._keep_best(models, X, pairs)
+        self.estimator_, self.prior_, self.noise_ = models[best], priors[best], noise
+        return self
+
+    def _inner_estimator(self, X: Any) -> Any:
+        """Return the estimator to clone, after checking that it can do what the loss asks."""
+        if self.loss == "squared":
+            if self.estimator is None:
+                return default_regressor(X, self.random_state)
+            if is_classifier(self.estimator):
+                raise TypeError(
+                    f"loss='squared' hands real-valued targets to a regressor, and "
+                    f"{type(self.estimator).__name__} is a classifier. Give a regressor, or use "
+                    "WeightedPairClassifier, which takes any classifier"
+                )
+            return self.estimator
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss={self.loss!r}: {did_you_mean(str(self.loss), LOSSES)}")
+        if self.estimator is None:
+            return LinearRiskClassifier(loss=self.loss)  # type: ignore[arg-type]
+        if not hasattr(self.estimator, "fit_risk"):
+            raise TypeError(
+                f"loss={self.loss!r} gives items weights of both signs, which "
+                f"{type(self.estimator).__name__} cannot take. Use loss='squared' with any "
+                "regressor, estimator=None for a linear model, or noisypairs.nn.TorchClassifier"
+            )
+        return self.estimator
+
+    def _fit_risk(self, model: Any, X: Any, u: Array, v: Array) -> Any:
+        if self.loss != "squared":
+            rows = np.flatnonzero((u != 0) | (v != 0))
+            return model.fit_risk(
+                _safe_indexing(X, rows), u[rows], v[rows], non_negative=self.non_negative
+            )
+        rows, target, weight = reduction.squared_loss_rows(u, v)
+        if self.non_negative:
+            target = np.clip(target, 0.0, 1.0)
+        if reduction.accepts_weights(model):
+            return reduction.fit_weighted(model, _safe_indexing(X, rows), target, weight)
+        return model.fit(_safe_indexing(X, rows), target)
+
+    def _positive_proba(self, model: Any, X: Any) -> Array:
+        if self.loss == "squared":
+            target: Array = np.asarray(model.predict(X), dtype=float)
+            return target.clip(0.0, 1.0)
+        return np.asarray(model.predict_proba(X)[:, 1], dtype=float)

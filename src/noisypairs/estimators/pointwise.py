@@ -1,0 +1,141 @@
+"""What the paper's two learners share: which noise, which prior, and is there any signal."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from noisypairs import algebra, model_selection
+from noisypairs.algebra import Array
+from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning, did_you_mean
+from noisypairs.estimation import PriorEstimate, estimate_prior
+from noisypairs.estimators.base import PairClassifier, label_names, warn_names
+from noisypairs.noise import NoiseModel
+from noisypairs.pairs import Pairs
+
+#: |a − b| √(2n) below which the difference drowns in the answers' own randomness: refuse.
+TOO_WEAK = 2.0
+#: … and below which a warning says how much the noise is inflated.
+WEAK = 10.0
+
+
+class PointwiseClassifier(PairClassifier):
+    """Base of learners that see pairs as weighted items and need a − b ≠ 0.
+
+    Subclasses have the parameters ``noise``, ``noise_model``, ``prior``, ``positive``, ``cv``,
+    ``random_state``, ``n_jobs`` and give `_positive_proba`.
+    """
+
+    noise: Any
+    noise_model: Any
+    prior: Any
+    positive: Any
+    cv: Any
+    random_state: Any
+    n_jobs: Any
+    estimator_: Any
+
+    def _class_proba(self, X: Any) -> Array:
+        positive = self._positive_proba(self._fitted_rule(), X)
+        return np.column_stack([1.0 - positive, positive])
+
+    @abstractmethod
+    def _positive_proba(self, model: Any, X: Any) -> Array:
+        """Return P(classes_[1] | x), shape (n,), of one fitted candidate."""
+
+    def _fitted_rule(self) -> Any:
+        """Return the fitted candidate that was kept."""
+        return self.estimator_
+
+    def _chosen_noise(self, share_estimator: Any, X: Any, pairs: Pairs) -> NoiseModel:
+        """Return the given noise, or the one with the best held-out likelihood of the answers."""
+        if isinstance(self.noise, NoiseModel):
+            return self.noise
+        if self.noise != "estimate":
+            raise ValueError(
+                f"noise={self.noise!r}: expected 'estimate' or a noise model such as "
+                "PairingNoise(0.1, 0.2), LabelingNoise(0.1, 0.2) or CleanPairs()"
+            )
+        if self.noise_model not in model_selection.FAMILIES:
+            known = did_you_mean(str(self.noise_model), model_selection.FAMILIES)
+            raise ValueError(f"noise_model={self.noise_model!r}: {known}")
+        held_out = self._held_out_share(share_estimator, X, pairs)
+        self.rate_choice_ = model_selection.choose_rates(held_out, self.noise_model)
+        return self.rate_choice_.noise
+
+    def _held_out_share(
+        self, share_estimator: Any, X: Any, pairs: Pairs
+    ) -> model_selection.HeldOutShare:
+        return model_selection.out_of_fold_share(
+            share_estimator,
+            X,
+            pairs,
+            cv=self.cv,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+        )
+
+    def _candidate_priors(self, pairs: Pairs, noise: NoiseModel) -> list[float]:
+        """Return the priors of classes_[1] that come into question, and set ``classes_``.
+
+        A given prior is one; an estimated one has two roots, between which known labels decide,
+        else ``positive``, else size.
+        """
+        names = label_names(pairs, 2)
+        self.classes_ = np.array([0, 1]) if names is None else names
+        if isinstance(self.prior, str):
+            if self.prior != "estimate":
+                raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
+            found = estimate_prior(pairs, noise)
+            self.prior_estimate_ = found
+            _refuse_one_half(found)
+            if names is not None:
+                return [root.estimate for root in found.roots if 0 < root.estimate < 1]
+            if self.positive is None:
+                warn_names(2)
+            return [found.choose(self.positive or "majority").estimate]
+        return [float(algebra.class_prior(self.prior)[1])]
+
+    def _keep_best(self, models: list[Any], X: Any, pairs: Pairs) -> int:
+        """Return which candidate agrees best with the labelled items (the only one, if one)."""
+        if len(models) == 1:
+            return 0
+        items = np.fromiter(pairs.labels.keys(), dtype=np.intp)
+        positive = np.array([name == self.classes_[1] for name in pairs.labels.values()])
+        fits = []
+        for model in models:
+            proba = self._positive_proba(model, _safe_indexing(X, items))
+            fits.append(float(np.where(positive, proba, 1.0 - proba).mean()))
+        return int(np.argmax(fits))
+
+
+def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
+    """Refuse when a − b drowns in the randomness of the answers, warn when it nearly does."""
+    difference = algebra.signal(noise.same_probability(), prior)
+    algebra.require_signal(difference)
+    total = pairs.n_pairs if pairs.weight is None else float(pairs.weight.sum())
+    strength = abs(difference) * np.sqrt(2.0 * total)
+    if strength >= WEAK:
+        return
+    facts = (
+        f"the prior {prior:.3g} and {noise} leave a signal a − b = {difference:.2g}: one answer is "
+        f"worth 1/{1 / difference**2:,.0f} of a labelled item, and there are {total:,.0f} answers"
+    )
+    advice = "Use a joint method, which also sees the pairs as a graph, or collect more pairs"
+    if strength < TOO_WEAK:
+        raise NotIdentifiable(f"{facts}, too few for a point-wise method. {advice}")
+    warnings.warn(f"{facts}; expect a large spread. {advice}", NotIdentifiableWarning, stacklevel=3)
+
+
+def _refuse_one_half(found: PriorEstimate) -> None:
+    if found.touches_one_half:
+        raise NotIdentifiable(
+            f"the share of 'same' answers, {found.same_share}, does not differ from what a − b = 0 "
+            f"gives under {found.noise} (for pairing noise a prior of ½): no method that looks at "
+            "items one by one can learn from such pairs. Use a joint method, which looks at the "
+            "pairs as a graph, or give prior= if the pairs were not drawn at random"
+        )

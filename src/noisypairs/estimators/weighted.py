@@ -1,0 +1,167 @@
+"""The paper's weighted classification: "same" against "different", weighed by 1−α and α."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import clone, is_regressor
+from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
+
+from noisypairs import algebra, model_selection, reduction
+from noisypairs.algebra import Array
+from noisypairs.estimators.base import Positive
+from noisypairs.estimators.defaults import default_classifier
+from noisypairs.estimators.pointwise import PointwiseClassifier, check_signal
+from noisypairs.model_selection import NoiseFamily
+from noisypairs.noise import NoiseModel
+from noisypairs.pairs import Pairs
+
+
+class WeightedRule(NamedTuple):
+    """A fitted same/different classifier with the α and A that turn it into a class rule."""
+
+    model: Any
+    alpha: float
+    gain: float
+
+    def margin(self, X: Any) -> Array:
+        """Return how far x lies on the side of class 1, shape (n,)."""
+        turn = 1.0 if self.gain > 0 else -1.0
+        if hasattr(self.model, "predict_proba"):
+            return turn * (np.asarray(self.model.predict_proba(X)[:, 1], dtype=float) - 0.5)
+        return turn * np.asarray(self.model.decision_function(X), dtype=float)
+
+    def positive_proba(self, X: Any) -> Array:
+        """Return P(class 1 | x), shape (n,), from the weighted probability g of "same".
+
+        Undo the weights, m = αg / (αg + (1−α)(1−g)), then m = α + A(2η − 1) for η.
+        """
+        g = np.asarray(self.model.predict_proba(X)[:, 1], dtype=float)
+        m = self.alpha * g / (self.alpha * g + (1.0 - self.alpha) * (1.0 - g))
+        positive: Array = np.clip(0.5 + (m - self.alpha) / (2.0 * self.gain), 0.0, 1.0)
+        return positive
+
+
+def _has_proba(self: WeightedPairClassifier) -> bool:
+    inner = getattr(self, "estimator_", self.estimator)
+    return inner is None or hasattr(inner, "predict_proba")
+
+
+class WeightedPairClassifier(PointwiseClassifier):
+    """Classify occurrences as "same" or "different" with weights 1−α and α (Theorem 3).
+
+    R_α,noisy(f) = A·R(f) + const, so the weighted rule is the clean Bayes rule, turned over where
+    A < 0. Training has one row per item and answer, whatever the number of pairs.
+
+    Parameters
+    ----------
+    estimator : any classifier whose ``fit`` takes ``sample_weight``.
+    noise, prior : as for `LossCorrectionClassifier`; they give α, A and the probabilities.
+    alpha : ``"noise"``, (a+b)/2 of noise and prior; ``"cv"``, chosen on held-out answers, right
+        for pairing noise at any two rates; or a number. ``alpha=0.5`` is the unweighted baseline.
+    noise_model, positive, cv, random_state, n_jobs : as for `LossCorrectionClassifier`.
+
+    Examples
+    --------
+    >>> from noisypairs import PairingNoise, WeightedPairClassifier, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=2000, random_state=0)
+    >>> noise = PairingNoise(0.2, 0.1)
+    >>> pairs = sample_pairs(y, 20_000, noise, random_state=0)
+    >>> clf = WeightedPairClassifier(noise=noise, positive="minority").fit(X, pairs)
+    >>> bool(clf.score(X, y) > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        noise: NoiseModel | Literal["estimate"] = "estimate",
+        prior: float | Literal["estimate"] = "estimate",
+        alpha: float | Literal["noise", "cv"] = "noise",
+        noise_model: NoiseFamily = "pairing",
+        positive: Positive = None,
+        cv: int = 5,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.noise = noise
+        self.prior = prior
+        self.alpha = alpha
+        self.noise_model = noise_model
+        self.positive = positive
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, pairs: Pairs) -> Self:
+        """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
+        X, pairs = self._check_training(X, pairs)
+        inner = self._inner_estimator(X)
+        counts = reduction.item_counts(pairs)
+        noise = self._chosen_noise(inner, X, pairs)
+        priors = self._candidate_priors(pairs, noise)
+        rules = []
+        for prior in priors:
+            check_signal(noise, prior, pairs)
+            alpha = self._chosen_alpha(inner, X, pairs, noise, prior)
+            rows, label, weight = reduction.weighted_rows(counts, alpha)
+            if len(np.unique(label)) < 2:
+                raise ValueError("all answers are equal: there is nothing to tell apart")
+            model = reduction.fit_weighted(clone(inner), _safe_indexing(X, rows), label, weight)
+            rules.append(WeightedRule(model, alpha, algebra.gain(noise.same_probability(), prior)))
+        best = self._keep_best(rules, X, pairs)
+        self.estimator_, self.alpha_, self.gain_ = rules[best]
+        self.prior_, self.noise_ = priors[best], noise
+        return self
+
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(class | x), shape (n_items, 2), columns in the order of ``classes_``."""
+        return super().predict_proba(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the weighted classifier's margin, turned over where A < 0, shape (n,)."""
+        X = self._check_items(X)
+        return self._fitted_rule().margin(X)
+
+    def _inner_estimator(self, X: Any) -> Any:
+        if self.estimator is None:
+            return default_classifier(X, self.random_state)
+        name = type(self.estimator).__name__
+        if is_regressor(self.estimator):
+            raise TypeError(
+                f"WeightedPairClassifier needs a classifier, and {name} is a regressor. Use "
+                "LossCorrectionClassifier, which takes any regressor"
+            )
+        if not reduction.accepts_weights(self.estimator):
+            raise TypeError(
+                f"{name}.fit takes no sample_weight, which is how α reaches the classifier. Choose "
+                "one that does (LogisticRegression, SVC, HistGradientBoostingClassifier, …)"
+            )
+        tuned = self.noise == "estimate" or self.alpha == "cv"
+        if tuned and not hasattr(self.estimator, "predict_proba"):
+            raise TypeError(
+                f"{name} has no predict_proba, which tuning on held-out answers needs. Give noise= "
+                "and a numeric or 'noise' alpha, or wrap it in CalibratedClassifierCV"
+            )
+        return self.estimator
+
+    def _chosen_alpha(
+        self, inner: Any, X: Any, pairs: Pairs, noise: NoiseModel, prior: float
+    ) -> float:
+        if self.alpha == "noise":
+            return algebra.alpha(noise.same_probability(), prior)
+        if self.alpha == "cv":
+            return model_selection.choose_alpha(self._held_out_share(inner, X, pairs))
+        if isinstance(self.alpha, str) or not 0 < self.alpha < 1:
+            raise ValueError(f"alpha={self.alpha!r}: expected 'noise', 'cv' or a number in (0, 1)")
+        return float(self.alpha)
+
+    def _fitted_rule(self) -> WeightedRule:
+        return WeightedRule(self.estimator_, self.alpha_, self.gain_)
+
+    def _positive_proba(self, model: WeightedRule, X: Any) -> Array:
+        return model.positive_proba(X)

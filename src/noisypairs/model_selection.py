@@ -1,0 +1,234 @@
+"""Choose rates and weights on noisy pairs alone: never a clean label, never a seen item.
+
+Everything rests on one cross-fitted quantity, m(x) = P("same" | x), learnt once per fold and
+predicted for the items left out. With p = P(same) and u = m(x) − p every binary noise model gives
+
+    P(same | x, x') = p + u + u' + c u u',          c = (S₁₁ − 2S₀₁ + S₀₀)/(a − b)²,
+
+so the held-out answers see p, m and *one* number c. That decides what pairs can tell a point-wise
+method: under pairing noise p − 1/c = α exactly, whatever the rates and the prior; the two rates
+separately, and under labeling noise even α, show only through the bounds 0 ≤ η ≤ 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy import optimize
+from sklearn.base import clone, is_classifier
+from sklearn.model_selection import KFold
+from sklearn.utils import _safe_indexing
+
+from noisypairs import algebra, reduction
+from noisypairs.algebra import Array
+from noisypairs.errors import NotIdentifiable, did_you_mean
+from noisypairs.noise import LabelingNoise, NoiseModel, PairingNoise
+from noisypairs.pairs import Pairs
+
+NoiseFamily = Literal["pairing", "labeling"]
+FAMILIES: dict[str, Callable[[float, float], NoiseModel]] = {
+    "pairing": PairingNoise,
+    "labeling": LabelingNoise,
+}
+#: Pairs looked at when candidates are compared; more would not move the choice.
+MOST_PAIRS = 200_000
+
+
+@dataclass(frozen=True)
+class HeldOutShare:
+    """m(x) = P("same" | x) for every item, by a model that saw neither the item nor its pairs.
+
+    ``centred`` is u = κ (m̂ − p), where κ is the slope of the answers on m̂ (1 when m̂ is
+    calibrated), so that E[u·answer] = E[u²] also when a penalty flattened m̂.
+    """
+
+    pairs: Pairs
+    rate: float
+    centred: Array
+    slope: float
+
+
+def out_of_fold_share(
+    estimator: Any,
+    X: Any,
+    pairs: Pairs,
+    *,
+    cv: int = 5,
+    random_state: int | None = None,
+    n_jobs: int | None = None,
+) -> HeldOutShare:
+    """Predict P("same" | x) of each item by an estimator fitted on the other folds' sub-graph.
+
+    Folds are by item and training uses the pairs *inside* the other folds only. The answer to
+    (i, j) is then used neither for m(x_i) nor for m(x_j), so all answers serve as held-out ones.
+    """
+    folds = list(KFold(cv, shuffle=True, random_state=random_state).split(np.arange(pairs.n_items)))
+    predicted = Parallel(n_jobs=n_jobs)(
+        delayed(_predict_share)(clone(estimator), X, pairs, train, test) for train, test in folds
+    )
+    m = np.empty(pairs.n_items)
+    for (_, test), values in zip(folds, predicted, strict=True):
+        m[test] = values
+    counts = reduction.item_counts(pairs)
+    rate = float(counts.same.sum() / counts.total.sum())
+    u = m - np.average(m, weights=counts.total)
+    slope = float(u @ (counts.same - rate * counts.total)) / max(
+        float(u**2 @ counts.total), algebra.NO_SIGNAL
+    )
+    if slope <= 0:
+        raise NotIdentifiable(
+            "the features of left-out items do not predict how often they are called 'same', so "
+            "rates and weight cannot be tuned on these pairs: the prior is near ½, the noise too "
+            "high or the pairs too few. Give noise= (and prior=), or use a joint method"
+        )
+    return HeldOutShare(pairs.without_self_pairs(), rate, slope * u, slope)
+
+
+def _predict_share(estimator: Any, X: Any, pairs: Pairs, train: Array, test: Array) -> Array:
+    inside = pairs[train]
+    counts = reduction.item_counts(inside)
+    X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
+    if counts.total.sum() == 0:
+        raise ValueError(
+            f"no pair lies inside {len(train)} of the {pairs.n_items} items: too few pairs to "
+            "cross-validate. Give noise= and prior=, or alpha="
+        )
+    return share_model(estimator, X_train, counts)(X_test)
+
+
+def share_model(estimator: Any, X: Any, counts: reduction.ItemCounts) -> Callable[[Any], Array]:
+    """Fit an estimator of P("same" | x) on pooled items and return its prediction function.
+
+    A classifier learns the labels same/different with the counts as weights, a regressor the
+    share s/(s+d) with weight s+d.
+    """
+    if is_classifier(estimator):
+        rows, label, weight = reduction.weighted_rows(counts, 0.5)
+        reduction.fit_weighted(estimator, _safe_indexing(X, rows), label, weight)
+        return lambda new: np.asarray(estimator.predict_proba(new)[:, 1], dtype=float)
+    rows = np.flatnonzero(counts.total)
+    share, weight = counts.share[rows], counts.total[rows]
+    if reduction.accepts_weights(estimator):
+        reduction.fit_weighted(estimator, _safe_indexing(X, rows), share, weight)
+    else:
+        estimator.fit(_safe_indexing(X, rows), share)
+    return lambda new: np.asarray(estimator.predict(new), dtype=float)
+
+
+@dataclass(frozen=True)
+class RateChoice:
+    """The rates with the best held-out likelihood, and the whole grid: rows (ρ, ρ', mean log P)."""
+
+    noise: NoiseModel
+    log_likelihood: float
+    grid: Array
+
+
+def choose_rates(
+    held_out: HeldOutShare,
+    family: NoiseFamily = "pairing",
+    rates: Sequence[float] = tuple(np.arange(0.0, 0.5, 0.05)),
+) -> RateChoice:
+    """Choose both rates by the held-out likelihood of the answers, P(q | x, x') = η(x)ᵀ S η(x').
+
+    One fit serves the whole grid: candidates give S, hence π from P(same), a, b and
+    η = (m − b)/(a − b), cut to [0, 1]. Where the likelihood is flat (see the module's text) a
+    weak prior, density ∝ (1−ρ)² for each rate, decides for the smaller noise. The best grid point
+    is refined by the simplex method.
+    """
+    if family not in FAMILIES:
+        raise ValueError(f"noise_model={family!r}: {did_you_mean(family, FAMILIES)}")
+    left, right, same, weight = _sample(held_out)
+
+    def log_posterior(pair_of_rates: Array) -> float:
+        likelihood = _log_likelihood(
+            held_out, FAMILIES[family], pair_of_rates, left, right, same, weight
+        )
+        return likelihood * float(weight.sum()) + 2.0 * float(np.log1p(-pair_of_rates).sum())
+
+    candidates = np.array([(r, s) for r in rates for s in rates if r + s < 0.95])
+    values = np.array([log_posterior(point) for point in candidates])
+    if not np.isfinite(values).any():
+        raise NotIdentifiable(
+            f"no rates of {family} noise explain that {held_out.rate:.1%} of the answers are "
+            "'same' with two classes: there are more than two classes, or the pairs were not "
+            "drawn at random. Give noise= and prior="
+        )
+    best = optimize.minimize(
+        lambda point: -log_posterior(np.asarray(point, dtype=float)),
+        candidates[int(np.argmax(values))].tolist(),
+        method="Nelder-Mead",
+        bounds=[(0.0, 0.9), (0.0, 0.9)],
+        options={"xatol": 1e-3, "fatol": 1e-3, "maxfev": 80},
+    )
+    found = np.round(best.x, 4)
+    grid = np.column_stack([candidates, values / weight.sum()])
+    return RateChoice(
+        FAMILIES[family](float(found[0]), float(found[1])), -float(best.fun) / weight.sum(), grid
+    )
+
+
+def choose_alpha(held_out: HeldOutShare) -> float:
+    """Choose α by the held-out likelihood of P(same | x, x') = p + u + u' + u u'/(p − α).
+
+    Exact for pairing noise at any two rates, since there p − 1/c = α; neither rates nor prior are
+    needed. A weak prior, α ~ N(½, .15²), decides where the pairs do not.
+    """
+    left, right, same, weight = _sample(held_out)
+    u, v = held_out.centred[left], held_out.centred[right]
+
+    def loss(alpha: float) -> float:
+        chance = held_out.rate + u + v + u * v / (held_out.rate - alpha)
+        fit = _mean_log(chance, same, weight) * weight.sum()
+        return -float(fit) + ((alpha - 0.5) / 0.15) ** 2 / 2
+
+    upper = held_out.rate - 1e-3
+    if upper <= 0.02:
+        raise NotIdentifiable("almost no answer is 'same': α cannot be tuned on these pairs")
+    grid = np.linspace(0.02, upper, 60)
+    best = int(np.argmin([loss(alpha) for alpha in grid]))
+    bracket = (grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)])
+    return float(optimize.minimize_scalar(loss, bounds=bracket, method="bounded").x)
+
+
+def _log_likelihood(
+    held_out: HeldOutShare,
+    family: Callable[[float, float], NoiseModel],
+    rates: Array,
+    left: Any,
+    right: Any,
+    same: Any,
+    weight: Array,
+) -> float:
+    """Return the mean held-out log-likelihood of the answers at these rates, −inf if impossible."""
+    if (rates < 0).any() or rates.sum() >= 0.98:
+        return -np.inf
+    S = family(float(rates[0]), float(rates[1])).same_probability()
+    best = -np.inf
+    for prior in algebra.prior_roots(S, held_out.rate):
+        if not 0 < prior < 1 or abs(algebra.signal(S, prior)) < 1e-6:
+            continue
+        b = float(algebra.same_given_class(S, prior)[0])
+        positive = (held_out.rate + held_out.centred - b) / algebra.signal(S, prior)
+        eta = np.clip(positive, 0.0, 1.0)
+        i, j = eta[left], eta[right]
+        chance = S[0, 0] + (S[0, 1] - S[0, 0]) * (i + j) + (S[0, 0] - 2 * S[0, 1] + S[1, 1]) * i * j
+        best = max(best, _mean_log(chance, same, weight))
+    return best
+
+
+def _mean_log(chance: Array, same: Any, weight: Array) -> float:
+    cut = np.clip(chance, 1e-4, 1 - 1e-4)
+    return float(np.average(np.log(np.where(same, cut, 1.0 - cut)), weights=weight))
+
+
+def _sample(held_out: HeldOutShare) -> tuple[Any, Any, Any, Array]:
+    """Return (left, right, same, weight) of at most MOST_PAIRS pairs, evenly spaced."""
+    pairs = held_out.pairs
+    step = max(1, -(-pairs.n_pairs // MOST_PAIRS))
+    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
+    return pairs.left[::step], pairs.right[::step], pairs.same[::step], weight[::step]

@@ -1,0 +1,431 @@
+"""Networks for noisy pairs (extra ``[torch]``): any ``torch.nn.Module`` minimises the pooled risk.
+
+One risk serves every estimator: with t_i = module(x_i), one number per row, and u, v of any sign,
+
+    R = (1/m) Σ_i [u_i l(t_i, +1) + v_i l(t_i, −1)],    m = Σ_i |u_i + v_i|.
+
+    loss        l(t, +1)        l(t, −1)       P(class 1)
+    squared     (1 − t)²        t²             t, clipped to [0, 1]
+    logistic    log(1 + e⁻ᵗ)    log(1 + eᵗ)    1 / (1 + e⁻ᵗ)
+
+A target y of weight w is u = wy, v = w(1 − y). In the loss correction u_i + v_i counts how often
+item i occurs, so m keeps the scale of training on true labels, whatever the noise.
+
+The defaults are the paper's network: two hidden layers of 100 ReLU units, one sigmoid output,
+squared loss, SGD with rate 0.001 and momentum 0.9. It names no epochs and no batch size: 200 epochs
+of 32 rows bring tables of some hundred rows to a plateau; tables of many thousand need far fewer.
+
+Why not skorch: its loss sees (prediction, y), so u and v would travel disguised as y; its seeds are
+torch's global ones; its loader gathers a batch row by row. The loop it would save is shorter than
+the code that would teach it the risk.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from noisypairs.errors import MissingExtra, did_you_mean
+
+try:
+    import torch
+except ImportError as error:
+    raise MissingExtra("torch", "torch", "noisypairs.nn") from error
+
+from torch import Tensor, nn
+from torch.nn.functional import softplus
+
+__all__ = ["TorchClassifier", "TorchRegressor", "TrainingDiverged", "paper_network"]
+
+Vector = NDArray[np.float64]
+
+logger = logging.getLogger(__name__)
+
+_ROWS_AT_ONCE = 16_384  # when scoring: bounds the memory of the hidden layers
+
+
+class TrainingDiverged(ValueError):
+    """The risk or a weight became infinite or NaN; the message says what to do."""
+
+
+def paper_network(n_features: int, sigmoid: bool = True) -> nn.Sequential:
+    """Build the paper's network: n_features → 100 ReLU → 100 ReLU → 1, through a sigmoid or not.
+
+    ``sigmoid=False`` leaves the output a logit, as the logistic loss expects it.
+
+    >>> [tuple(p.shape) for p in paper_network(8).parameters()]
+    [(100, 8), (100,), (100, 100), (100,), (1, 100), (1,)]
+    """
+    hidden = [nn.Linear(n_features, 100), nn.ReLU(), nn.Linear(100, 100), nn.ReLU()]
+    output = [nn.Linear(100, 1), nn.Sigmoid()] if sigmoid else [nn.Linear(100, 1)]
+    return nn.Sequential(*hidden, *output)
+
+
+_LOSSES: dict[str, Callable[[Tensor], tuple[Tensor, Tensor]]] = {  # t ↦ l(t, +1), l(t, −1)
+    "squared": lambda t: ((1 - t) ** 2, t**2),
+    "logistic": lambda t: (softplus(-t), softplus(t)),
+}
+
+
+@dataclass(frozen=True)
+class _Risk:
+    """The mean of u_i l(t_i,+1) + v_i l(t_i,−1) over some rows; u, v scaled to mean |u+v| = 1."""
+
+    features: Tensor  # (n_rows, n_features)
+    u: Tensor  # (n_rows,)
+    v: Tensor  # (n_rows,)
+    loss: str
+    non_negative: bool
+
+    def __call__(self, module: nn.Module, rows: Tensor) -> Tensor:
+        if_positive, if_negative = _LOSSES[self.loss](module(self.features[rows]).reshape(-1))
+        parts = (self.u[rows] * if_positive).mean(), (self.v[rows] * if_negative).mean()
+        if self.non_negative:  # the clamp also stops the gradient of a part below zero
+            return parts[0].clamp(min=0) + parts[1].clamp(min=0)
+        return parts[0] + parts[1]
+
+    def epoch(
+        self, module: nn.Module, batches: Sequence[Tensor], step: torch.optim.Optimizer
+    ) -> float:
+        """Take one step per batch and return the mean of their risks."""
+        total = torch.zeros((), device=self.features.device)
+        for rows in batches:
+            step.zero_grad()
+            value = self(module.train(), rows)
+            torch.autograd.backward(value)
+            step.step()
+            total += value.detach()  # one transfer per epoch, not per step
+        return total.item() / len(batches)
+
+
+@dataclass(eq=False, repr=False)  # a constructor that only stores, as scikit-learn wants it
+class _TorchEstimator(BaseEstimator):  # type: ignore[misc]
+    """What both estimators share: parameters, the risk, the training loop, the scores."""
+
+    module: nn.Module | Callable[[int], nn.Module] | None = None
+    _: KW_ONLY
+    loss: str = "squared"
+    optimizer: str = "sgd"
+    learning_rate: float = 1e-3
+    momentum: float = 0.9
+    weight_decay: float = 0.0
+    max_epochs: int = 200
+    batch_size: int | None = 32
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    patience: int = 10
+    warm_start: bool = False
+    device: str = "cpu"
+    n_threads: int | None = 1
+    random_state: int | np.random.Generator | np.random.RandomState | None = None
+    verbose: bool = False
+
+    def fit_risk(
+        self, X: ArrayLike, u: ArrayLike, v: ArrayLike, *, non_negative: bool = False
+    ) -> Self:
+        """Minimise R = (1/m) Σ_i [u_i l(t_i,+1) + v_i l(t_i,−1)] for u, v of any sign.
+
+        ``u`` and ``v``, shape (n_items,), price the answers "class 1" and "class 0" for each row;
+        m = Σ|u_i + v_i|. A soft target p is ``u=p, v=1-p``. Rows with u = v = 0 take no part.
+
+        With ``non_negative=True`` each batch follows max(0, R₊) + max(0, R₋), where
+        R₊ = (1/m) Σ u_i l(t_i,+1) and R₋ = (1/m) Σ v_i l(t_i,−1) estimate losses and so cannot
+        truly be negative: a part below zero has been over-fitted, and its gradient is not followed.
+        """
+        features = self._validate(X)
+        positive, negative = (_vector(a, n, len(features)) for a, n in ((u, "u"), (v, "v")))
+        return self._minimise(features, positive, negative, non_negative)
+
+    def _fit_target(self, X: NDArray[np.float32], y: Vector, weight: ArrayLike | None) -> Self:
+        """Fit real targets y of weight w: u = wy, v = w(1 − y)."""
+        w = _vector(np.ones(len(y)) if weight is None else weight, "sample_weight", len(y))
+        return self._minimise(X, w * y, w * (1 - y), non_negative=False)
+
+    def _validate(self, X: ArrayLike, *y: ArrayLike, **checks: Any) -> Any:
+        """Check the parameters, then the data: float32 rows, and y where one is given."""
+        self._check_parameters()
+        return validate_data(self, X, *y, dtype=np.float32, reset=not self._goes_on(), **checks)
+
+    def _goes_on(self) -> bool:
+        return self.warm_start and hasattr(self, "module_")
+
+    def _check_parameters(self) -> None:
+        for name, known in (("loss", tuple(_LOSSES)), ("optimizer", ("sgd", "adam"))):
+            if (given := getattr(self, name)) not in known:
+                raise ValueError(f"{name}={given!r} is not known; {did_you_mean(given, known)}")
+        for name, right, expected in (
+            ("learning_rate", self.learning_rate > 0, "a number above 0"),
+            ("momentum", 0 <= self.momentum < 1, "a number in [0, 1)"),
+            ("weight_decay", self.weight_decay >= 0, "a number from 0 up"),
+            ("max_epochs", self.max_epochs >= 1, "an integer from 1 up"),
+            ("batch_size", self.batch_size is None or self.batch_size >= 1, "None or 1 and up"),
+            ("validation_fraction", 0 < self.validation_fraction < 1, "a number in (0, 1)"),
+            ("patience", self.patience >= 1, "an integer from 1 up"),
+            ("n_threads", self.n_threads is None or self.n_threads >= 1, "None or 1 and up"),
+        ):
+            if not right:
+                raise ValueError(f"{name}={getattr(self, name)!r} was given; pass {expected}")
+        try:
+            torch.empty(0, device=self.device)
+        except (RuntimeError, AssertionError) as error:
+            raise ValueError(f"device={self.device!r} cannot be used here; try 'cpu'") from error
+
+    def _minimise(self, X: NDArray[np.float32], u: Vector, v: Vector, non_negative: bool) -> Self:
+        mass = np.abs(u + v).sum()
+        if mass <= np.finfo(np.float64).eps * (np.abs(u) + np.abs(v)).sum():
+            raise ValueError(
+                "u + v is zero in every row (all weights zero?): the risk is then linear in the "
+                "score, without a minimum. Give a row with u + v different from 0."
+            )
+        active = (u != 0) | (v != 0)
+        scale = active.sum() / mass
+        features, positive, negative = (
+            torch.as_tensor(values[active], dtype=torch.float32, device=self.device)
+            for values in (X, u * scale, v * scale)
+        )
+        risk = _Risk(features, positive, negative, self.loss, non_negative)
+        seed = _draw_seed(self.random_state)
+        # modules draw initial weights and dropout from torch's global state: it is put back after
+        devices = range(torch.cuda.device_count())
+        with _threads(self.n_threads), torch.random.fork_rng(devices=devices):
+            torch.manual_seed(seed)
+            module = self._start_module(features[:2])
+            self._train(module, risk, torch.Generator().manual_seed(seed))
+        self.module_ = module.eval()
+        return self
+
+    def _start_module(self, rows: Tensor) -> nn.Module:
+        """Return the module to train, a copy of the one given or fitted or a new one; try it."""
+        n_features = rows.shape[1]
+        source: Any = self.module_ if self._goes_on() else self.module
+        if source is None:
+            source = paper_network(n_features, sigmoid=self.loss == "squared")
+        elif not isinstance(source, nn.Module) and callable(source):
+            source = source(n_features)
+        if not isinstance(source, nn.Module):
+            expected = "a torch.nn.Module, a callable n_features -> torch.nn.Module, or None"
+            raise TypeError(f"module is, or returned, {source!r}; expected {expected}")
+        module = copy.deepcopy(source).to(self.device, torch.float32).eval()
+        try:
+            n_numbers = len(_scores(module, rows))
+        except RuntimeError as error:
+            raise ValueError(f"module fails on rows of {n_features} features: {error}") from error
+        if n_numbers != len(rows):
+            raise ValueError("module must return one number per row, shape (n, 1) or (n,)")
+        return module
+
+    def _train(self, module: nn.Module, risk: _Risk, generator: torch.Generator) -> None:
+        """Run the epochs, keep their history, and end on the best weights."""
+        held_out, rows = self._split(len(risk.features), generator)
+        n_batches = math.ceil(len(rows) / (self.batch_size or len(rows)))
+        kinds = {"adam": torch.optim.Adam, "sgd": partial(torch.optim.SGD, momentum=self.momentum)}
+        step = kinds[self.optimizer](
+            module.parameters(), lr=self.learning_rate, weight_decay=self.weight_decay
+        )
+        losses: list[float] = []
+        held_out_losses: list[float] = []
+        self.history_ = {"loss": losses, "validation_loss": held_out_losses}
+        best_state, started = module.state_dict(), time.monotonic()
+        for epoch in range(1, self.max_epochs + 1):
+            order = rows[torch.randperm(len(rows), generator=generator)].to(self.device)
+            # near-equal batches: no last batch of one row, and every row counts the same
+            losses.append(risk.epoch(module, order.tensor_split(n_batches), step))
+            _require_finite(losses[-1], module, epoch)
+            self._report(epoch, losses[-1], time.monotonic() - started)
+            self.n_iter_ = self.best_epoch_ = epoch
+            if self.early_stopping:
+                with torch.no_grad():
+                    held_out_losses.append(risk(module.eval(), held_out).item())
+                self.best_epoch_ = int(np.argmin(held_out_losses)) + 1
+                if self.best_epoch_ == epoch:
+                    best_state = copy.deepcopy(module.state_dict())
+                elif epoch - self.best_epoch_ >= self.patience:
+                    break
+        if self.early_stopping:
+            module.load_state_dict(best_state)
+
+    def _report(self, epoch: int, loss: float, seconds: float) -> None:
+        """Log the risk and the time left, ten times in a fit."""
+        if epoch % math.ceil(self.max_epochs / 10) == 0:
+            left = seconds / epoch * (self.max_epochs - epoch)
+            message = f"epoch {epoch} of {self.max_epochs}: risk {loss:.5g}, {left:.0f} s left"
+            logger.log(logging.INFO if self.verbose else logging.DEBUG, message)
+
+    def _split(self, n_rows: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Return (held-out rows, training rows); nothing is held out without early stopping."""
+        n_held_out = math.ceil(self.validation_fraction * n_rows) if self.early_stopping else 0
+        if n_held_out >= n_rows:
+            advice = "give more rows, lower validation_fraction or set early_stopping=False"
+            raise ValueError(f"early stopping would hold out all {n_rows} weighted rows; {advice}")
+        shuffled = torch.randperm(n_rows, generator=generator)
+        return shuffled[:n_held_out].to(self.device), shuffled[n_held_out:]
+
+    def _score_items(self, X: ArrayLike) -> Vector:
+        """Return the module's number t for each row, shape (n_items,)."""
+        check_is_fitted(self, "module_")
+        features = validate_data(self, X, dtype=np.float32, reset=False)
+        with _threads(self.n_threads):
+            scores = _scores(self.module_, torch.tensor(features, device=self.device))
+        return scores.cpu().numpy().astype(np.float64)
+
+
+class TorchClassifier(ClassifierMixin, _TorchEstimator):  # type: ignore[misc]
+    """A two-class network; with its defaults, the paper's, exactly.
+
+    Parameters
+    ----------
+    module : nn.Module, callable n_features → nn.Module, or None
+        One number per row. A module is copied, never changed, and training starts from its weights;
+        a callable builds one afresh under ``random_state``; None is :func:`paper_network`.
+    loss : "squared" (the module's number is P(class 1) itself) or "logistic" (it is the logit)
+    optimizer, learning_rate, momentum, weight_decay : "sgd" or "adam"; momentum is for "sgd" alone
+    max_epochs, batch_size : passes over the rows, and rows per step (None: all of them)
+    early_stopping, validation_fraction, patience
+        Stop after ``patience`` epochs without a lower risk on held-out rows; keep the best weights.
+    warm_start : go on from the last fit's weights
+    device, n_threads, random_state
+        Where and on how many threads (None: as torch is set). The same seed gives the same network;
+        torch's own random state and thread count are left as they were found.
+    verbose : log progress to ``noisypairs.nn`` at level INFO instead of DEBUG
+
+    Attributes
+    ----------
+    classes_, module_, n_features_in_, feature_names_in_
+    history_ : {"loss": [...], "validation_loss": [...]}, the risk of each epoch
+    n_iter_, best_epoch_ : epochs run, and the epoch (from 1) whose weights were kept
+
+    >>> X = np.array([[-2.0], [-1.0], [1.0], [2.0]])
+    >>> clf = TorchClassifier(learning_rate=0.1, max_epochs=60, random_state=0)
+    >>> clf.fit(X, ["no", "no", "yes", "yes"]).predict([[-1.5], [1.5]]).tolist()
+    ['no', 'yes']
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit two classes with weights w of any sign: u = w on classes_[1], v = w on the other."""
+        features, labels = self._validate(X, y)
+        names = _two_classes(labels)
+        if self._goes_on() and not np.array_equal(names, self.classes_):
+            raise ValueError(f"warm_start=True: y has classes {names}, not {self.classes_}")
+        self.classes_: NDArray[Any] = names
+        return self._fit_target(features, (labels == names[1]).astype(np.float64), sample_weight)
+
+    def fit_risk(
+        self, X: ArrayLike, u: ArrayLike, v: ArrayLike, *, non_negative: bool = False
+    ) -> Self:
+        """Minimise the signed risk at the head of this module; the classes are 0 and 1."""
+        super().fit_risk(X, u, v, non_negative=non_negative)
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def decision_function(self, X: ArrayLike) -> Vector:
+        """Return a number above 0 for class 1, shape (n_items,): t (logistic) or 2t − 1."""
+        scores = self._score_items(X)
+        return scores if self.loss == "logistic" else 2 * scores - 1
+
+    def predict_proba(self, X: ArrayLike) -> Vector:
+        """Return P(class | item), shape (n_items, 2), columns in the order of ``classes_``."""
+        scores = self._score_items(X)
+        positive = expit(scores) if self.loss == "logistic" else scores.clip(0, 1)
+        return np.column_stack([1 - positive, positive])
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class with the larger probability, shape (n_items,)."""
+        positive = (self.decision_function(X) > 0).astype(int)
+        return np.asarray(self.classes_[positive])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class TorchRegressor(RegressorMixin, _TorchEstimator):  # type: ignore[misc]
+    """A network for real targets, as the loss correction makes them: u/(u+v), in [0, 1] or beyond.
+
+    Minimises Σ w_i (t_i − y_i)² / Σ |w_i| up to a constant (``loss="squared"``), or the cross
+    entropy of soft targets (``"logistic"``). Parameters and attributes are those of
+    :class:`TorchClassifier`, without ``classes_``. The default network ends in a sigmoid: it
+    predicts probabilities, whatever the targets. For predictions on the whole line give a module
+    that does not, such as ``functools.partial(paper_network, sigmoid=False)``.
+
+    >>> X = np.linspace(-1, 1, 8).reshape(-1, 1)
+    >>> line = TorchRegressor(nn.Linear(1, 1), learning_rate=0.05, random_state=0)
+    >>> line.fit(X, 3 * X[:, 0] - 1).predict([[0.5]]).round(3)
+    array([0.5])
+    """
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit real targets y with weights w of any sign: u = wy, v = w(1 − y)."""
+        features, target = self._validate(X, y, y_numeric=True)
+        return self._fit_target(features, target.astype(np.float64), sample_weight)
+
+    def predict(self, X: ArrayLike) -> Vector:
+        """Return t, or its sigmoid under the logistic loss, shape (n_items,)."""
+        scores = self._score_items(X)
+        return np.asarray(expit(scores)) if self.loss == "logistic" else scores
+
+
+@torch.no_grad()
+def _scores(module: nn.Module, features: Tensor) -> Tensor:
+    pieces = torch.split(features, _ROWS_AT_ONCE)
+    return torch.cat([module(piece).reshape(-1) for piece in pieces])
+
+
+def _require_finite(loss: float, module: nn.Module, epoch: int) -> None:
+    if math.isfinite(loss) and all(bool(p.isfinite().all()) for p in module.parameters()):
+        return
+    raise TrainingDiverged(
+        f"training diverged in epoch {epoch}: the risk is {loss}. Standardise the features, lower "
+        "learning_rate, or, with signed weights on an unbounded output, use fit_risk(..., "
+        "non_negative=True) or a module that ends in a sigmoid."
+    )
+
+
+@contextmanager
+def _threads(n_threads: int | None) -> Iterator[None]:
+    """Limit torch to ``n_threads`` for a while: two threads on two busy cores can be far slower."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n_threads or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def _draw_seed(random_state: int | np.random.Generator | np.random.RandomState | None) -> int:
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**31 - 1))
+    return int(np.random.default_rng(random_state).integers(2**31 - 1))
+
+
+def _vector(values: ArrayLike, name: str, n_rows: int) -> Vector:
+    vector = check_array(values, ensure_2d=False, dtype=np.float64, input_name=name)
+    if vector.shape != (n_rows,):
+        raise ValueError(f"{name} has shape {vector.shape}; expected ({n_rows},): one per row of X")
+    return np.asarray(vector)
+
+
+def _two_classes(y: NDArray[Any]) -> NDArray[Any]:
+    kind, names = type_of_target(y, input_name="y", raise_unknown=True), np.unique(y)
+    if kind.startswith("continuous"):
+        advice = "for soft targets p use fit_risk(X, p, 1 - p), or TorchRegressor"
+        raise ValueError(f"Unknown label type: {kind}. y must hold two classes; {advice}")
+    if len(names) != 2:
+        found = "1 class" if len(names) == 1 else f"{len(names)} classes"
+        message = "Only binary classification is supported. The type of the target is"
+        raise ValueError(f"{message} {kind}. y has {found}; give rows of exactly two")
+    return names

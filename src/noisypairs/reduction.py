@@ -1,0 +1,145 @@
+"""From pairs to weighted items: the one step between noisy answers and any estimator.
+
+The point-wise risk is a sum over item occurrences. If item i occurs s_i times in "same" and d_i
+times in "different" pairs, it is
+
+    Σ_i [ u_i l(f(x_i), +1) + v_i l(f(x_i), −1) ],   u, v linear in (s_i, d_i),
+
+so training needs one row per item, whatever the number of pairs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from noisypairs.algebra import Array
+from noisypairs.pairs import Pairs
+
+
+@dataclass(frozen=True)
+class ItemCounts:
+    """How often each item occurs in "same" and in "different" pairs, both of shape (n_items,)."""
+
+    same: Array
+    different: Array
+
+    @property
+    def total(self) -> Array:
+        """Return s + d, the occurrences of each item."""
+        total: Array = self.same + self.different
+        return total
+
+    @property
+    def share(self) -> Array:
+        """Return s / (s + d) for each item, NaN where it occurs in no pair."""
+        unknown = np.full(len(self.same), np.nan)
+        share: Array = np.divide(self.same, self.total, out=unknown, where=self.total > 0)
+        return share
+
+
+def item_counts(pairs: Pairs) -> ItemCounts:
+    """Count the occurrences of every item in one pass over the pairs; self pairs do not count.
+
+    >>> item_counts(Pairs([0, 0], [1, 2], [True, False]))
+    ItemCounts(same=array([1., 1., 0.]), different=array([1., 0., 1.]))
+    """
+    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
+    weight = np.where(pairs.left == pairs.right, 0.0, weight)
+    yes = weight * pairs.same
+    same, total = item_sums(pairs, yes), item_sums(pairs, weight)
+    return ItemCounts(same, total - same)
+
+
+def item_sums(pairs: Pairs, value: Array) -> Array:
+    """Return for every item the sum of ``value``, one per pair, over the pairs it is in.
+
+    >>> item_sums(Pairs([0, 0], [1, 2], [True, False]), np.array([1.0, 10.0]))
+    array([11.,  1., 10.])
+    """
+    left = np.bincount(pairs.left, value, pairs.n_items)
+    return np.asarray(left + np.bincount(pairs.right, value, pairs.n_items), dtype=float)
+
+
+def risk_weights(counts: ItemCounts, coefficients: Array) -> tuple[Array, Array]:
+    """Return (u, v), shape (n_items,) each: the corrected risk is Σ u l(f, +1) + v l(f, −1).
+
+    ``coefficients`` is C of `algebra.corrected_coefficients`, rows (same, different), columns
+    (+, −): u = C[same, +] s + C[different, +] d, and v likewise with the column −. The unbiased
+    C has rows that sum to one, hence u + v = s + d.
+
+    >>> C = np.array([[1.0, 0.0], [0.0, 1.0]])
+    >>> risk_weights(ItemCounts(np.array([2.0]), np.array([3.0])), C)
+    (array([2.]), array([3.]))
+    """
+    (same_plus, same_minus), (different_plus, different_minus) = coefficients
+    u = same_plus * counts.same + different_plus * counts.different
+    v = same_minus * counts.same + different_minus * counts.different
+    return u, v
+
+
+def squared_loss_rows(u: Array, v: Array) -> tuple[NDArray[np.intp], Array, Array]:
+    """Return (rows, target, weight) of the weighted regression that is the squared-loss risk.
+
+    u (1−f)² + v f² = (u+v) (f − u/(u+v))² + const, so the target is u/(u+v) with weight u+v,
+    exactly; only items in pairs have a row. Weights must be positive: the unbiased formula always
+    gives that, the printed one only while its rows sum to something positive.
+
+    >>> squared_loss_rows(np.array([1.5, 0.0]), np.array([-0.5, 0.0]))
+    (array([0]), array([1.5]), array([1.]))
+    """
+    weight = u + v
+    rows = np.flatnonzero(weight != 0)
+    if (weight[rows] < 0).any():
+        raise ValueError(
+            "the printed corrected loss is not convex for this noise and prior: it gives negative "
+            "weights, and the squared risk has no minimum. Use formula='unbiased'"
+        )
+    return rows, u[rows] / weight[rows], weight[rows]
+
+
+def weighted_rows(
+    counts: ItemCounts, alpha: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Return (rows, label, weight) of the α-weighted risk: (1−α) s_i as same, α d_i as different.
+
+    Label 1 is "same", 0 is "different". An item with answers of both kinds has two rows, one per
+    label, since hard labels cannot say "both"; never more, however many pairs there are.
+
+    >>> weighted_rows(ItemCounts(np.array([2.0, 1.0]), np.array([3.0, 0.0])), 0.25)
+    (array([0, 1, 0]), array([1, 1, 0]), array([1.5 , 0.75, 0.75]))
+    """
+    agrees, differs = np.flatnonzero(counts.same), np.flatnonzero(counts.different)
+    weight = [(1.0 - alpha) * counts.same[agrees], alpha * counts.different[differs]]
+    label = np.repeat(np.array([1, 0], dtype=np.intp), [len(agrees), len(differs)])
+    return np.concatenate([agrees, differs]), label, np.concatenate(weight)
+
+
+def accepts_weights(estimator: Any) -> bool:
+    """Return whether ``fit`` takes ``sample_weight``; a Pipeline is asked for its last step.
+
+    >>> from sklearn.linear_model import Ridge
+    >>> accepts_weights(Ridge())
+    True
+    """
+    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    return bool(has_fit_parameter(last, "sample_weight"))
+
+
+def fit_weighted(estimator: Any, X: Any, y: Any, weight: Array) -> Any:
+    """Fit with ``sample_weight``, handed to the last step of a Pipeline; return the estimator.
+
+    Weights are scaled to mean one, so that a penalty means the same for any number of pairs.
+
+    >>> from sklearn.linear_model import Ridge
+    >>> model = fit_weighted(Ridge(), [[0.0], [1.0]], [0.0, 1.0], np.array([1.0, 3.0]))
+    """
+    name = "sample_weight"
+    if isinstance(estimator, Pipeline):
+        name = f"{estimator.steps[-1][0]}__{name}"
+    return estimator.fit(X, y, **{name: weight / weight.mean()})

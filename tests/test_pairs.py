@@ -1,0 +1,378 @@
+"""Pairs: the gate, the graph, and its life beside X in scikit-learn."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    StratifiedKFold,
+    cross_val_score,
+    learning_curve,
+    train_test_split,
+)
+
+from noisypairs.pairs import Pairs
+
+
+@pytest.fixture
+def full():
+    return Pairs(
+        [0, 1, 2, 3, 0],
+        [1, 2, 3, 3, 1],
+        [1, 0, 1, 1, 0],
+        n_items=6,
+        annotator=["zoe", "ann ", "zoe", "ann", "bob"],
+        weight=[1, 2, 3, 4, 0.5],
+        labels={0: "cat", 3: "dog"},
+    )
+
+
+def test_fields_and_sizes(full):
+    assert full.left.dtype == full.right.dtype == np.int32
+    assert full.same.tolist() == [True, False, True, True, False]
+    assert (full.n_items, len(full), full.shape, full.n_pairs) == (6, 6, (6,), 5)
+    assert full.annotator_names.tolist() == ["ann", "bob", "zoe"]
+    assert full.annotator.tolist() == [2, 0, 2, 0, 1]
+    assert dict(full.labels) == {0: "cat", 3: "dog"}
+    assert Pairs([0, 4], [1, 2], [1, 0]).n_items == 5
+    assert repr(full) == (
+        "Pairs(n_items=6, n_pairs=5, same=3, different=2, annotators=3, weight=10.5, labels=2)"
+    )
+
+
+def test_positions_beyond_int32_are_kept():
+    pairs = Pairs([2**31], [0], [1])
+    assert pairs.left.dtype == np.int64
+    assert pairs.left[0] == 2**31
+    assert Pairs([2**31 - 1], [0], [1]).left.dtype == np.int32
+
+
+def test_nothing_can_be_written(full):
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        full.n_items = 3
+    for array in (full.left, full.right, full.same, full.annotator, full.weight):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    with pytest.raises(TypeError, match="does not support item assignment"):
+        full.labels[1] = "cat"
+
+
+def test_the_callers_arrays_stay_their_own():
+    left, same, weight = np.array([0, 1], np.int32), np.array([True, False]), np.ones(2, np.float32)
+    labels = {0: 1}
+    pairs = Pairs(left, [1, 2], same, weight=weight, labels=labels)
+    left[0], same[0], weight[0], labels[0] = 2, False, 9, 5
+    assert (pairs.left[0], pairs.same[0], pairs.weight[0], pairs.labels[0]) == (0, True, 1, 1)
+
+
+def test_a_million_pairs_cost_at_most_20_bytes_each():
+    n = 1_000_000
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(10_000, size=(2, n))
+    plain = Pairs(left, right, rng.random(n) < 0.5)
+    assert plain.nbytes == 9 * n
+    laden = Pairs(left, right, plain.same, annotator=left % 300, weight=np.ones(n))
+    assert laden.nbytes <= 20 * n
+    assert len(pickle.dumps(laden)) <= 20 * n
+
+
+def test_copies_and_pickles_are_equal_and_still_frozen(full):
+    for twin in (pickle.loads(pickle.dumps(full)), copy.deepcopy(full), copy.copy(full)):
+        assert twin == full
+        assert not twin.left.flags.writeable
+        assert twin.annotator_names.tolist() == full.annotator_names.tolist()
+
+
+def test_equality_sees_every_field(full):
+    changed = [
+        full.select([0, 1, 2, 4, 3]),
+        full.reweighted(None),
+        full.reweighted([1, 2, 3, 4, 5]),
+        full.with_labels({0: "cat"}),
+        Pairs(full.left, full.right, full.same, 6, weight=full.weight, labels=full.labels),
+        Pairs(full.left, full.right, ~full.same, 6, list("abcde"), full.weight, full.labels),
+        Pairs(full.left, full.right, full.same, 7, list("abcde"), full.weight, full.labels),
+    ]
+    assert all(full != other for other in changed)
+    names = full.annotator_names[full.annotator]
+    assert full == Pairs(full.left, full.right, full.same, 6, names, full.weight, full.labels)
+    assert full != "pairs"
+
+
+edge_lists = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.booleans()), max_size=30)
+
+
+@given(edge_lists, st.lists(st.integers(-9, 8), unique_by=lambda k: k % 9))
+def test_indexing_gives_the_induced_graph_in_the_order_of_the_rows(rows, items):
+    left, right, same = ([row[k] for row in rows] for k in range(3))
+    pairs = Pairs(left, right, same, 9, annotator=left, weight=np.arange(len(rows)) + 1.0)
+    kept = [k % 9 for k in items]
+    expected = [
+        (kept.index(a), kept.index(b), s, a, w + 1)
+        for w, (a, b, s) in enumerate(rows)
+        if a in kept and b in kept
+    ]
+    part = pairs[items]
+    who = part.annotator_names[part.annotator] if part.n_pairs else np.array([])
+    found = zip(part.left, part.right, part.same, who, part.weight, strict=True)
+    assert [tuple(entry) for entry in found] == expected
+    assert part.n_items == len(items)
+
+
+def test_every_way_to_name_the_rows_agrees(full):
+    expected = full[[1, 2, 3]]
+    mask = np.array([False, True, True, True, False, False])
+    for rows in (slice(1, 4), mask, mask.tolist(), np.array([1, 2, 3]), [-5, -4, -3], range(1, 4)):
+        assert full[rows] == expected
+        assert full[rows, ...] == expected
+    assert dict(expected.labels) == {2: "dog"}
+    assert full[...] == full
+    assert full[[]].n_items == full[[]].n_pairs == 0
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        (3, TypeError, "list, a mask or a slice"),
+        (np.int64(3), TypeError, "list, a mask or a slice"),
+        ((1, 2), TypeError, "list, a mask or a slice"),
+        ([[0, 1]], TypeError, "list, a mask or a slice"),
+        ([0.5], TypeError, "float64"),
+        (["a"], TypeError, "give integers or a mask"),
+        ([0, 6], IndexError, "there are 6 items"),
+        ([-7], IndexError, "there are 6 items"),
+        ([True, False], IndexError, "mask has 2 entries"),
+        ([0, 1, 0], ValueError, "use reweighted"),
+        ([5, -1], ValueError, "once"),
+    ],
+)
+def test_rows_that_name_no_set_of_items_are_refused(full, rows, error, message):
+    with pytest.raises(error, match=message):
+        full[rows]
+
+
+def test_select_keeps_all_items(full):
+    chosen = full.select([0, 0, -1])
+    assert chosen.n_items == 6
+    assert chosen.left.tolist() == [0, 0, 0]
+    assert chosen.same.tolist() == [True, True, False]
+    assert chosen.weight.tolist() == [1, 1, 0.5]
+    assert chosen.labels == full.labels
+    assert full.select(full.weight > 1) == full.select(slice(1, 4))
+    with pytest.raises(IndexError, match="there are 5 pairs"):
+        full.select([5])
+
+
+def test_self_pairs_are_kept_until_asked_away(full):
+    assert full.audit().self_pairs == 1
+    proper = full.without_self_pairs()
+    assert proper == full.select([0, 1, 2, 4])
+    assert proper.without_self_pairs() is proper
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "message"),
+    [
+        ({"right": [1]}, ValueError, "left has 2 entries but right has 1"),
+        ({"same": [1, 0, 1]}, ValueError, "left has 2 entries but same has 3"),
+        ({"annotator": ["a"]}, ValueError, "annotator has 1"),
+        ({"weight": [1.0]}, ValueError, "weight has 1"),
+        ({"left": [0, -1]}, ValueError, "left has -1 at pair 1"),
+        ({"right": [0, 1.5]}, ValueError, "right has 1.5 at pair 1"),
+        ({"right": [0, np.nan]}, ValueError, "right has nan at pair 1"),
+        ({"right": [0, np.inf]}, ValueError, "right has inf at pair 1"),
+        ({"left": ["a", "b"]}, TypeError, "from_frame"),
+        ({"left": [True, False]}, TypeError, "expected integer positions"),
+        ({"left": [[0, 1]]}, ValueError, r"left has shape \(1, 2\)"),
+        ({"n_items": 2}, ValueError, "position 2 is too large for n_items=2"),
+        ({"n_items": 2.5}, TypeError, "integer"),
+        ({"same": [1, np.nan]}, ValueError, "missing or unsure"),
+        ({"same": [1, 2]}, ValueError, "coded 1/2"),
+        ({"weight": [1, 0]}, ValueError, r"weight is 0 at pair 1.*select"),
+        ({"weight": [1, -1]}, ValueError, "weight has -1 at pair 1"),
+        ({"weight": [1, np.nan]}, ValueError, "weight has nan at pair 1"),
+        ({"weight": [1, np.inf]}, ValueError, "weight has inf at pair 1"),
+        ({"weight": [1, 1e60]}, ValueError, "weight has 1e.60 at pair 1"),
+        ({"weight": ["a", "b"]}, TypeError, "expected numbers"),
+        ({"annotator": ["a", None]}, ValueError, "annotator has missing ids"),
+        ({"annotator": np.array(["a", 1], object)}, TypeError, "mixes text and numbers"),
+        ({"labels": {3: 1}}, ValueError, "labels names item 3, but the items are 0 … 2"),
+        ({"labels": {-1: 1}}, ValueError, "labels names item -1"),
+        ({"labels": {0: None}}, ValueError, "leave unknown classes out"),
+        ({"labels": {0: np.nan}}, ValueError, "leave unknown classes out"),
+        ({"labels": [0, 1, 1]}, TypeError, "expected {item position: class}"),
+        ({"labels": {"a": 1}}, TypeError, "integer"),
+    ],
+)
+def test_bad_input_is_named(arguments, error, message):
+    good = {"left": [0, 1], "right": [1, 2], "same": [1, 0]}
+    with pytest.raises(error, match=message):
+        Pairs(**(good | arguments))
+
+
+def test_no_pairs_need_a_number_of_items():
+    assert Pairs([], [], [], n_items=4).shape == (4,)
+    with pytest.raises(ValueError, match="give n_items"):
+        Pairs([], [], [])
+
+
+def test_whole_floats_are_positions():
+    assert Pairs([0.0, 3.0], [1, 2], [1, 0]).left.tolist() == [0, 3]
+
+
+def test_from_tuples_restores_the_features_of_every_pair():
+    rng = np.random.default_rng(0)
+    table = rng.normal(size=(6, 3))
+    ends = rng.integers(6, size=(20, 2))
+    y = rng.choice([-1, 1], size=20)
+    X, pairs = Pairs.from_tuples(table[ends], y)
+    assert len(X) == pairs.n_items == len(np.unique(ends))
+    np.testing.assert_array_equal(np.stack([X[pairs.left], X[pairs.right]], axis=1), table[ends])
+    np.testing.assert_array_equal(pairs.same, y == 1)
+    with pytest.raises(ValueError, match=r"shape \(6, 3\), expected \(n_pairs, 2, n_features\)"):
+        Pairs.from_tuples(table, y)
+
+
+def test_from_constraints():
+    pairs = Pairs.from_constraints([(0, 1)], [(1, 2), (4, 0)], n_items=9)
+    assert pairs == Pairs([0, 1, 4], [1, 2, 0], [1, 0, 0], n_items=9)
+    assert Pairs.from_constraints([], [(0, 1)]) == Pairs([0], [1], [0])
+    with pytest.raises(ValueError, match="must_link has shape"):
+        Pairs.from_constraints([(0, 1, 2)], [])
+    with pytest.raises(ValueError, match="cannot_link has -3 at pair 1"):
+        Pairs.from_constraints([], [(0, 1), (-3, 2)])
+
+
+def test_scores_and_votes_become_weighted_answers():
+    soft = Pairs.from_scores([0, 1, 2], [1, 2, 3], [1.0, 0.25, 0.0], annotator=["a", "b", "c"])
+    found = zip(soft.left, soft.right, soft.same, soft.weight, soft.annotator, strict=True)
+    assert [tuple(entry) for entry in found] == [
+        (0, 1, True, 1.0, 0),
+        (1, 2, True, 0.25, 1),
+        (1, 2, False, 0.75, 1),
+        (2, 3, False, 1.0, 2),
+    ]
+    votes = Pairs.from_votes([0, 1, 5], [1, 2, 6], [3, 1, 0], [0, 2, 0])
+    assert votes == Pairs([0, 1, 1], [1, 2, 2], [1, 1, 0], n_items=7, weight=[3, 1, 2])
+    with pytest.raises(ValueError, match=r"score has 1.5 at pair 0, expected a number in \[0, 1\]"):
+        Pairs.from_scores([0], [1], [1.5])
+    with pytest.raises(ValueError, match="n_different has -1 at pair 0"):
+        Pairs.from_votes([0], [1], [1], [-1])
+    with pytest.raises(ValueError, match="different has 2"):
+        Pairs.from_votes([0], [1], [1], [1, 1])
+
+
+class Recorder(ClassifierMixin, BaseEstimator):
+    """Remembers which items, and which pairs among them, each fit and each score saw."""
+
+    seen: list[tuple[str, frozenset[int], frozenset[tuple[int, int]]]] = []  # noqa: RUF012
+
+    def __init__(self, knob=0):
+        self.knob = knob
+
+    def note(self, event, X, pairs):
+        assert isinstance(pairs, Pairs)
+        items = X[:, 0].astype(int)
+        assert pairs.n_items == len(items)
+        ends = zip(items[pairs.left].tolist(), items[pairs.right].tolist(), strict=True)
+        self.seen.append((event, frozenset(items.tolist()), frozenset(ends)))
+
+    def fit(self, X, y):
+        self.note("fit", X, y)
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def score(self, X, y):
+        self.note("score", X, y)
+        return float(self.knob)
+
+
+@pytest.fixture
+def world():
+    rng = np.random.default_rng(5)
+    left, right = rng.integers(50, size=(2, 400))
+    X = np.column_stack([np.arange(50), rng.normal(size=50)])
+    Recorder.seen.clear()
+    return X, Pairs(left, right, rng.random(400) < 0.5, n_items=50, labels={7: 1})
+
+
+def check_splits(pairs):
+    """Every score follows its fit: no item in both, and all pairs among the items, no others."""
+    ends = set(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True))
+    for _, items, found in Recorder.seen:
+        assert found == {(a, b) for a, b in ends if a in items and b in items}
+    fits = [items for event, items, _ in Recorder.seen if event == "fit"]
+    scores = [items for event, items, _ in Recorder.seen if event == "score"]
+    assert all(fit.isdisjoint(score) for fit, score in zip(fits, scores, strict=False))
+    return fits, scores
+
+
+@pytest.mark.parametrize("cv", [KFold(5), KFold(5, shuffle=True, random_state=0), 5, None])
+def test_cross_val_score_sees_item_disjoint_folds(world, cv):
+    X, pairs = world
+    cross_val_score(Recorder(), X, pairs, cv=cv)
+    fits, scores = check_splits(pairs)
+    assert len(fits) == len(scores) == 5
+    assert set().union(*scores) == set(range(50))
+    if not isinstance(cv, KFold):  # an integer means a plain KFold, in the order of the items
+        assert scores[0] == set(range(10))
+
+
+@pytest.mark.parametrize("cv", [KFold(5), 5])
+def test_grid_search_sees_item_disjoint_folds(world, cv):
+    X, pairs = world
+    search = GridSearchCV(Recorder(), {"knob": [0, 1]}, cv=cv).fit(X, pairs)
+    fits, scores = check_splits(pairs)
+    assert len(scores) == 10
+    assert search.best_params_ == {"knob": 1}
+    assert fits[-1] == set(range(50))  # the refit
+
+
+def test_learning_curve_sees_item_disjoint_folds(world):
+    X, pairs = world
+    learning_curve(Recorder(), X, pairs, cv=KFold(5), train_sizes=[0.5, 1.0])
+    # Each fit is scored on the test fold, then on its own training items.
+    events = [event for event, _, _ in Recorder.seen]
+    assert events == ["fit", "score", "score"] * 10
+    Recorder.seen[:] = [entry for k, entry in enumerate(Recorder.seen) if k % 3 < 2]
+    fits, _ = check_splits(pairs)
+    assert sorted({len(fit) for fit in fits}) == [20, 40]
+
+
+def test_train_test_split_keeps_labels_with_their_items(world):
+    X, pairs = world
+    X_train, X_test, train, test = train_test_split(X, pairs, random_state=0)
+    assert set(X_train[:, 0]).isdisjoint(X_test[:, 0])
+    found = [
+        (X_part[item, 0], name)
+        for X_part, part in ((X_train, train), (X_test, test))
+        for item, name in part.labels.items()
+    ]
+    assert found == [(7, 1)]
+    assert train.n_items + test.n_items == 50
+
+
+def test_stratification_is_refused_since_items_have_no_class(world):
+    X, pairs = world
+    with pytest.raises(ValueError, match="Got 'unknown' instead"):
+        cross_val_score(Recorder(), X, pairs, cv=StratifiedKFold(5))
+
+
+def test_clone_keeps_pairs_given_as_a_parameter(world):
+    _, pairs = world
+    assert clone(Recorder(knob=pairs)).knob == pairs
+
+
+def test_as_an_array_pairs_are_items_of_unknown_class(full):
+    assert np.asarray(full).tolist() == [None] * 6
+    with pytest.raises(TypeError, match=r"use \.left, \.right and \.same"):
+        np.asarray(full, dtype=float)
