@@ -21,7 +21,6 @@ MARGIN_LOSSES = {
     "squared": lambda t: (1.0 - t) ** 2,
     "logistic": lambda t: np.logaddexp(0.0, -t),
 }
-ANSWERS = (0, 1)  # rows of T and C: same, different
 
 
 @st.composite
@@ -38,6 +37,7 @@ def problems(draw: st.DrawFn) -> tuple[NoiseModel, float]:
 # ---------------------------------------------------------------- the corrected loss
 
 
+@settings(deadline=None)
 @given(problems())
 def test_one_number_is_slope_range_and_inflation(problem: tuple[NoiseModel, float]) -> None:
     noise, prior = problem
@@ -125,7 +125,7 @@ def test_theorem_1_fails_as_printed_where_the_derived_bound_holds() -> None:
     lipschitz = theory.corrected_lipschitz(CleanPairs().corrected_coefficients(prior), 0.5)
     rademacher = float(binom.pmf(n // 2, n, 0.5))  # E|mean of n signs|, n even
     assert 2 * theory.printed_deviation(lipschitz, rademacher, n, delta) < excess
-    assert chance > 3 * delta
+    assert chance > 2 * delta
     width = theory.corrected_range(CleanPairs().corrected_coefficients(prior))
     assert theory.excess_risk(lipschitz, rademacher, n, delta, width) >= excess
 
@@ -147,6 +147,7 @@ def test_printed_bounds_are_the_papers() -> None:
     assert theory.clean_bound(prior, n, delta, formula="printed") == pytest.approx(clean)
 
 
+@settings(deadline=None)
 @given(problems())
 def test_the_bound_is_inflation_times_that_of_clean_labels(
     problem: tuple[NoiseModel, float],
@@ -158,6 +159,7 @@ def test_the_bound_is_inflation_times_that_of_clean_labels(
     assert pairs == pytest.approx(theory.noise_inflation(noise, prior) * labels, rel=1e-9)
 
 
+@settings(deadline=None)
 @given(problems(), st.floats(0.01, 2.0))
 def test_sample_size_is_the_least_that_suffices(
     problem: tuple[NoiseModel, float], epsilon: float
@@ -213,15 +215,13 @@ def test_weighted_bound_is_assembled_as_stated_and_survives_turned_answers() -> 
     assert theory.weighted_bound(noise, 0.3, n, delta, model, formula="printed") < 0
 
 
-@pytest.mark.parametrize("prior", [0.2, 0.7])
-@pytest.mark.parametrize("noise", [PairingNoise(0.3, 0.1), LabelingNoise(0.1, 0.3)])
-def test_theorem_3_by_enumeration(noise: NoiseModel, prior: float) -> None:
-    mass = np.array([0.1, 0.2, 0.3, 0.4])
-    eta = np.array([0.9, 0.6, 0.3, 0.05])
-    eta = eta + (prior - mass @ eta) * np.array([0.1, 1.0, 1.0, 0.1]) / (mass @ [0.1, 1, 1, 0.1])
-    assert ((eta > 0) & (eta < 1)).all()
+@pytest.mark.parametrize("eta", [(0.9, 0.6, 0.3, 0.05), (0.4, 0.2, 0.8, 0.95)])  # A < 0, A > 0
+@pytest.mark.parametrize("noise", [PairingNoise(0.3, 0.1), LabelingNoise(0.1, 0.2)])
+def test_theorem_3_by_enumeration(noise: NoiseModel, eta: tuple[float, ...]) -> None:
+    mass, posterior = np.array([0.1, 0.2, 0.3, 0.4]), np.array(eta)
+    prior = float(mass @ posterior)
     S = noise.same_probability()
-    joint = mass[:, None] * np.stack([1 - eta, eta], axis=1)  # P(x, y)
+    joint = mass[:, None] * np.stack([1 - posterior, posterior], axis=1)  # P(x, y)
     same = np.einsum("xy,zw,yw->x", joint, joint, S)  # P(x, same), over the partner too
     different = mass - same
     alpha, gain = algebra.alpha(S, prior), algebra.gain(S, prior)
@@ -246,6 +246,7 @@ def second_differences(C: np.ndarray, loss: str) -> np.ndarray:
     return np.diff(C @ l, n=2, axis=1)
 
 
+@settings(deadline=None)
 @given(problems())
 def test_convexity_agrees_with_second_differences(problem: tuple[NoiseModel, float]) -> None:
     noise, prior = problem
@@ -258,6 +259,7 @@ def test_convexity_agrees_with_second_differences(problem: tuple[NoiseModel, flo
     assert theory.is_convex(noise, prior)
 
 
+@settings(deadline=None)
 @given(problems())
 def test_printed_convexity_is_the_sign_and_the_interval_condition(
     problem: tuple[NoiseModel, float],
@@ -282,6 +284,7 @@ def test_printed_convexity_is_the_sign_and_the_interval_condition(
     assert convex == (low <= ratio <= high)
 
 
+@settings(deadline=None)
 @given(st.floats(0.0, 0.95), st.floats(0.0, 0.95), st.floats(0.02, 0.98))
 def test_true_inverse_under_labeling_noise_is_convex_for_rates_below_half(
     positive_flip: float, negative_flip: float, prior: float
@@ -305,6 +308,7 @@ def test_almost_everywhere_is_too_weak_the_corrected_hinge_is_not_convex() -> No
 # ---------------------------------------------------------------- Bayes rules
 
 
+@settings(deadline=None)
 @given(problems(), st.lists(st.floats(0.0, 1.0), min_size=1, max_size=20))
 def test_bayes_rules(problem: tuple[NoiseModel, float], values: list[float]) -> None:
     noise, prior = problem
@@ -399,13 +403,13 @@ def test_no_signal_is_an_error_with_its_reason() -> None:
         (lambda: theory.empirical_rademacher([[np.nan]]), "finite"),
         (lambda: theory.empirical_rademacher([[1.0]], n_draws=1), "n_draws=1"),
         (lambda: theory.is_convex(CleanPairs(), 1.0), "prior"),
-        (lambda: theory.is_convex(CleanPairs(), 0.3, "prnted"), "did you mean 'printed'"),  # type: ignore[arg-type]
+        (lambda: theory.is_convex(CleanPairs(), 0.3, "prnted"), "did you mean 'printed'"),
+        (
+            lambda: theory.weighted_bound(CleanPairs(), 0.3, 10, formula="prnted"),
+            "did you mean 'printed'",
+        ),
     ],
 )
 def test_bad_values_are_named(compute, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         compute()
-
-
-settings.register_profile("theory", deadline=None)
-settings.load_profile("theory")

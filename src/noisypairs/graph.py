@@ -323,6 +323,8 @@ def propagate(
     - ``clamp``: known classes, ``{item: class}`` or ``(items, classes)``.
 
     Potentials that prefer no class leave pairing noise without a preference too: start elsewhere.
+    An S far more certain than the answers deserve (rates of .05 for answers wrong at .3) makes the
+    loops contradict each other, and no damping settles that: look at ``converged``.
 
     >>> graph = PairGraph.from_answers([0, 1], [1, 2], [True, False])
     >>> S = np.array([[0.9, 0.2], [0.2, 0.9]])

@@ -342,6 +342,9 @@ def weighted_bound(
     """
     if not approximation >= 0.0:
         raise ValueError(f"approximation={approximation!r} is a gap of minima: expected ≥ 0")
+    if formula not in ("unbiased", "printed"):
+        known = did_you_mean(str(formula), ["unbiased", "printed"])
+        raise ValueError(f"unknown formula {formula!r}: {known}")
     S = noise.same_probability()
     gain, weight = algebra.gain(S, prior), algebra.alpha(S, prior)
     algebra.require_signal(2.0 * gain)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
 
-Loss = Literal["logistic", "squared", "squared_hinge", "sigmoid"]
+Loss = Literal["brier", "logistic", "squared", "squared_hinge", "sigmoid"]
 
 
 def _logistic(t: Array) -> tuple[Array, Array]:
@@ -35,8 +35,14 @@ def _sigmoid(t: Array) -> tuple[Array, Array]:
     return value, -value * (1.0 - value)
 
 
+def _brier(t: Array) -> tuple[Array, Array]:
+    wrong = expit(-t)
+    return wrong**2, -2.0 * wrong**2 * (1.0 - wrong)
+
+
 #: Margin losses l(t) with their derivatives; l(t, +1) = l(t) and l(t, −1) = l(−t).
 LOSSES = {
+    "brier": _brier,  # (1 − 1/(1+e⁻ᵗ))², the squared loss of a logistic linear model
     "logistic": _logistic,  # log(1 + e⁻ᵗ), convex, stays convex when corrected
     "squared": _squared,  # (1 − t)², convex, stays convex when corrected
     "squared_hinge": _squared_hinge,  # max(0, 1 − t)², may lose convexity when corrected
@@ -117,12 +123,12 @@ class LinearRiskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return margin
 
     def predict_proba(self, X: Any) -> Array:
-        """Return P(class | x): 1/(1+e⁻ᵗ) for the logistic, (1+t)/2 cut to [0, 1] for the others.
+        """Return P(class | x): 1/(1+e⁻ᵗ) for logistic and brier, else (1+t)/2 cut to [0, 1].
 
         The sigmoid loss estimates no probability; its t is mapped in the same way for ranking.
         """
         t = self.decision_function(X)
-        positive = expit(t) if self.loss == "logistic" else np.clip((1.0 + t) / 2.0, 0.0, 1.0)
+        positive = expit(t) if self.loss in ("brier", "logistic") else np.clip((1.0 + t) / 2.0, 0.0, 1.0)
         return np.column_stack([1.0 - positive, positive])
 
     def predict(self, X: Any) -> NDArray[Any]:
