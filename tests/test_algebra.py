@@ -136,6 +136,27 @@ def test_no_root_and_one_root():
     assert len(algebra.prior_roots(one_sided, 0.68)) == 1
 
 
+@given(rates, seeds)
+def test_the_rate_at_the_vertex_has_the_vertex_as_its_root(draw_rates, seed):
+    """Where "same" is rarest the discriminant is zero, give or take its rounding."""
+    for noise, _ in problems(draw_rates, 2, seed):
+        S = noise.same_probability()
+        if S[1, 1] - 2 * S[0, 1] + S[0, 0] < 0.01:
+            continue
+        vertex, rarest = algebra.flattest_prior(S)
+        np.testing.assert_allclose(algebra.prior_branches(S, rarest), vertex, rtol=0, atol=1e-6)
+        assert np.isnan(algebra.prior_branches(S, rarest - 1e-9)).all()
+
+
+def test_rounding_does_not_lose_the_root_at_prior_one_half():
+    S = LabelingNoise(0.1, 0.1).same_probability()
+    branches = algebra.prior_branches(S, algebra.same_rate(S, 0.5))
+    np.testing.assert_allclose(branches, 0.5, rtol=0, atol=1e-6)
+    just_below = 0.5 - 2**-52  # the discriminant is −2⁻⁵¹, exactly
+    assert algebra.prior_branches(np.eye(2), just_below) == (0.5, 0.5)
+    assert algebra.prior_roots(np.eye(2), just_below) == (0.5,)
+
+
 @pytest.mark.parametrize("prior", [0.0, 1.0, -0.1, 1.1, float("nan"), [0.5, 0.6], [1.0, 0.0]])
 def test_a_prior_must_leave_two_classes(prior):
     with pytest.raises(ValueError, match="not a prior"):

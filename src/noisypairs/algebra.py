@@ -25,6 +25,9 @@ Formula = Literal["unbiased", "printed"]
 #: Below this |a − b| floating point cannot tell the two classes apart.
 NO_SIGNAL = 1e-12
 
+#: A difference below this share of its terms is taken for their rounding error.
+ROUNDING = 1e-12
+
 
 def class_prior(prior: float | ArrayLike, n_classes: int = 2) -> Array:
     """Return π as a vector of shape (K,); a float is P(class 1) of two classes.
@@ -211,14 +214,18 @@ def prior_roots(same: ArrayLike, rate: float) -> tuple[float, ...]:
 def prior_branches(same: ArrayLike, rate: float) -> tuple[float, float]:
     """Return both roots of `prior_roots` as real numbers, also outside [0, 1]; NaN if complex.
 
+    A discriminant below zero by no more than rounding is zero: both roots are then the vertex.
+
     >>> prior_branches([[1.0, 0.0], [0.0, 1.0]], 0.4)
     (nan, nan)
     """
     square, linear, constant = _quadratic(same)
     discriminant = linear**2 - square * (constant - rate)
-    if discriminant < 0:
+    # The sizes of the terms before they cancel, which is what their rounding errors go by.
+    scale = linear**2 + square * (constant + rate)
+    if discriminant < -ROUNDING * scale:
         return (float("nan"), float("nan"))
-    vertex, half = -linear / square, float(np.sqrt(discriminant)) / square
+    vertex, half = -linear / square, float(np.sqrt(max(discriminant, 0.0))) / square
     return (vertex - half, vertex + half)
 
 

@@ -22,6 +22,9 @@ from noisypairs.errors import NotIdentifiable
 from noisypairs.noise import NoiseModel, PairingNoise, RandomState
 from noisypairs.pairs import Pairs
 
+#: Log-likelihood that two further parameters gain by chance at the 1 % level, χ²₂(.99)/2.
+ONE_KIND = 4.6
+
 
 @dataclass(frozen=True)
 class Interval:
@@ -90,7 +93,7 @@ def wilson(successes: float, trials: float, level: float = 0.95) -> Interval:
     share = successes / trials
     centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
     half = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * trials)) / trials) / (1 + z2 / trials)
-    return Interval(share, float(centre - half), float(centre + half), level)
+    return Interval(share, max(float(centre - half), 0.0), min(float(centre + half), 1.0), level)
 
 
 def same_share(
@@ -121,8 +124,10 @@ def same_share(
 def dyadic_mean(pairs: Pairs, values: Array, level: float = 0.95) -> tuple[float, float, float]:
     """Return (mean, low, high) of one value per answer, where answers that share an item depend.
 
-    Var = (Σ_i r_i² − Σ_e r_e²)/n² with residuals r_e and r_i = Σ_{e∋i} r_e. (Resampling items
-    would count the error of every answer three times on a sparse graph.) Self pairs do not count.
+    Var = Σ r_e r_f / n² over all answers e, f that share an item, = (Σ_i r_i² − Σ_p r_p²)/n² with
+    the residuals summed over the answers about item i and about the two items p, which share two.
+    (Resampling items would count the error of every answer three times on a sparse graph.) Self
+    pairs do not count.
 
     >>> dyadic_mean(Pairs([0, 1], [1, 2], [1, 0]), np.array([1.0, 1.0]))
     (1.0, 1.0, 1.0)
@@ -135,7 +140,8 @@ def dyadic_mean(pairs: Pairs, values: Array, level: float = 0.95) -> tuple[float
     residual = weight * (values - mean)
     per_item = np.bincount(pairs.left, residual, pairs.n_items)
     per_item = per_item + np.bincount(pairs.right, residual, pairs.n_items)
-    within = float(residual @ residual)
+    per_pair = np.bincount(_which_pair(pairs), residual)
+    within = float(per_pair @ per_pair)
     error = np.sqrt(max(float(per_item @ per_item) - within, within)) / total
     half = float(stats.norm.ppf(0.5 + _checked_level(level) / 2) * error)
     return mean, mean - half, mean + half
@@ -163,15 +169,16 @@ def estimate_prior(
     """
     S = noise.same_probability()
     share = same_share(pairs, level=level, interval=interval)
-    _, lowest = algebra.flattest_prior(S)
+    flattest, lowest = algebra.flattest_prior(S)
     if share.high < lowest:
         raise NotIdentifiable(
             f"{share.estimate:.1%} of the answers are 'same', but under {noise} two classes give "
             f"at least {lowest:.1%} whatever the prior: there are more than two classes, or the "
             "pairs were not drawn at random, or the rates are wrong. Give the prior yourself"
         )
-    points = [max(value, lowest) for value in (share.estimate, share.low, share.high)]
+    points = (share.estimate, share.low, share.high)
     branches = np.array([algebra.prior_branches(S, point) for point in points])  # (3, 2)
+    branches = np.where(np.isnan(branches), flattest, branches)
     roots = []
     for centre, at_low, at_high in branches.T:
         low, high = min(at_low, at_high), max(at_low, at_high)
@@ -247,13 +254,39 @@ def rates_from_repeats(
             f"{'a common rate' if equal_rates else 'two separate rates'} cannot be told from "
             "repeats. " + ("" if equal_rates else "With two answers per pair use equal_rates=True")
         )
+    if n_bootstrap < 1:
+        raise ValueError(f"n_bootstrap={n_bootstrap!r}: expected a positive whole number")
     rng = np.random.default_rng(random_state)
     resampled = rng.multinomial(int(count.sum()), count / count.sum(), size=n_bootstrap)
     weights = np.vstack([count, resampled]).astype(float)
     similar, dissimilar, share = _binomial_mixture(asked, yes, weights, equal_rates)
+    if not equal_rates:
+        _require_two_kinds(asked, yes, count, (similar[:1], dissimilar[:1], share[:1]))
     return RateEstimate(
         _quantile_interval(similar, level), _quantile_interval(dissimilar, level), float(share[0])
     )
+
+
+def _require_two_kinds(
+    asked: NDArray[np.int64],
+    yes: NDArray[np.int64],
+    count: NDArray[np.int64],
+    fitted: tuple[Array, Array, Array],
+) -> None:
+    """Raise unless the mixture beats one binomial: else one rate is about pairs never seen."""
+    similar, dissimilar, share = fitted
+    alone = np.clip([float(count @ yes) / float(count @ asked)], 1e-9, 1 - 1e-9)
+    two = np.logaddexp(
+        np.log(share)[:, None] + _log_binomial(yes, asked - yes, 1 - similar),
+        np.log1p(-share)[:, None] + _log_binomial(yes, asked - yes, dissimilar),
+    )
+    gained = float(((two - _log_binomial(yes, asked - yes, alone)) @ count)[0])
+    if gained < ONE_KIND:
+        raise NotIdentifiable(
+            f"the repeated answers look like one kind of pair ({alone[0]:.1%} 'same' each): there "
+            "are no same or no different pairs among them, or answers that do not depend on the "
+            "truth. Add pairs of the other kind, or use equal_rates=True"
+        )
 
 
 def _quantile_interval(values: Array, level: float) -> Interval:
@@ -293,7 +326,8 @@ def _binomial_mixture(
 
 
 def _log_binomial(yes: NDArray[np.int64], no: NDArray[np.int64], chance: Array) -> Array:
-    return yes * np.log(chance)[:, None] + no * np.log1p(-chance)[:, None]
+    log_chance: Array = np.log(chance)[:, None] * yes + np.log1p(-chance)[:, None] * no
+    return log_chance
 
 
 def _share(part: Array, whole: Array) -> Array:
@@ -308,14 +342,18 @@ def _repeat_table(
     pairs = pairs.without_self_pairs()
     if pairs.weight is not None and not (pairs.weight == np.round(pairs.weight)).all():
         raise ValueError("repeats are counted: weights must be whole numbers of answers here")
-    low = np.minimum(pairs.left, pairs.right).astype(np.int64)
-    key = low * pairs.n_items + np.maximum(pairs.left, pairs.right)
-    _, which = np.unique(key, return_inverse=True)
-    weight = _weights(pairs)
+    which, weight = _which_pair(pairs), _weights(pairs)
     asked = np.bincount(which, weight).round().astype(np.int64)
     yes = np.bincount(which, weight * pairs.same).round().astype(np.int64)
     cells, count = np.unique(np.stack([asked, yes]), axis=1, return_counts=True)
     return cells[0], cells[1], count.astype(np.int64)
+
+
+def _which_pair(pairs: Pairs) -> NDArray[np.intp]:
+    """Return for every answer which two items it is about, numbered from 0, in either order."""
+    low = np.minimum(pairs.left, pairs.right).astype(np.int64)
+    key = low * pairs.n_items + np.maximum(pairs.left, pairs.right)
+    return np.unique(key, return_inverse=True)[1]
 
 
 def _gold(pairs: Pairs, classes: Mapping[int, object] | ArrayLike | None) -> NDArray[np.int64]:

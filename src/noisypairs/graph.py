@@ -1,26 +1,13 @@
-"""The pair graph, and belief propagation on it: what all the answers together say of each item.
+"""The pair graph: which items were compared, and all the answers on each pair, in flat arrays.
 
-Items i carry potentials φ_i(y) = P(class y | item alone); an answer a on items (i, j) from group r
-(an annotator) multiplies by a factor, raised to the power of the answer's weight w_a:
-
-    P(y, answers) ∝ Π_i φ_i(y_i) · Π_a ψ_a(y_i, y_j)^{w_a},   ψ_a = S_r if "same", 1 − S_r if not.
-
-All answers on one unordered pair are merged into a single factor (logarithms add). That is exact,
-while parallel edges would be short loops that count the same evidence again and again. A soft
-answer p is two answers of weight p ("same") and 1 − p ("different").
-
-Messages are kept as log-ratios to class 0, K − 1 numbers per direction, in float64: for K = 2 that
-is 16 bytes an edge, no more than K float32 numbers would take, and convergence can be asked for
-below float32's 1e-7. Edges are worked through in blocks, so extra memory is bounded, and one sweep
-costs O(edges · K²).
-
-Noiseless answers (entries 0 or 1 in S) are floored at ``PROBABILITY_FLOOR``: messages stay finite,
-and contradictory "certain" answers outvote each other instead of dividing zero by zero.
+Pairs in any order and either orientation, asked once or often, become one edge per unordered pair
+of items. What the edges say of the items by themselves is `signed_embedding`; what they say
+together with the items' own probabilities is `noisypairs.propagation`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,15 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import LinearOperator, eigsh
 
+from noisypairs.pairs import Pairs
+
 FloatArray = NDArray[np.float64]
 RandomSource = int | np.random.Generator | np.random.RandomState | None
-Clamp = Mapping[int, int] | tuple[ArrayLike, ArrayLike]
-
-PROBABILITY_FLOOR = 1e-12
-"""Entries of S and of 1 − S below this are raised to it."""
-
-LOG_FACTOR_RANGE = 600.0
-"""Merged log-factors reach at most this far below their maximum: exp(−600) is still above zero."""
 
 _BLOCK = 1 << 13  # edges worked on at once: a handful of such arrays stays in cache
 _DENSE_ITEMS = 64  # below this a dense eigensolver is faster, and never fails
@@ -46,9 +28,9 @@ _DENSE_ITEMS = 64  # below this a dense eigensolver is faster, and never fails
 class PairGraph:
     """Distinct unordered pairs of items, and the answers given on each, in flat arrays.
 
-    Build it once with ``from_answers``; it does not depend on S or on the number of classes. Edges
-    are sorted by (left, right) with left < right. The answers on edge e are the slice
-    ``answer_start[e]:answer_start[e + 1]`` of ``answer_kind`` (2·group + same) and
+    Build it once with ``from_pairs`` or ``from_answers``; it does not depend on S or on the number
+    of classes. Edges are sorted by (left, right) with left < right. The answers on edge e are the
+    slice ``answer_start[e]:answer_start[e + 1]`` of ``answer_kind`` (2·group + same) and
     ``answer_weight``; ``edge_of_answer`` leads from the answers as given to their edges (−1 for
     self pairs, which say nothing on classes and are left out).
 
@@ -83,8 +65,9 @@ class PairGraph:
 
         ``group`` holds the annotator codes 0..R−1; without it all answers form one group.
         """
-        first, second = _positions("left", left, n_items), _positions("right", right, n_items)
-        groups = _positions(
+        first = checked_positions("left", left, n_items)
+        second = checked_positions("right", right, n_items)
+        groups = checked_positions(
             "group", np.zeros(first.size, int) if group is None else group, n_groups
         )
         weights = np.asarray(np.ones(first.size) if weight is None else weight, dtype=np.float32)
@@ -109,6 +92,38 @@ class PairGraph:
             answer_weight=weights[order],
             edge_of_answer=edge_of_answer,
             same=answers,
+        )
+
+    @classmethod
+    def from_pairs(cls, pairs: Pairs, annotators: bool = False) -> PairGraph:
+        """Build the graph of `Pairs`, their weights included; with ``annotators`` these are groups.
+
+        Group r is then annotator ``pairs.annotator_names[r]``, answers or not, so that the groups
+        of a sub-graph are those of the whole; otherwise all answers form one group.
+
+        >>> pairs = Pairs([0, 1, 0], [1, 2, 2], [1, 0, 1], annotator=["ann", "bob", "ann"])
+        >>> graph = PairGraph.from_pairs(pairs, annotators=True)
+        >>> graph.n_edges, graph.n_groups, graph.answer_kind.tolist()  # 2·group + same
+        (3, 2, [1, 1, 2])
+        >>> PairGraph.from_pairs(pairs).n_groups
+        1
+        """
+        group, n_groups = None, 1
+        if annotators:
+            if pairs.annotator is None or pairs.annotator_names is None:
+                raise ValueError(
+                    "annotators=True, but the pairs do not say who answered: give "
+                    "Pairs(..., annotator=...), or annotators=False for one group"
+                )
+            group, n_groups = pairs.annotator, pairs.annotator_names.size
+        return cls.from_answers(
+            pairs.left,
+            pairs.right,
+            pairs.same,
+            n_items=pairs.n_items,
+            weight=pairs.weight,
+            group=group,
+            n_groups=n_groups,
         )
 
     @property
@@ -140,7 +155,7 @@ class PairGraph:
         )
 
 
-def _positions(name: str, values: ArrayLike, upper: int | None) -> NDArray[np.int32]:
+def checked_positions(name: str, values: ArrayLike, upper: int | None) -> NDArray[np.int32]:
     """Check integer positions 0 ≤ v < upper and store them as int32."""
     given = np.asarray(values)
     if given.size and not np.issubdtype(given.dtype, np.integer):
@@ -229,367 +244,3 @@ def _largest_eigenpairs(
     # An eigenvector has no sign of its own: let its largest entry be positive.
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
     return values, vectors * np.where(largest < 0, -1.0, 1.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Beliefs:
-    """What belief propagation found.
-
-    ``item`` (n_items, K) holds P(class | everything), ``log_item`` its logarithm, and
-    ``messages`` (2, n_edges, K − 1) the log-ratios to class 0 sent to the right end [0] and to the
-    left end [1] of each edge. ``max_change`` is the largest change of the last sweep, of a
-    probability in ``item`` or of a message; ``converged`` says that it fell below ``tol``.
-    ``log_scale`` is Σ_i log Σ_y φ_i(y) Π m(y), the items' share of the Bethe log-likelihood.
-    """
-
-    item: FloatArray
-    log_item: FloatArray
-    messages: FloatArray
-    log_scale: float
-    converged: bool
-    n_iter: int
-    max_change: float
-
-
-class Factors:
-    """Merged pair factors ψ_e(y, y') of a graph under S, made block by block.
-
-    ``S`` is (K, K), or (n_groups, K, K) with one matrix per group; ``S[y, y'] = P("same" | y, y')``
-    and every matrix is symmetric, so the orientation of an edge does not matter.
-    """
-
-    def __init__(self, graph: PairGraph, S: ArrayLike, n_classes: int) -> None:
-        self.graph, self.n_classes = graph, n_classes
-        same = _checked_same_probability(S, graph.n_groups, n_classes)
-        both = np.stack([1 - same, same], axis=1).reshape(-1, n_classes * n_classes)
-        self.log_table: FloatArray = np.log(np.maximum(both, PROBABILITY_FLOOR))
-        self.table, self.table_log_scale = self._scaled(self.log_table)
-
-    def _scaled(self, log_factor: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Split log-factors (m, K·K) into factors (m, K, K) with maximum one and a log-scale."""
-        log_scale = log_factor.max(axis=1)
-        factor = np.exp(np.maximum(log_factor - log_scale[:, None], -LOG_FACTOR_RANGE))
-        return factor.reshape(-1, self.n_classes, self.n_classes), log_scale
-
-    def compound(self, block: slice) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
-        """Rows of the block whose edges need merging, their factors and log-scales.
-
-        An edge with one answer of weight one takes its factor from the small table; in most data
-        nearly all edges are such, and only the rest pays for exponentials.
-        """
-        start = self.graph.answer_start[block.start : block.stop + 1]
-        plain = (np.diff(start) == 1) & (self.graph.answer_weight[start[:-1]] == 1)
-        rows = np.flatnonzero(~plain)
-        evidence = self.graph.evidence(block)
-        merged = (evidence if rows.size == plain.size else evidence[rows]) @ self.log_table
-        return rows, *self._scaled(merged)
-
-    def first_kind(self, block: slice) -> NDArray[np.int32]:
-        """Kind of the first answer on each edge: the only one, unless the edge is compound."""
-        return self.graph.answer_kind[self.graph.answer_start[block]]
-
-    def __call__(self, block: slice) -> tuple[FloatArray, FloatArray]:
-        """Return the factors (m, K, K), scaled to maximum one, and their log-scale (m,)."""
-        kind = self.first_kind(block)
-        factor, log_scale = self.table[kind], self.table_log_scale[kind]
-        rows, factor[rows], log_scale[rows] = self.compound(block)
-        return factor, log_scale
-
-
-def propagate(
-    graph: PairGraph,
-    log_potential: ArrayLike,
-    S: ArrayLike,
-    messages: FloatArray | None = None,
-    *,
-    damping: float = 0.1,
-    tol: float = 1e-6,
-    max_iter: int = 200,
-    clamp: Clamp | None = None,
-) -> Beliefs:
-    """Sum-product belief propagation: exact marginals on forests, the Bethe fixed point elsewhere.
-
-        m_{i→j}(y') ∝ Σ_y ψ_ij(y, y') φ_i(y) Π_{k≠j} m_{k→i}(y),   b_i(y) ∝ φ_i(y) Π_k m_{k→i}(y)
-
-    All messages are renewed at once from the last beliefs; in logarithms the new one gets the share
-    1 − ``damping``, which leaves every fixed point where it is.
-
-    - ``log_potential`` (n_items, K): log φ; rows need not be normalised, −inf excludes a class.
-    - ``S``: (K, K) or (n_groups, K, K), symmetric, ``S[y, y'] = P("same" | y, y')``.
-    - ``messages``: those of an earlier call on this graph, to start from (left unchanged).
-    - ``damping``: share of the old message, in [0, 1).
-    - ``tol``: stop when neither a belief nor a message moved by more. Beliefs alone would not do:
-      two opposite pieces of news can meet at an item, cancel there, and still have to travel on.
-    - ``clamp``: known classes, ``{item: class}`` or ``(items, classes)``.
-
-    Potentials that prefer no class leave pairing noise without a preference too: start elsewhere.
-    An S far more certain than the answers deserve (rates of .05 for answers wrong at .3) makes the
-    loops contradict each other, and no damping settles that: look at ``converged``.
-
-    >>> graph = PairGraph.from_answers([0, 1], [1, 2], [True, False])
-    >>> S = np.array([[0.9, 0.2], [0.2, 0.9]])
-    >>> beliefs = propagate(graph, np.zeros((3, 2)), S, clamp={0: 1})
-    >>> beliefs.converged, beliefs.item.round(3).tolist()
-    (True, [[0.0, 1.0], [0.182, 0.818], [0.747, 0.253]])
-    """
-    if not 0 <= damping < 1:
-        raise ValueError(f"damping must be in [0, 1), got {damping}")
-    if max_iter < 1:
-        raise ValueError(f"max_iter must be at least 1, got {max_iter}")
-    log_phi = _checked_potential(graph, log_potential, clamp)
-    n_classes = log_phi.shape[1]
-    factors = Factors(graph, S, n_classes)
-    sent = _first_messages(graph, n_classes, messages)
-    sweep = _sweep_two if n_classes == 2 else _sweep_any
-    log_item, log_scale = _collect(graph, log_phi, sent)
-    item = np.exp(log_item)
-    change, n_iter = np.inf, 0
-    while n_iter < max_iter and change >= tol:
-        n_iter += 1
-        change = sweep(factors, log_item, sent, damping)
-        log_item, log_scale = _collect(graph, log_phi, sent)
-        before, item = item, np.exp(log_item)
-        change = max(change, float(np.abs(item - before).max(initial=0)))
-    return Beliefs(item, log_item, sent, log_scale, change < tol, n_iter, change)
-
-
-def _collect(graph: PairGraph, log_phi: FloatArray, sent: FloatArray) -> tuple[FloatArray, float]:
-    """Normalised log-beliefs log φ_i + Σ log m, and the sum of their log-normalisers.
-
-    Sums per item are products with the transposed incidence matrix: for K > 2 measured three to ten
-    times faster than ``bincount`` per class, and equal to it for K = 2.
-    """
-    total = log_phi.copy()
-    for block in graph.blocks(at_least=graph.n_items):
-        size = block.stop - block.start
-        ones, rows = np.ones(size), np.arange(size + 1, dtype=np.int32)
-        for end, news in ((graph.right, sent[0, block]), (graph.left, sent[1, block])):
-            incidence = csr_array((ones, end[block], rows), shape=(size, graph.n_items))
-            total[:, 1:] += incidence.T @ news
-    log_normaliser = _normalise(total)
-    return total, float(log_normaliser.sum())
-
-
-def _normalise(log_weight: FloatArray) -> FloatArray:
-    """Let exp of each row (n, K) sum to one, in place; return what was taken off, (n,).
-
-    By hand, because scipy's ``logsumexp`` was measured to need far more temporary memory.
-    """
-    top = log_weight.max(axis=1)
-    log_weight -= top[:, None]
-    rest = np.log(np.exp(log_weight).sum(axis=1))
-    log_weight -= rest[:, None]
-    return np.asarray(top + rest)
-
-
-def _cavity(log_item: FloatArray, news: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Beliefs (m, K) without the message (m, K − 1): scaled to maximum one, and the log-scale."""
-    log_cavity = log_item.copy()
-    log_cavity[:, 1:] -= news
-    log_scale = log_cavity.max(axis=1)
-    return np.exp(log_cavity - log_scale[:, None]), log_scale
-
-
-def _sweep_any(factors: Factors, log_item: FloatArray, sent: FloatArray, damping: float) -> float:
-    """Renew all messages in place, for any K; return the largest change."""
-    graph, change = factors.graph, 0.0
-    for block in graph.blocks():
-        carry = _carry_by_kind if len(factors.table) <= factors.n_classes else _carry_by_edge
-        from_left, _ = _cavity(log_item[graph.left[block]], sent[1, block])
-        from_right, _ = _cavity(log_item[graph.right[block]], sent[0, block])
-        news = np.log(carry(factors, block, np.stack([from_left, from_right])))
-        news = news[:, :, 1:] - news[:, :, :1]
-        change = max(change, _renew(sent[:, block], news, damping))
-    return change
-
-
-def _carry_by_edge(factors: Factors, block: slice, cavity: FloatArray) -> FloatArray:
-    """Σ_y c(y) ψ_e(y, y') for cavities (2, m, K), with the factor of each edge."""
-    carried: FloatArray = np.einsum("dmy,myz->dmz", cavity, factors(block)[0])
-    return carried
-
-
-def _carry_by_kind(factors: Factors, block: slice, cavity: FloatArray) -> FloatArray:
-    """Σ_y c(y) ψ_e(y, y') by one matrix product for each kind of answer: faster for few kinds."""
-    kind = factors.first_kind(block)
-    carried = np.empty_like(cavity)
-    for k, factor in enumerate(factors.table):
-        carried[:, kind == k] = cavity[:, kind == k] @ factor
-    rows, factor, _ = factors.compound(block)
-    carried[:, rows] = np.einsum("dmy,myz->dmz", cavity[:, rows], factor)
-    return carried
-
-
-def _sweep_two(factors: Factors, log_item: FloatArray, sent: FloatArray, damping: float) -> float:
-    """Renew all messages in place, for K = 2; return the largest change.
-
-    With the cavity's log-ratio h, the message is log (ψ₁₁ eʰ + ψ₀₁) / (ψ₁₀ eʰ + ψ₀₀), where the
-    larger of eʰ and 1 is divided out: one exponential and one logarithm for each direction.
-    """
-    graph, change = factors.graph, 0.0
-    ratio = log_item[:, 1] - log_item[:, 0]
-    for block in graph.blocks():
-        factor, _ = factors(block)
-        psi_00, psi_01, psi_11 = factor[:, 0, 0], factor[:, 0, 1], factor[:, 1, 1]
-        from_left = ratio[graph.left[block]] - sent[1, block, 0]
-        from_right = ratio[graph.right[block]] - sent[0, block, 0]
-        for towards, h in enumerate((from_left, from_right)):
-            smaller = np.exp(-np.abs(h))
-            zero, one = np.where(h > 0, smaller, 1.0), np.where(h > 0, 1.0, smaller)
-            news = np.log((psi_11 * one + psi_01 * zero) / (psi_01 * one + psi_00 * zero))
-            change = max(change, _renew(sent[towards, block, 0], news, damping))
-    return change
-
-
-def _renew(old: FloatArray, new: FloatArray, damping: float) -> float:
-    """Move ``old`` towards ``new`` in place; return the largest step."""
-    step = (1 - damping) * (new - old)
-    old += step
-    return float(np.abs(step).max())
-
-
-def _edge_joint(factors: Factors, beliefs: Beliefs, block: slice) -> tuple[FloatArray, FloatArray]:
-    """P(y_left, y_right | everything) for the edges of a block, (m, K, K), and log-normalisers."""
-    graph = factors.graph
-    left, left_scale = _cavity(beliefs.log_item[graph.left[block]], beliefs.messages[1, block])
-    right, right_scale = _cavity(beliefs.log_item[graph.right[block]], beliefs.messages[0, block])
-    factor, factor_scale = factors(block)
-    joint = left[:, :, None] * factor * right[:, None, :]
-    total = joint.sum(axis=(1, 2))
-    joint /= total[:, None, None]
-    return joint, np.log(total) + left_scale + right_scale + factor_scale
-
-
-def _factors_for(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> Factors:
-    return Factors(graph, S, beliefs.item.shape[1])
-
-
-def edge_posterior(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> FloatArray:
-    """P(y_left, y_right | everything) of each distinct edge, shape (n_edges, K, K).
-
-    >>> graph = PairGraph.from_answers([0], [1], [True])
-    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
-    >>> edge_posterior(graph, propagate(graph, np.zeros((2, 2)), S), S).round(3).tolist()
-    [[[0.375, 0.125], [0.125, 0.375]]]
-    """
-    factors = _factors_for(graph, beliefs, S)
-    posterior = np.empty((graph.n_edges, factors.n_classes, factors.n_classes))
-    for block in graph.blocks():
-        posterior[block] = _edge_joint(factors, beliefs, block)[0]
-    return posterior
-
-
-def expected_counts(
-    graph: PairGraph, beliefs: Beliefs, S: ArrayLike
-) -> tuple[FloatArray, FloatArray]:
-    """Count the classes behind the answers, as the M-step needs them: (N_same, N_different).
-
-        N_q[r, y, y'] = Σ over answers q of group r of weight · P(y, y' | everything)
-
-    Each is (n_groups, K, K), symmetrised, since left and right mean nothing. A free S is then
-    re-estimated by N_same / (N_same + N_different).
-
-    >>> graph = PairGraph.from_answers([0, 0], [1, 1], [True, False])
-    >>> S = np.array([[0.5, 0.5], [0.5, 0.5]])
-    >>> same, different = expected_counts(graph, propagate(graph, np.zeros((2, 2)), S), S)
-    >>> same.tolist()
-    [[[0.25, 0.25], [0.25, 0.25]]]
-    """
-    factors = _factors_for(graph, beliefs, S)
-    k = factors.n_classes
-    counts = np.zeros((2 * graph.n_groups, k * k))
-    for block in graph.blocks():
-        joint, _ = _edge_joint(factors, beliefs, block)
-        counts += graph.evidence(block).T @ joint.reshape(-1, k * k)
-    by_answer = counts.reshape(graph.n_groups, 2, k, k)
-    by_answer = (by_answer + by_answer.swapaxes(2, 3)) / 2
-    return by_answer[:, 1], by_answer[:, 0]
-
-
-def answer_wrong_probability(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> FloatArray:
-    """Posterior probability that each answer, in the order given, is wrong, shape (n,).
-
-    P(y ≠ y' | everything) for the answer "same", P(y = y' | everything) for "different". A self
-    pair is of one class for certain, so there it is 0 or 1.
-
-    >>> graph = PairGraph.from_answers([0, 1, 2], [1, 0, 2], [True, False, False])
-    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
-    >>> answer_wrong_probability(graph, propagate(graph, np.zeros((3, 2)), S), S).round(3).tolist()
-    [0.7, 0.3, 1.0]
-    """
-    factors = _factors_for(graph, beliefs, S)
-    one_class = np.ones(graph.n_edges + 1)  # the last entry, index −1, is that of self pairs
-    for block in graph.blocks():
-        joint, _ = _edge_joint(factors, beliefs, block)
-        one_class[block] = np.trace(joint, axis1=1, axis2=2)
-    probability = one_class[graph.edge_of_answer]
-    wrong: FloatArray = np.where(graph.same, 1 - probability, probability)
-    return wrong
-
-
-def bethe_log_likelihood(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> float:
-    """Bethe's log Σ_y Π_i φ_i(y_i) Π_a ψ_a^{w_a}, with normalised φ: exact on forests.
-
-        Σ_i log Σ_y φ_i(y) Π_k m_{k→i}(y) + Σ_e log Σ_{y,y'} [b_i/m](y) ψ_e(y, y') [b_j/m](y')
-
-    With clamped items this is log P(answers | the known classes). Self pairs do not enter.
-
-    >>> graph = PairGraph.from_answers([0], [1], [True])
-    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
-    >>> value = bethe_log_likelihood(graph, propagate(graph, np.zeros((2, 2)), S), S)
-    >>> round(float(np.exp(value)), 6)
-    0.6
-    """
-    factors = _factors_for(graph, beliefs, S)
-    edges = (_edge_joint(factors, beliefs, block)[1].sum() for block in graph.blocks())
-    return beliefs.log_scale + float(sum(edges))
-
-
-def _checked_same_probability(S: ArrayLike, n_groups: int, n_classes: int) -> FloatArray:
-    """Bring S to (n_groups, K, K); refuse wrong shapes, values outside [0, 1] and asymmetry."""
-    same = np.asarray(S, dtype=np.float64)
-    one = (n_classes, n_classes)
-    if same.shape not in (one, (n_groups, *one)):
-        raise ValueError(f"S must be {one} or {(n_groups, *one)}, got shape {same.shape}")
-    if not np.all((same >= 0) & (same <= 1)):
-        raise ValueError("S holds probabilities of the answer 'same': found values outside [0, 1]")
-    if not np.allclose(same, same.swapaxes(-1, -2), rtol=0, atol=1e-9):
-        raise ValueError("S must be symmetric: left and right have no meaning; use (S + S.T) / 2")
-    return np.broadcast_to(same, (n_groups, *one))
-
-
-def _checked_potential(
-    graph: PairGraph, log_potential: ArrayLike, clamp: Clamp | None
-) -> FloatArray:
-    """Normalise the rows of log φ, (n_items, K), after setting clamped rows to certainty."""
-    log_phi = np.array(log_potential, dtype=np.float64)
-    if log_phi.ndim != 2 or log_phi.shape[0] != graph.n_items or log_phi.shape[1] < 2:
-        raise ValueError(
-            f"log_potential must be (n_items={graph.n_items}, K >= 2), got shape {log_phi.shape}"
-        )
-    if clamp is not None:
-        known = (list(clamp), list(clamp.values())) if isinstance(clamp, Mapping) else clamp
-        items = _positions("clamped items", known[0], graph.n_items)
-        classes = _positions("clamped classes", known[1], log_phi.shape[1])
-        log_phi[items] = -np.inf
-        log_phi[items, classes] = 0
-    if not np.all(log_phi < np.inf) or not np.all(log_phi.max(axis=1) > -np.inf):
-        raise ValueError(
-            "log_potential needs a finite entry in every row and neither NaN nor +inf; "
-            "only -inf is allowed, for a class that is ruled out"
-        )
-    _normalise(log_phi)
-    return log_phi
-
-
-def _first_messages(graph: PairGraph, n_classes: int, messages: FloatArray | None) -> FloatArray:
-    """Copy the messages to start from, or say nothing on every edge."""
-    shape = (2, graph.n_edges, n_classes - 1)
-    if messages is None:
-        return np.zeros(shape)
-    if messages.shape != shape or not np.all(np.isfinite(messages)):
-        raise ValueError(
-            f"messages must be finite and of shape {shape}, got shape {messages.shape}; "
-            "they can only come from the same graph and number of classes"
-        )
-    return np.array(messages, dtype=np.float64)

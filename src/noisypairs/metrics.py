@@ -60,7 +60,7 @@ def pair_log_likelihood(pairs: Pairs, item_proba: ArrayLike, noise: NoiseModel) 
     -0.1643
     """
     eta = _item_proba(pairs, item_proba)
-    pairs = pairs.without_self_pairs()
+    pairs = _distinct(pairs)
     chance = algebra.pair_posterior(
         noise.same_probability(eta.shape[1]), eta[pairs.left], eta[pairs.right]
     )
@@ -71,10 +71,12 @@ def pair_log_likelihood(pairs: Pairs, item_proba: ArrayLike, noise: NoiseModel) 
 def pair_agreement(pairs: Pairs, y_pred: ArrayLike) -> float:
     """Return the share of answers that agree with the predicted classes, as the answers stand.
 
+    Self pairs do not count.
+
     >>> pair_agreement(Pairs([0, 0], [1, 2], [True, True]), [1, 1, 0])
     0.5
     """
-    predicted = _predicted(pairs, y_pred)
+    predicted, pairs = _predicted(pairs, y_pred), _distinct(pairs)
     agrees = (predicted[pairs.left] == predicted[pairs.right]) == pairs.same
     return float(np.average(agrees, weights=pairs.weight))
 
@@ -100,6 +102,8 @@ def corrected_pair_agreement(
             "agreement. Use estimate_accuracy, which takes any noise"
         )
     shift, slope = S[0, 0] + S[0, 1] - 1.0, S[0, 0] - S[0, 1]
+    if slope < algebra.NO_SIGNAL:
+        raise NotIdentifiable(f"answers under {noise} do not depend on the classes")
     predicted = _predicted(pairs, y_pred)
     sign = np.where(predicted[pairs.left] == predicted[pairs.right], 1.0, -1.0)
     answer = np.where(pairs.same, 1.0, -1.0)
@@ -150,6 +154,16 @@ def estimate_accuracy(
     )
     limits = np.clip((1.0 + np.array([estimate, low, high])) / 2.0, 0.0, 1.0)
     return Interval(float(limits[0]), float(limits[1]), float(limits[2]), level)
+
+
+def _distinct(pairs: Pairs) -> Pairs:
+    pairs = pairs.without_self_pairs()
+    if pairs.n_pairs == 0:
+        raise ValueError(
+            "there are no pairs of two distinct items to judge by. In cross-validation use fewer "
+            "folds or more pairs: a pair counts only where both its items are left out"
+        )
+    return pairs
 
 
 def _item_proba(pairs: Pairs, item_proba: ArrayLike) -> Array:

@@ -158,9 +158,13 @@ def choose_rates(
             "'same' with two classes: there are more than two classes, or the pairs were not "
             "drawn at random. Give noise= and prior="
         )
+
+    def loss(point: Array) -> float:
+        return -log_posterior(point)
+
     best = optimize.minimize(
-        lambda point: -log_posterior(np.asarray(point, dtype=float)),
-        candidates[int(np.argmax(values))].tolist(),
+        loss,
+        candidates[int(np.argmax(values))],
         method="Nelder-Mead",
         bounds=[(0.0, 0.9), (0.0, 0.9)],
         options={"xatol": 1e-3, "fatol": 1e-3, "maxfev": 80},

@@ -17,17 +17,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs import answers
-from noisypairs.audit import (
-    Audit,
-    audit_pairs,
+from noisypairs.audit import Audit, audit_pairs
+from noisypairs.columns import (
     check_amounts,
     check_annotators,
+    check_couples,
     check_index,
     check_labels,
     check_lengths,
     check_n_items,
     check_positions,
     check_weight,
+    number_items,
+    read_columns,
 )
 
 logger = logging.getLogger(__name__)
@@ -290,12 +292,12 @@ class Pairs:
         (array([1, 2], dtype=int32), array(['p', 'q', 'r'], dtype='<U1'))
         """
         named = {"left": left, "right": right, "same": same}
-        table = answers.read_columns(frame, named | {"annotator": annotator, "weight": weight})
+        table = read_columns(frame, named | {"annotator": annotator, "weight": weight})
         column = f"column {table['same'].name!r}"
         answered = answers.parse(table["same"].values, unsure=unsure, name=column)
         logger.info("%s read as %s", column, answered.mapping)
         table = {role: c._replace(values=c.values[answered.usable]) for role, c in table.items()}
-        first, second, ids = answers.number_items(table["left"], table["right"], items, unknown)
+        first, second, ids = number_items(table["left"], table["right"], items, unknown)
         known = (first >= 0) & (second >= 0)
         n_dropped = answered.usable.size - known.size, int(np.count_nonzero(~known))
         if any(n_dropped):
@@ -340,7 +342,8 @@ class Pairs:
         >>> Pairs.from_constraints([(0, 1)], [(1, 2), (0, 2)])
         Pairs(n_items=3, n_pairs=3, same=1, different=2)
         """
-        must, cannot = _couples(must_link, "must_link"), _couples(cannot_link, "cannot_link")
+        must = check_couples(must_link, "must_link")
+        cannot = check_couples(cannot_link, "cannot_link")
         both = np.concatenate([must, cannot])
         return cls(both[:, 0], both[:, 1], np.arange(len(both)) < len(must), n_items)
 
@@ -388,13 +391,3 @@ class Pairs:
         row = kept % max(first.size, 1)
         who = None if who is None else who[row]
         return cls(first[row], second[row], kept < first.size, size, who, weight[kept])
-
-
-def _couples(values: ArrayLike, name: str) -> IntArray:
-    """Return position pairs as an array of shape (n, 2); an empty list has none."""
-    array = np.asarray(values)
-    if array.size == 0:
-        return np.zeros((0, 2), np.int64)
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(f"{name} has shape {array.shape}, expected (n, 2): two positions per row")
-    return np.column_stack([check_positions(ends, name) for ends in array.T])

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
@@ -127,8 +128,9 @@ def accepts_weights(estimator: Any) -> bool:
     >>> accepts_weights(Ridge())
     True
     """
-    last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
-    return bool(has_fit_parameter(last, "sample_weight"))
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return bool(has_fit_parameter(estimator, "sample_weight"))
 
 
 def fit_weighted(estimator: Any, X: Any, y: Any, weight: Array) -> Any:
@@ -139,7 +141,10 @@ def fit_weighted(estimator: Any, X: Any, y: Any, weight: Array) -> Any:
     >>> from sklearn.linear_model import Ridge
     >>> model = fit_weighted(Ridge(), [[0.0], [1.0]], [0.0, 1.0], np.array([1.0, 3.0]))
     """
-    name = "sample_weight"
-    if isinstance(estimator, Pipeline):
-        name = f"{estimator.steps[-1][0]}__{name}"
-    return estimator.fit(X, y, **{name: weight / weight.mean()})
+    path, last = "", estimator
+    while isinstance(last, Pipeline):  # pipelines may end in pipelines
+        step, last = last.steps[-1]
+        path += f"{step}__"
+    # Named by path, weights reach the last step without any request set on the user's estimator.
+    with config_context(enable_metadata_routing=False):
+        return estimator.fit(X, y, **{f"{path}sample_weight": weight / weight.mean()})

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -34,7 +36,7 @@ def sample_pairs(
     names, classes = np.unique(np.asarray(y), return_inverse=True)
     if classes.ndim != 1 or len(classes) < 2:
         raise ValueError(f"y must hold the classes of at least two items, got {np.shape(y)}")
-    if n_pairs < 1:
+    if not isinstance(n_pairs, Integral) or n_pairs < 1:
         raise ValueError(f"n_pairs={n_pairs!r}: expected a positive whole number")
     rng = np.random.default_rng(random_state)
     if same_share is None:
@@ -64,18 +66,13 @@ def _separate(
     sizes = np.bincount(classes)
     starts = np.cumsum(sizes) - sizes
     n_items = len(classes)
-    ways_same, ways_different = sizes * (sizes - 1.0), sizes * (n_items - sizes).astype(float)
-    for wanted, ways, kind in ((n_same, ways_same, "same"), (n_different, ways_different, "diff")):
-        if wanted and not ways.sum():
-            reason = "no class has two items" if kind == "same" else "there is only one class"
-            raise ValueError(f"cannot draw {wanted} truly {kind} pairs: {reason}")
-
-    chosen = rng.choice(len(sizes), n_same, p=ways_same / max(ways_same.sum(), 1.0))
+    chosen = _class_of_first(n_same, sizes * (sizes - 1.0), rng, "same: no class has two items")
     first = rng.integers(sizes[chosen])
     second = rng.integers(sizes[chosen] - 1)
     same = (starts[chosen] + first, starts[chosen] + second + (second >= first))
 
-    chosen = rng.choice(len(sizes), n_different, p=ways_different / max(ways_different.sum(), 1.0))
+    ways = sizes * (n_items - sizes).astype(float)
+    chosen = _class_of_first(n_different, ways, rng, "different: there is only one class")
     inside = starts[chosen] + rng.integers(sizes[chosen])
     outside = rng.integers(n_items - sizes[chosen])
     outside += np.where(outside >= starts[chosen], sizes[chosen], 0)
@@ -84,3 +81,14 @@ def _separate(
     left = order[np.concatenate([same[0], inside])[shuffled]]
     right = order[np.concatenate([same[1], outside])[shuffled]]
     return left, right
+
+
+def _class_of_first(
+    wanted: int, ways: NDArray[np.float64], rng: np.random.Generator, reason: str
+) -> Positions:
+    """Draw the class of the first item of each pair, in proportion to the pairs it can start."""
+    if not ways.any():
+        if wanted:
+            raise ValueError(f"cannot draw {wanted} pairs that are truly {reason}")
+        return np.empty(0, dtype=np.intp)
+    return rng.choice(len(ways), wanted, p=ways / ways.sum())

@@ -1,13 +1,16 @@
 """Classifiers of items that learn from pairs."""
 
 from noisypairs.estimators.base import PairClassifier
+from noisypairs.estimators.kmeans import COPKMeans, PairKMeans
 from noisypairs.estimators.linear import LinearRiskClassifier
 from noisypairs.estimators.loss_correction import LossCorrectionClassifier
 from noisypairs.estimators.weighted import WeightedPairClassifier
 
 __all__ = [
+    "COPKMeans",
     "LinearRiskClassifier",
     "LossCorrectionClassifier",
     "PairClassifier",
+    "PairKMeans",
     "WeightedPairClassifier",
 ]

@@ -5,16 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from scipy.sparse import issparse
+from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import _num_samples
+
+#: Columns of the kernel map; more of them cost time and did not gain accuracy.
+N_COMPONENTS = 200
 
 
-def default_regressor(X: Any, random_state: int | None = None) -> Any:
-    """Return a new regressor for the squared loss."""
-    return make_pipeline(StandardScaler(with_mean=not issparse(X)), Ridge())
+def default_regressor(X: Any, random_state: int | None = None) -> Pipeline:
+    """Return ridge regression on an RBF kernel map of standardised features."""
+    return make_pipeline(*kernel_map(X, random_state), Ridge())
 
 
-def default_classifier(X: Any, random_state: int | None = None) -> Any:
-    """Return a new classifier for weighted items."""
-    return make_pipeline(StandardScaler(with_mean=not issparse(X)), LogisticRegression())
+def default_classifier(X: Any, random_state: int | None = None) -> Pipeline:
+    """Return logistic regression on an RBF kernel map of standardised features."""
+    return make_pipeline(*kernel_map(X, random_state), LogisticRegression())
+
+
+def kernel_map(X: Any, random_state: int | None = None) -> tuple[StandardScaler, Nystroem]:
+    """Return the steps in front: scale each column, then Nyström features of the RBF kernel.
+
+    The kernel's width is 1/n_features, as suits columns of variance one; never more components
+    than half the items, so that folds have enough rows to draw them from.
+    """
+    components = max(1, min(N_COMPONENTS, _num_samples(X) // 2))
+    return (
+        StandardScaler(with_mean=not issparse(X)),
+        Nystroem(n_components=components, random_state=random_state),
+    )

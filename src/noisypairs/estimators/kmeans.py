@@ -257,7 +257,7 @@ class COPKMeans(_CentreClassifier):
         return _Clusters(best.labels, best.centres + middle, best.weight, best.inertia, best.n_iter)
 
     def _guess(self, X: Any, rng: np.random.Generator) -> Labelling:
-        """Return the groups of plain k-means: answers that are no use apart gain by a start."""
+        """Return the groups of plain k-means, where the search for fewest violations starts."""
         seed = int(rng.integers(_LARGEST_SEED))
         model = KMeans(self.n_classes, n_init=1, max_iter=self.max_iter, random_state=seed)
         return np.asarray(model.fit_predict(X), dtype=np.intp)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
@@ -104,16 +106,33 @@ class LinearRiskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             gradient = np.append(X.T @ slope + self.penalty * w, slope.sum())
             return value + self.penalty * float(w @ w) / 2, gradient
 
-        found = optimize.minimize(
-            objective,
-            np.zeros(X.shape[1] + 1),
-            jac=True,
-            method="L-BFGS-B",
-            options={"maxiter": self.max_iter, "ftol": 1e-15, "gtol": 1e-9},
-        )
+        with np.errstate(over="ignore", invalid="ignore"):  # a risk without minimum, told below
+            found = optimize.minimize(
+                objective,
+                np.zeros(X.shape[1] + 1),
+                jac=True,
+                method="L-BFGS-B",
+                options={"maxiter": self.max_iter, "ftol": 1e-15, "gtol": 1e-9},
+            )
+        self._check_minimum(found)
         self.coef_, self.intercept_ = found.x[None, :-1], found.x[-1:]
         self.n_iter_ = int(found.nit)
         return self
+
+    def _check_minimum(self, found: Any) -> None:
+        """Refuse a risk that falls without end, warn of one that was not followed to its end."""
+        way_out = "raise penalty, use non_negative=True, or choose the loss 'brier' or 'squared'"
+        if not np.isfinite(found.fun):
+            raise ValueError(
+                f"the {self.loss} risk with these signed weights has no minimum: {way_out}"
+            )
+        if found.status == 1:  # a limit was reached; 2 is the end of floating point
+            warnings.warn(
+                f"the {self.loss} risk was still falling after {found.nit} iterations: raise "
+                f"max_iter; if its weights are signed it may have no minimum: {way_out}",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
 
     def decision_function(self, X: Any) -> Array:
         """Return t = w·x + w₀, shape (n,)."""
@@ -128,12 +147,15 @@ class LinearRiskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         The sigmoid loss estimates no probability; its t is mapped in the same way for ranking.
         """
         t = self.decision_function(X)
-        positive = expit(t) if self.loss in ("brier", "logistic") else np.clip((1.0 + t) / 2.0, 0.0, 1.0)
+        positive = (
+            expit(t) if self.loss in ("brier", "logistic") else np.clip((1.0 + t) / 2.0, 0.0, 1.0)
+        )
         return np.column_stack([1.0 - positive, positive])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with t of its sign, shape (n,)."""
-        names: NDArray[Any] = self.classes_[(self.decision_function(X) > 0).astype(np.intp)]
+        winner = (self.decision_function(X) > 0).astype(np.intp)  # first: it says "not fitted"
+        names: NDArray[Any] = self.classes_[winner]
         return names
 
     def __sklearn_tags__(self) -> Any:

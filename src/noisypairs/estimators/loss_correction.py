@@ -35,7 +35,8 @@ class LossCorrectionClassifier(PointwiseClassifier):
         `noisypairs.nn.TorchClassifier`, whose own loss is then used.
     noise : a noise model, or ``"estimate"`` for rates chosen on held-out answers.
     prior : P(class 1), or ``"estimate"`` from the share of "same" (pairs drawn at random).
-    loss : ``"squared"``, ``"logistic"``, ``"squared_hinge"`` or ``"sigmoid"``.
+    loss : ``"squared"``, ``"logistic"``, ``"brier"`` (the squared loss of a logistic model's
+        probabilities, as in the paper), ``"squared_hinge"`` or ``"sigmoid"``.
     formula : ``"unbiased"``, or ``"printed"`` for the paper's T⁻¹ and printed posterior.
     non_negative : keep each class's part of the risk from going below zero, which is over-fitting
         (squared loss with a regressor: targets are cut to [0, 1], the same for each item).

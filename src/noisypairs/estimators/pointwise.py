@@ -117,6 +117,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when a − b drowns in the randomness of the answers, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
+    pairs = pairs.without_self_pairs()
     total = pairs.n_pairs if pairs.weight is None else float(pairs.weight.sum())
     strength = abs(difference) * np.sqrt(2.0 * total)
     if strength >= WEAK:

@@ -164,4 +164,6 @@ class WeightedPairClassifier(PointwiseClassifier):
         return WeightedRule(self.estimator_, self.alpha_, self.gain_)
 
     def _positive_proba(self, model: WeightedRule, X: Any) -> Array:
-        return model.positive_proba(X)
+        if hasattr(model.model, "predict_proba"):
+            return model.positive_proba(X)
+        return (model.margin(X) > 0).astype(float)  # enough for labels to choose between rules

@@ -1,0 +1,67 @@
+"""What can be promised before any data are seen: bounds, convexity, Bayes rules. Numbers only.
+
+`complexity` measures a class of models and its loss, `bounds` says what n noisy pairs promise of
+it, `rules` which rule the noisy answers call best. All public names are found here.
+"""
+
+from noisypairs.theory.bounds import (
+    calibrated_regret,
+    clean_bound,
+    corrected_lipschitz,
+    corrected_range,
+    excess_risk,
+    excess_risk_bound,
+    noise_inflation,
+    printed_deviation,
+    sample_size,
+    uniform_deviation,
+    uniform_deviation_bound,
+    weighted_bound,
+)
+from noisypairs.theory.complexity import (
+    LOSSES,
+    UNIT,
+    Estimate,
+    MarginLoss,
+    ModelClass,
+    empirical_rademacher,
+    linear_rademacher,
+    network_rademacher,
+)
+from noisypairs.theory.rules import (
+    bayes_rule,
+    compare_bayes_rules,
+    is_convex,
+    noisy_bayes_rule,
+    noisy_posterior,
+    weighted_bayes_rule,
+)
+
+__all__ = [
+    "LOSSES",
+    "UNIT",
+    "Estimate",
+    "MarginLoss",
+    "ModelClass",
+    "bayes_rule",
+    "calibrated_regret",
+    "clean_bound",
+    "compare_bayes_rules",
+    "corrected_lipschitz",
+    "corrected_range",
+    "empirical_rademacher",
+    "excess_risk",
+    "excess_risk_bound",
+    "is_convex",
+    "linear_rademacher",
+    "network_rademacher",
+    "noise_inflation",
+    "noisy_bayes_rule",
+    "noisy_posterior",
+    "printed_deviation",
+    "sample_size",
+    "uniform_deviation",
+    "uniform_deviation_bound",
+    "weighted_bayes_rule",
+    "weighted_bound",
+]

@@ -1,0 +1,246 @@
+"""How far n noisy pairs can lead astray: Lemma 1, Theorem 1, the clean and the weighted bound.
+
+Every bound counts n *pairs*, drawn independently. A pair (x, x', Q) is one observation whose loss
+is the mean of its two items' losses, ½ l̃(f(x), Q) + ½ l̃(f(x'), Q): the 2n item occurrences are
+not independent, the n pairs are. The mean of two losses has the range of one, so McDiarmid's
+inequality holds with n; and the supremum of a mean is at most the mean of the suprema, so the
+pairs' Rademacher complexity is at most that of n independent items.
+
+One number carries all of the noise, the inflation κ = max(α, 1−α)/|A| (`noise_inflation`): the
+corrected loss is κ times as steep and κ times as wide as the loss it corrects. The functions take
+``formula="printed"`` for the paper's own statement where it differs.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from noisypairs import algebra
+from noisypairs.algebra import Formula
+from noisypairs.errors import did_you_mean
+from noisypairs.noise import CleanPairs, NoiseModel
+from noisypairs.theory.complexity import LOSSES, UNIT, ModelClass, check_positive
+
+Prior = float | ArrayLike
+
+
+def corrected_lipschitz(coefficients: ArrayLike, lipschitz: float = 1.0) -> float:
+    """Return L_Q = L · max_Q Σ_y |C[Q, y]|, with C of `algebra.corrected_coefficients`.
+
+    >>> C = algebra.corrected_coefficients([[1.0, 0.0], [0.0, 1.0]], 0.2)
+    >>> round(corrected_lipschitz(C), 12)  # no noise: L/|2π − 1|
+    1.666666666667
+    """
+    return lipschitz * float(np.abs(np.asarray(coefficients, dtype=float)).sum(axis=1).max())
+
+
+def corrected_range(coefficients: ArrayLike, loss_bound: float = 1.0) -> float:
+    """Return the width of l̃ when l lies in [0, B]: B (max_Q Σ_y C₊[Q, y] + max_Q Σ_y C₋[Q, y]).
+
+    C₊ and C₋ are the positive and negative parts. For the unbiased C it equals B·L_Q/L.
+
+    >>> C = algebra.corrected_coefficients([[1.0, 0.0], [0.0, 1.0]], 0.2)
+    >>> round(corrected_range(C), 12)
+    1.666666666667
+    """
+    C = np.asarray(coefficients, dtype=float)
+    top, bottom = np.maximum(C, 0.0).sum(axis=1).max(), np.maximum(-C, 0.0).sum(axis=1).max()
+    return loss_bound * float(top + bottom)
+
+
+def noise_inflation(noise: NoiseModel, prior: Prior) -> float:
+    """Return κ = L_Q/L = max(α, 1−α)/|A|: how much looser pairs make a bound than clean labels.
+
+    Where R(F, n) falls as 1/√n, κ² n pairs promise what n labelled items do.
+
+    >>> round(noise_inflation(CleanPairs(), 0.2), 12)
+    1.666666666667
+    """
+    return corrected_lipschitz(noise.corrected_coefficients(prior))
+
+
+def uniform_deviation(
+    lipschitz: float, rademacher: float, n: int, delta: float, loss_range: float = 1.0
+) -> float:
+    """Return Lemma 1: sup_f |R̂(f) − R(f)| ≤ 2 L R(F, n) + M √(log(2/δ)/2n), but for a chance δ.
+
+    L and M are the Lipschitz constant and the range *of the loss that is averaged*. One side is
+    symmetrisation, contraction and McDiarmid with steps M/n; the absolute value takes both sides
+    at δ/2.
+
+    >>> round(uniform_deviation(1.0, 0.01, 10_000, 0.05), 4)
+    0.0336
+    """
+    return 2.0 * lipschitz * rademacher + loss_range * _mcdiarmid(n, delta, sides=2)
+
+
+def excess_risk(
+    lipschitz: float, rademacher: float, n: int, delta: float, loss_range: float = 1.0
+) -> float:
+    """Return Theorem 1: R(f̂) − min_F R ≤ 2 L R(F, n) + 2M √(log(1/δ)/2n), but for a chance δ.
+
+    McDiarmid goes straight to sup_f [R(f) − R̂(f)] − [R(f*) − R̂(f*)], with steps 2M/n; the f* part
+    has mean zero, so one side and half of the printed 4 L R(F, n) suffice.
+
+    >>> round(excess_risk(1.0, 0.01, 10_000, 0.05), 4)
+    0.0445
+    """
+    return 2.0 * lipschitz * rademacher + 2.0 * loss_range * _mcdiarmid(n, delta)
+
+
+def printed_deviation(lipschitz: float, rademacher: float, n: int, delta: float) -> float:
+    """Return Lemma 1 as printed, 2 L R(F, n) + √(log(1/δ)/2n); Theorem 1 as printed is its double.
+
+    It takes the range M to be 1, which no corrected loss has, and one side to be two.
+
+    >>> round(printed_deviation(1.0, 0.01, 10_000, 0.05), 4)
+    0.0322
+    """
+    return 2.0 * lipschitz * rademacher + _mcdiarmid(n, delta)
+
+
+def uniform_deviation_bound(
+    noise: NoiseModel,
+    prior: Prior,
+    n: int,
+    delta: float = 0.05,
+    model: ModelClass = UNIT,
+    formula: Formula = "unbiased",
+) -> float:
+    """Return Lemma 1 for the corrected loss of n noisy pairs.
+
+    >>> round(uniform_deviation_bound(CleanPairs(), 0.2, 10_000), 4)
+    0.0541
+    """
+    lipschitz, width = _corrected(noise, prior, model, formula)
+    if formula == "printed":
+        return printed_deviation(lipschitz, model.rademacher(n), n, delta)
+    return uniform_deviation(lipschitz, model.rademacher(n), n, delta, width)
+
+
+def excess_risk_bound(
+    noise: NoiseModel,
+    prior: Prior,
+    n: int,
+    delta: float = 0.05,
+    model: ModelClass = UNIT,
+    formula: Formula = "unbiased",
+) -> float:
+    """Return Theorem 1 for the corrected loss of n noisy pairs: R_l(f̂) − min_F R_l on clean items.
+
+    Only the unbiased coefficients make it a statement on clean items.
+
+    >>> round(excess_risk_bound(CleanPairs(), 0.2, 10_000), 4)
+    0.0779
+    """
+    lipschitz, width = _corrected(noise, prior, model, formula)
+    if formula == "printed":
+        return 2.0 * printed_deviation(lipschitz, model.rademacher(n), n, delta)
+    return excess_risk(lipschitz, model.rademacher(n), n, delta, width)
+
+
+def clean_bound(
+    prior: Prior,
+    n: int,
+    delta: float = 0.05,
+    model: ModelClass = UNIT,
+    formula: Formula = "unbiased",
+) -> float:
+    """Return Theorem 1 for noise-free pairs, where κ = 1/|2π − 1| (the clean S-D bound).
+
+    >>> clean_bound(0.2, 10_000) == excess_risk_bound(CleanPairs(), 0.2, 10_000)
+    True
+    """
+    return excess_risk_bound(CleanPairs(), prior, n, delta, model, formula)
+
+
+def calibrated_regret(regret: float, alpha: float, same_rate: float, loss: str) -> float:
+    """Return ξ(ε) = W ψ⁻¹(ε/W), W = (1−α)P(same) + αP(different).
+
+    An excess α-weighted surrogate risk of ε makes the excess α-weighted 0-1 risk at most ξ(ε).
+    At one x, with q = P(same | x): weights (1−α)q and α(1−q) of total w are a plain problem with
+    posterior (1−α)q/w, so a wrong sign costs |q−α| = wθ and the surrogate at least wψ(θ); Jensen's
+    inequality with weights w gives the claim. Scott (2012), *Calibrated asymmetric surrogate
+    losses*, has the general form.
+
+    >>> calibrated_regret(0.02, 0.5, 0.6, "squared")
+    0.1
+    """
+    total = (1.0 - alpha) * same_rate + alpha * (1.0 - same_rate)
+    return total * LOSSES[loss].invert(regret / total)
+
+
+def weighted_bound(
+    noise: NoiseModel,
+    prior: Prior,
+    n: int,
+    delta: float = 0.05,
+    model: ModelClass = UNIT,
+    approximation: float = 0.0,
+    formula: Formula = "unbiased",
+) -> float:
+    """Return |A|⁻¹ ξ(approximation + 2 L_α R(F, n) + 2 M_α √(log(1/δ)/2n)) ≥ R(f̂_α) − R*.
+
+    R is the clean 0-1 risk and R* the Bayes risk; f̂_α minimises the mean of l_α(t, same) =
+    (1−α) l(t), l_α(t, different) = α l(−t) over n noisy pairs, the answers turned over if A < 0.
+    L_α and M_α are max(α, 1−α) times L and B, ξ is `calibrated_regret`. ``approximation`` is
+    min_F − inf over all f of the *surrogate* risk E l_α; 0 says that F holds its minimiser.
+    ``"printed"`` has A⁻¹, negative below prior ½, and 4 L R(F, n) + 2√(log(1/δ)/2n) inside ξ.
+
+    >>> round(weighted_bound(CleanPairs(), 0.2, 1_000_000, model=ModelClass(loss="hinge")), 4)
+    0.0115
+    """
+    if not approximation >= 0.0:
+        raise ValueError(f"approximation={approximation!r} is a gap of minima: expected ≥ 0")
+    if formula not in ("unbiased", "printed"):
+        known = did_you_mean(str(formula), ["unbiased", "printed"])
+        raise ValueError(f"unknown formula {formula!r}: {known}")
+    S = noise.same_probability()
+    gain, weight = algebra.gain(S, prior), algebra.alpha(S, prior)
+    algebra.require_signal(2.0 * gain)
+    slope, width, rademacher = model.lipschitz, model.loss_bound, model.rademacher(n)
+    if formula == "printed":
+        regret = 2.0 * printed_deviation(slope, rademacher, n, delta)
+    else:
+        heavier = max(weight, 1.0 - weight)
+        regret = excess_risk(heavier * slope, rademacher, n, delta, heavier * width)
+    # Turning the answers over exchanges α with 1−α and P(same) with P(different): W stays.
+    rate = algebra.same_rate(S, prior)
+    risk = calibrated_regret(approximation + regret, weight, rate, model.loss)
+    return risk / (gain if formula == "printed" else abs(gain))
+
+
+def sample_size(
+    noise: NoiseModel,
+    prior: Prior,
+    epsilon: float,
+    delta: float = 0.05,
+    model: ModelClass = UNIT,
+    formula: Formula = "unbiased",
+) -> int:
+    """Return the fewest pairs n with `excess_risk_bound` ≤ ε: ⌈(bound at n = 1 / ε)²⌉.
+
+    >>> n = sample_size(CleanPairs(), 0.2, 0.1)
+    >>> excess_risk_bound(CleanPairs(), 0.2, n) <= 0.1 < excess_risk_bound(CleanPairs(), 0.2, n - 1)
+    True
+    """
+    check_positive(epsilon=epsilon)
+    return math.ceil((excess_risk_bound(noise, prior, 1, delta, model, formula) / epsilon) ** 2)
+
+
+def _corrected(
+    noise: NoiseModel, prior: Prior, model: ModelClass, formula: Formula
+) -> tuple[float, float]:
+    C = noise.corrected_coefficients(prior, formula)
+    return corrected_lipschitz(C, model.lipschitz), corrected_range(C, model.loss_bound)
+
+
+def _mcdiarmid(n: int, delta: float, sides: int = 1) -> float:
+    """Return √(log(sides/δ)/2n): how far a mean of n values of range 1 strays, but for δ."""
+    check_positive(n=n)
+    if not 0.0 < delta < 1.0:
+        raise ValueError(f"delta={delta!r} is a chance of failure: expected a number in (0, 1)")
+    return math.sqrt(math.log(sides / delta) / (2 * n))

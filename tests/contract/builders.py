@@ -1,0 +1,61 @@
+"""Find every pair classifier of the package and give it what its parameters ask for."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisypairs import NoiseModel, PairingNoise, Pairs, datasets, estimators, sample_pairs
+from noisypairs.estimators.base import PairClassifier
+
+NOISE = PairingNoise(0.1, 0.2)
+
+
+def is_concrete(kind: type) -> bool:
+    """Whether a class leaves no abstract method open (scikit-learn's bases know no ABCMeta)."""
+    members = (getattr(kind, name, None) for name in dir(kind))
+    return not any(getattr(member, "__isabstractmethod__", False) for member in members)
+
+
+def pair_classifiers() -> list[type[PairClassifier]]:
+    """Return every public concrete PairClassifier of noisypairs.estimators, by name."""
+    found = set()
+    for module in pkgutil.walk_packages(estimators.__path__, f"{estimators.__name__}."):
+        for name, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if issubclass(kind, PairClassifier) and is_concrete(kind) and name[0] != "_":
+                found.add(kind)
+    return sorted(found, key=lambda kind: kind.__name__)
+
+
+def has(kind: type[PairClassifier], name: str) -> bool:
+    """Whether the constructor has this parameter."""
+    return name in kind().get_params(deep=False)
+
+
+def build(kind: type[PairClassifier], **wanted: Any) -> PairClassifier:
+    """Return an estimator with those of the wanted parameters that it has; the rest are dropped.
+
+    By default class 1 is the minority, the noise is known, and the seed is 0.
+    """
+    wanted = {"noise": NOISE, "positive": "minority", "random_state": 0} | wanted
+    known = kind().get_params(deep=False)
+    return kind(**{name: value for name, value in wanted.items() if name in known})
+
+
+@cache
+def problem(
+    prior: float = 0.25,
+    n_items: int = 300,
+    n_pairs: int = 4000,
+    noise: NoiseModel = NOISE,
+    seed: int = 0,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], Pairs]:
+    """Return (X, y, pairs): the two Gaussians, pairs drawn at random and corrupted."""
+    X, y = datasets.load("gaussians", n_samples=n_items, prior=prior, random_state=seed)
+    return X, y, sample_pairs(y, n_pairs, noise, random_state=seed + 1)
