@@ -85,7 +85,7 @@ def test_match_labels_finds_the_likeliest_naming(seed, n_classes):
     found = match_labels(proba, pairs, names)
 
     def likelihood(columns):
-        code = {name: column for name, column in zip(names, columns, strict=True)}
+        code = dict(zip(names, columns, strict=True))
         chances = [proba[i, code[name]] for i, name in zip(items, given_names, strict=True)]
         return np.log(np.maximum(chances, 1e-6)).sum()
 

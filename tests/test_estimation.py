@@ -23,7 +23,6 @@ from noisypairs.estimation import (
     dyadic_mean,
     estimate_prior,
     rates_from_gold,
-    rates_from_repeats,
     same_share,
     wilson,
 )
@@ -33,17 +32,6 @@ def answered(n_same, n_pairs):
     """Build ``n_pairs`` pairs of disjoint items, ``n_same`` of them answered "same"."""
     left = 2 * np.arange(n_pairs)
     return Pairs(left, left + 1, np.arange(n_pairs) < n_same)
-
-
-def asked_again(y, n_pairs, times, similar_flip, dissimilar_flip, seed):
-    """Ask ``n_pairs`` random pairs ``times`` times each, every answer with its own error."""
-    rng = np.random.default_rng(seed)
-    once = sample_pairs(y, n_pairs, random_state=rng)
-    rate = np.where(once.same, similar_flip, dissimilar_flip)
-    answers = once.same ^ (rng.random((times, n_pairs)) < rate)
-    swap = rng.random((times, n_pairs)) < 0.5  # (a, b) and (b, a) are the same question
-    left, right = np.where(swap, once.right, once.left), np.where(swap, once.left, once.right)
-    return Pairs(left.ravel(), right.ravel(), answers.ravel(), n_items=len(y)), once
 
 
 # --- Interval ---------------------------------------------------------------------------------
@@ -370,112 +358,3 @@ def test_gold_classes_must_fit_the_items():
             rates_from_gold(pairs, {0: "a", outside: "b"})
     with pytest.raises(NotIdentifiable, match="known to be of same class"):
         rates_from_gold(pairs)  # no labels at all
-
-
-# --- rates_from_repeats -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("times", [3, 6])
-def test_repeats_recover_both_rates(times):
-    """5,000 pairs: the rates' standard errors are below .008; .03 is about four of them."""
-    y = np.random.default_rng(0).random(300) < 0.3
-    pairs, once = asked_again(y, 5000, times, 0.25, 0.1, seed=times)
-    found = rates_from_repeats(pairs, n_bootstrap=100)
-    assert found.similar_flip.estimate == pytest.approx(0.25, abs=0.03)
-    assert found.dissimilar_flip.estimate == pytest.approx(0.1, abs=0.03)
-    assert found.same_share == pytest.approx(once.same.mean(), abs=0.03)
-    for interval in (found.similar_flip, found.dissimilar_flip):
-        assert interval.low < interval.estimate < interval.high
-    assert isinstance(found.noise(), PairingNoise)
-
-
-def test_two_answers_recover_a_common_rate():
-    """A pair answered twice is contradictory with chance 2ρ(1−ρ): solved by hand."""
-    y = np.random.default_rng(0).random(2000) < 0.3
-    pairs, _ = asked_again(y, 20_000, 2, 0.2, 0.2, seed=5)
-    found = rates_from_repeats(pairs, equal_rates=True, n_bootstrap=50)
-    clash = (pairs.same[:20_000] != pairs.same[20_000:]).mean()
-    by_hand = (1 - np.sqrt(1 - 2 * clash)) / 2
-    assert found.similar_flip == found.dissimilar_flip
-    assert found.similar_flip.estimate == pytest.approx(by_hand, abs=1e-3)
-    assert by_hand == pytest.approx(0.2, abs=0.02)
-
-
-def test_whole_weights_are_repeated_answers():
-    pairs, _ = asked_again([0, 0, 1, 1, 1] * 20, 800, 4, 0.1, 0.2, seed=1)
-    key = np.minimum(pairs.left, pairs.right) * 1000 + np.maximum(pairs.left, pairs.right)
-    _, first, count = np.unique(key * 2 + pairs.same, return_index=True, return_counts=True)
-    pooled = pairs.select(first).reweighted(count)
-    assert pooled.n_pairs < pairs.n_pairs
-    one, other = rates_from_repeats(pairs), rates_from_repeats(pooled)
-    assert one == other
-
-
-def test_the_seed_decides_the_bootstrap_only():
-    pairs, _ = asked_again([0, 0, 1, 1, 1] * 20, 800, 4, 0.1, 0.2, seed=1)
-    one, again, other = (rates_from_repeats(pairs, random_state=s) for s in (1, 1, 2))
-    assert one == again
-    assert one.similar_flip.estimate == pytest.approx(other.similar_flip.estimate, abs=1e-7)
-    assert one.similar_flip.low != other.similar_flip.low
-
-
-def test_the_likelihood_has_no_better_point_nearby():
-    """The EM's answer against the marginal likelihood of the counts, written out independently."""
-    pairs, _ = asked_again([0, 1, 1] * 30, 1500, 5, 0.2, 0.15, seed=2)
-    found = rates_from_repeats(pairs, n_bootstrap=1)
-    key = np.minimum(pairs.left, pairs.right) * 1000 + np.maximum(pairs.left, pairs.right)
-    distinct = np.unique(key)
-    yes = np.array([pairs.same[key == k].sum() for k in distinct])
-    asked = np.array([(key == k).sum() for k in distinct])
-
-    def log_likelihood(similar, dissimilar, share):
-        same = stats.binom.pmf(yes, asked, 1 - similar)
-        different = stats.binom.pmf(yes, asked, dissimilar)
-        return np.log(share * same + (1 - share) * different).sum()
-
-    at = np.array([found.similar_flip.estimate, found.dissimilar_flip.estimate, found.same_share])
-    best = log_likelihood(*at)
-    for step in (1e-2, 1e-3):
-        for direction in np.vstack([np.eye(3), -np.eye(3)]):
-            assert log_likelihood(*(at + step * direction)) < best
-
-
-def test_single_answers_cannot_tell_the_rates():
-    pairs = sample_pairs([0, 1, 1, 0] * 500, 100, random_state=0)
-    with pytest.raises(NotIdentifiable, match="no pair was asked 3 times or more, so two separate"):
-        rates_from_repeats(pairs)
-    with pytest.raises(
-        NotIdentifiable, match="no pair was asked 2 times or more, so a common rate"
-    ):
-        rates_from_repeats(pairs, equal_rates=True)
-
-
-def test_two_answers_cannot_tell_two_rates():
-    pairs, _ = asked_again(np.arange(2000) % 2, 200, 2, 0.1, 0.1, seed=0)
-    with pytest.raises(NotIdentifiable, match="use equal_rates=True"):
-        rates_from_repeats(pairs)
-
-
-def test_repeats_of_self_pairs_are_no_repeats():
-    with pytest.raises(NotIdentifiable, match="no pair was asked 3 times"):
-        rates_from_repeats(Pairs([1] * 9, [1] * 9, [True] * 9))
-
-
-@pytest.mark.parametrize("flips", [(0.1, 0.1), (0.5, 0.5)], ids=["one class", "pure noise"])
-def test_answers_of_one_kind_cannot_tell_two_rates(flips):
-    """Pairs of one class only, or answers by coin toss: every pair then looks alike."""
-    y = np.zeros(200) if flips[0] < 0.5 else np.arange(200) % 2
-    pairs, _ = asked_again(y, 1000, 5, *flips, seed=0)
-    with pytest.raises(NotIdentifiable, match="look like one kind of pair"):
-        rates_from_repeats(pairs, n_bootstrap=1)
-
-
-def test_repeats_count_answers():
-    pairs = Pairs([0, 0], [1, 1], [True, False], weight=[1.5, 2.0])
-    with pytest.raises(ValueError, match="weights must be whole numbers"):
-        rates_from_repeats(pairs)
-    pairs, _ = asked_again([0, 1, 1] * 30, 300, 5, 0.2, 0.1, seed=2)
-    with pytest.raises(ValueError, match="n_bootstrap=0: expected a positive"):
-        rates_from_repeats(pairs, n_bootstrap=0)
-    with pytest.raises(ValueError, match="level=2: expected"):
-        rates_from_repeats(pairs, n_bootstrap=2, level=2)

@@ -254,7 +254,9 @@ def test_labels_choose_the_root_of_the_prior():
     X, y, pairs = data(n_pairs=6000)
     for names in (("a", "b"), ("b", "a")):
         labels = {i: names[y[i]] for i in (*np.flatnonzero(y)[:2], *np.flatnonzero(y == 0)[:2])}
-        clf = LossCorrectionClassifier(noise=NOISES[0]).fit(X, pairs.with_labels(labels))
+        clf = LossCorrectionClassifier(noise=NOISES[0], random_state=0).fit(
+            X, pairs.with_labels(labels)
+        )
         share = y.mean() if names[1] == "b" else 1 - y.mean()
         assert clf.prior_ == pytest.approx(share, abs=0.05)
         assert clf.score(X, np.array(names)[y]) > 0.97
@@ -265,13 +267,15 @@ def test_labeling_noise_has_two_unrelated_roots():
     X, y, pairs = data(noise, n_items=1000, n_pairs=60_000, prior=0.2)
     other = (1 - (0.9 * y.mean() + 0.3 * (1 - y.mean())) - 0.3) / 0.6
     labels = {i: int(y[i]) for i in (*np.flatnonzero(y)[:5], *np.flatnonzero(y == 0)[:5])}
-    clf = LossCorrectionClassifier(noise=noise).fit(X, pairs.with_labels(labels))
+    clf = LossCorrectionClassifier(Ridge(), noise).fit(X, pairs.with_labels(labels))
     low, high = (root.estimate for root in clf.prior_estimate_.roots)
     assert (low, high) == pytest.approx((y.mean(), other), abs=0.05)
     assert clf.prior_ == low
     assert clf.score(X, y) > 0.97
     for positive, root in (("minority", low), ("majority", high)):
-        assert LossCorrectionClassifier(noise=noise, positive=positive).fit(X, pairs).prior_ == root
+        assert (
+            LossCorrectionClassifier(Ridge(), noise, positive=positive).fit(X, pairs).prior_ == root
+        )
 
 
 def test_estimated_noise_is_kept():

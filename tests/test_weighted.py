@@ -13,7 +13,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.svm import SVC, LinearSVC
 
 from noisypairs import (
@@ -43,7 +43,7 @@ def overlapping(n_items, prior=0.3, seed=0):
 @pytest.mark.parametrize("prior", [0.3, 0.7])
 def test_alpha_and_gain_of_the_noise(prior):
     X, y, pairs = data(prior)
-    clf = WeightedPairClassifier(noise=NOISE, prior=prior).fit(X, pairs)
+    clf = WeightedPairClassifier(noise=NOISE, prior=prior, random_state=0).fit(X, pairs)
     a, b = 0.9 * prior + 0.25 * (1 - prior), 0.25 * prior + 0.9 * (1 - prior)
     assert clf.alpha_ == pytest.approx((a + b) / 2)
     assert clf.gain_ == pytest.approx((a - b) / 2)
@@ -52,7 +52,9 @@ def test_alpha_and_gain_of_the_noise(prior):
 
 def test_answers_are_turned_over_where_the_gain_is_negative():
     X, y, pairs = data(0.3)
-    low, high = (WeightedPairClassifier(noise=NOISE, prior=p).fit(X, pairs) for p in (0.3, 0.7))
+    low, high = (
+        WeightedPairClassifier(LogisticRegression(), NOISE, p).fit(X, pairs) for p in (0.3, 0.7)
+    )
     assert low.gain_ < 0 < high.gain_
     assert_allclose(low.estimator_.predict_proba(X), high.estimator_.predict_proba(X))
     assert_array_equal(low.predict(X), 1 - high.predict(X))
@@ -116,14 +118,15 @@ def test_weights_matter_under_unequal_rates():
 @pytest.mark.parametrize("noise", [NOISE, LabelingNoise(0.05, 0.1)], ids=str)
 def test_probabilities_are_calibrated(noise):
     prior = 0.3
-    X, y, eta = overlapping(6000, prior)
+    X, y, _ = overlapping(6000, prior)
     pairs = sample_pairs(y, 200_000, noise, random_state=1)
-    inner = HistGradientBoostingClassifier(max_leaf_nodes=6, max_iter=60, random_state=0)
+    # P(same | x) is linear in η, hence no logistic curve: the inner model must be able to bend
+    inner = make_pipeline(SplineTransformer(12), LogisticRegression(C=100.0, max_iter=1000))
     clf = WeightedPairClassifier(inner, noise, prior).fit(X, pairs)
     new, truth, eta = overlapping(20_000, prior, seed=9)
     proba = clf.predict_proba(new)[:, 1]
     assert proba.mean() == pytest.approx(prior, abs=0.03)
-    assert np.abs(proba - eta).mean() < 0.04
+    assert np.abs(proba - eta).mean() < 0.025
     bins = np.digitize(proba, np.linspace(0.1, 0.9, 9))
     for k in range(10):
         if (inside := bins == k).sum() > 300:  # a bin's own error is then below .03

@@ -36,6 +36,8 @@ FAMILIES: dict[str, Callable[[float, float], NoiseModel]] = {
 }
 #: Pairs looked at when candidates are compared; more would not move the choice.
 MOST_PAIRS = 200_000
+#: Standard errors that the slope of the answers on m̂ must exceed to count as signal.
+BY_CHANCE = 2.0
 
 
 @dataclass(frozen=True)
@@ -76,15 +78,15 @@ def out_of_fold_share(
     counts = reduction.item_counts(pairs)
     rate = float(counts.same.sum() / counts.total.sum())
     u = m - np.average(m, weights=counts.total)
-    slope = float(u @ (counts.same - rate * counts.total)) / max(
-        float(u**2 @ counts.total), algebra.NO_SIGNAL
-    )
-    if slope <= 0:
+    explained = u * (counts.same - rate * counts.total)
+    # Judged item by item: answers about one item agree with each other, chance or not.
+    if explained.sum() <= BY_CHANCE * np.linalg.norm(explained):
         raise NotIdentifiable(
             "the features of left-out items do not predict how often they are called 'same', so "
             "rates and weight cannot be tuned on these pairs: the prior is near ½, the noise too "
             "high or the pairs too few. Give noise= (and prior=), or use a joint method"
         )
+    slope = float(explained.sum() / (u**2 @ counts.total))
     return HeldOutShare(pairs.without_self_pairs(), rate, slope * u, slope)
 
 
@@ -177,18 +179,21 @@ def choose_rates(
 
 
 def choose_alpha(held_out: HeldOutShare) -> float:
-    """Choose α by the held-out likelihood of P(same | x, x') = p + u + u' + u u'/(p − α).
+    """Choose α by the held-out squared error of P(same | x, x') = p + u + u' + u u'/(p − α).
 
     Exact for pairing noise at any two rates, since there p − 1/c = α; neither rates nor prior are
-    needed. A weak prior, α ~ N(½, .15²), decides where the pairs do not.
+    needed. The squared error, unlike the likelihood, finds c = 1/(p − α) even where û has the
+    wrong shape: all it takes is E[û(u − û)] = 0, which the slope of `HeldOutShare` sees to. A weak
+    prior, α ~ N(½, .15²), decides where the pairs do not.
     """
     left, right, same, weight = _sample(held_out)
     u, v = held_out.centred[left], held_out.centred[right]
 
+    variance = held_out.rate * (1.0 - held_out.rate)
+
     def loss(alpha: float) -> float:
-        chance = held_out.rate + u + v + u * v / (held_out.rate - alpha)
-        fit = _mean_log(chance, same, weight) * weight.sum()
-        return -float(fit) + ((alpha - 0.5) / 0.15) ** 2 / 2
+        residual = same - (held_out.rate + u + v + u * v / (held_out.rate - alpha))
+        return float(weight @ residual**2) / (2 * variance) + ((alpha - 0.5) / 0.15) ** 2 / 2
 
     upper = held_out.rate - 1e-3
     if upper <= 0.02:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pytest
 from numpy.typing import NDArray
 
 from noisypairs import NoiseModel, PairingNoise, Pairs, datasets, estimators, sample_pairs
@@ -59,3 +60,32 @@ def problem(
     """Return (X, y, pairs): the two Gaussians, pairs drawn at random and corrupted."""
     X, y = datasets.load("gaussians", n_samples=n_items, prior=prior, random_state=seed)
     return X, y, sample_pairs(y, n_pairs, noise, random_state=seed + 1)
+
+
+ALL = pair_classifiers()
+every = pytest.mark.parametrize("kind", ALL, ids=lambda kind: kind.__name__)
+
+
+def every_with(*names: str) -> pytest.MarkDecorator:
+    """Parametrise over the classes that have all of these parameters."""
+    kinds = [kind for kind in ALL if all(has(kind, name) for name in names)]
+    assert kinds, f"no estimator has {names}: this check would check nothing"
+    return pytest.mark.parametrize("kind", kinds, ids=lambda kind: kind.__name__)
+
+
+def rebuilt(
+    pairs: Pairs, order: Any = slice(None), swap: bool = False, same: Any = None, weight: Any = None
+) -> Pairs:
+    """Return the same pairs told otherwise: in another order, ends exchanged, answers recoded."""
+    left, right = (pairs.right, pairs.left) if swap else (pairs.left, pairs.right)
+    same = pairs.same if same is None else same
+    return Pairs(left[order], right[order], same[order], pairs.n_items, weight=weight)
+
+
+def assert_same_model(
+    one: PairClassifier, other: PairClassifier, X: Any, atol: float = 1e-5
+) -> None:
+    """Predictions agree, and probabilities to the rounding that iterative solvers blow up."""
+    np.testing.assert_array_equal(one.classes_, other.classes_)
+    np.testing.assert_allclose(one.predict_proba(X), other.predict_proba(X), rtol=0, atol=atol)
+    np.testing.assert_array_equal(one.predict(X), other.predict(X))

@@ -1,15 +1,34 @@
 """Each slip of the paper: the printed form is wrong, ours agrees with enumeration.
 
-`docs/errata.md` lists the same slips with a one-line proof each.
+`docs/errata.md` lists the same slips with a one-line proof each and names the test of each.
 """
 
 from __future__ import annotations
 
+import ast
+import math
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from noisypairs import LabelingNoise, PairingNoise, algebra, printed
+from noisypairs import (
+    CleanPairs,
+    LabelingNoise,
+    LossCorrectionClassifier,
+    PairingNoise,
+    algebra,
+    metrics,
+    printed,
+    reduction,
+    sample_pairs,
+    theory,
+)
 from tests import enumeration as brute
+from tests.test_bounds import tail_of_one_classifier
+
+ROOT = Path(__file__).parents[2]
 
 PRIOR, PLUS, MINUS = 0.35, 0.1, 0.3
 F = np.array([[1 - MINUS, MINUS], [PLUS, 1 - PLUS]])
@@ -93,22 +112,64 @@ def test_slip_6_noisy_density_under_pairing_noise():
 
 
 def test_slip_7_weights_of_the_surrogate():
-    """Only (1−α) on Q = +1 and α on Q = −1 turns the answer at η = ½; the printed form does not."""
-    S = PairingNoise(0.1, 0.3).same_probability()
-    weight = algebra.alpha(S, 0.7)
-    b, a = algebra.same_given_class(S, 0.7)
-    says_same = (a + b) / 2  # at η = ½
-    for_plus, for_minus = (1 - weight) * says_same, weight * (1 - says_same)
-    assert for_plus == pytest.approx(for_minus, abs=1e-12)
-    printed_plus, printed_minus = (1 - weight) * (1 - says_same), weight * says_same
-    assert abs(printed_plus - printed_minus) > 0.05
+    """An item with η = ½ must be drawn to both sides alike; the printed weights do not do that."""
+    S, prior = PairingNoise(0.1, 0.3).same_probability(), 0.7
+    same = brute.table(brute.pairing_outcomes(2, 0.1, 0.3), 2)[0]
+    says_same = np.array([0.5, 0.5]) @ same @ np.array([1 - prior, prior])  # at η(x) = ½
+    weight = algebra.alpha(S, prior)
+    counts = reduction.ItemCounts(np.array([says_same]), np.array([1 - says_same]))
+    _, label, ours = reduction.weighted_rows(counts, weight)
+    assert label.tolist() == [1, 0]
+    assert ours[0] == pytest.approx(ours[1], abs=1e-12)
+    # As printed, (1−α) l(t) is paid by Q = −1 and α l(−t) by Q = +1.
+    for_plus, for_minus = (1 - weight) * (1 - says_same), weight * says_same
+    assert abs(for_plus - for_minus) > 0.05
+
+
+def printed_accuracy(predicted, y):
+    """Return the performance metric of the paper's section 2, as printed."""
+    return int((predicted != y).sum())
 
 
 def test_slip_8_accuracy_counts_the_right_answers():
-    """The paper's "accuracy" Σ 1[predicted ≠ y] of a perfect classifier is zero."""
-    y = np.array([1, -1, 1])
-    assert (y != y).sum() == 0
-    assert (y == y).mean() == 1.0
+    """Classes ten apart are learnt without error: accuracy is 1, the printed sum 0."""
+    rng = np.random.default_rng(0)
+    y = (np.arange(200) < 40).astype(int)
+    X = 10.0 * y[:, None] + rng.normal(size=(200, 1))
+    pairs = sample_pairs(y, 4000, random_state=0)
+    model = LossCorrectionClassifier(noise=CleanPairs(), prior=0.2, random_state=0).fit(X, pairs)
+    predicted = model.predict(X)
+    assert printed_accuracy(predicted, y) == 0
+    assert model.score(X, y) == 1.0
+    assert metrics.accuracy_up_to_names(y, 1 - predicted) == 1.0
+    one_wrong = np.where(np.arange(200) == 0, 1 - y, y)  # more errors: a larger sum, a lower score
+    assert printed_accuracy(predicted, one_wrong) == 1
+    assert model.score(X, one_wrong) == pytest.approx(199 / 200)
+
+
+@pytest.mark.parametrize("delta", [0.75, 0.9])
+def test_slip_10_the_absolute_value_has_two_sides(delta):
+    """One clean pair, one classifier: even with the right range log(1/δ) is too small."""
+    noise, prior, n = CleanPairs(), 0.3, 1
+    width = theory.corrected_range(noise.corrected_coefficients(prior))
+    one_sided = width * math.sqrt(math.log(1 / delta) / (2 * n))
+    assert tail_of_one_classifier(noise, prior, n, one_sided) > delta
+    two_sided = theory.uniform_deviation(1.0, 0.0, n, delta, width)
+    assert tail_of_one_classifier(noise, prior, n, two_sided) <= delta
+
+
+def test_slip_14_labeling_interval_comes_from_the_printed_posterior():
+    """With the true T even the printed inverse is convex here, where the printed interval fails."""
+    plus, minus, prior = 0.1, 0.4, 0.5
+    share = printed.flipped_prior(plus, minus, prior)
+    low, high = sorted([(1 - share) / share, share / (1 - share)])
+    ratio = (1 - 2 * plus) / (1 - 2 * minus)
+    assert not low <= ratio <= high
+    flip = np.array([[1 - minus, minus], [plus, 1 - plus]])
+    table = brute.table(brute.labeling_outcomes(flip), 2)
+    T = (table * [1 - prior, prior]).sum(axis=2)[:, ::-1]  # columns (+, −)
+    assert (np.linalg.inv(T).sum(axis=1) > 0).all()
+    assert theory.is_convex(LabelingNoise(plus, minus), prior)
 
 
 def test_alpha_of_theorem_3_is_printed_right():
@@ -116,3 +177,18 @@ def test_alpha_of_theorem_3_is_printed_right():
     assert printed.labeling_alpha(PLUS, MINUS, PRIOR) == pytest.approx(
         algebra.alpha(S, PRIOR), abs=1e-12
     )
+
+
+NAMED = sorted(set(re.findall(r"(tests/[\w/]+\.py)::(\w+)", (ROOT / "docs/errata.md").read_text())))
+
+
+def test_every_slip_of_the_list_names_its_test():
+    sections = (ROOT / "docs/errata.md").read_text().split("\n### ")[1:]
+    assert len(sections) == 14
+    assert [section.splitlines()[0] for section in sections if "::test_" not in section] == []
+
+
+@pytest.mark.parametrize(("file", "name"), NAMED)
+def test_the_list_names_tests_that_exist(file, name):
+    tree = ast.parse((ROOT / file).read_text())
+    assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
