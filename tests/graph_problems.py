@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.graph import PairGraph
-from noisypairs.propagation import PROBABILITY_FLOOR
+from noisypairs.factors import PROBABILITY_FLOOR
 
 FloatArray = NDArray[np.float64]
 

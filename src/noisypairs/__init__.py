@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from noisypairs.errors import ClassNamesWarning, NotIdentifiable, NotIdentifiableWarning
     from noisypairs.estimators import (
         COPKMeans,
+        JointPairClassifier,
         LossCorrectionClassifier,
         PairKMeans,
         WeightedPairClassifier,
@@ -34,6 +35,7 @@ _HOME = {
     "ClassNamesWarning": "errors",
     "CleanPairs": "noise",
     "ComposedNoise": "noise",
+    "JointPairClassifier": "estimators",
     "LabelingNoise": "noise",
     "LossCorrectionClassifier": "estimators",
     "MatrixNoise": "noise",
@@ -53,6 +55,7 @@ __all__ = [
     "ClassNamesWarning",
     "CleanPairs",
     "ComposedNoise",
+    "JointPairClassifier",
     "LabelingNoise",
     "LossCorrectionClassifier",
     "MatrixNoise",

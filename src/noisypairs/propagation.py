@@ -14,8 +14,8 @@ is 16 bytes an edge, no more than K float32 numbers would take, and convergence 
 below float32's 1e-7. Edges are worked through in blocks, so extra memory is bounded, and one sweep
 costs O(edges · K²).
 
-Noiseless answers (entries 0 or 1 in S) are floored at ``PROBABILITY_FLOOR``: messages stay finite,
-and contradictory "certain" answers outvote each other instead of dividing zero by zero.
+Noiseless answers (entries 0 or 1 in S) are floored (see `factors`): messages stay finite, and
+contradictory "certain" answers outvote each other instead of dividing zero by zero.
 """
 
 from __future__ import annotations
@@ -24,18 +24,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from noisypairs.factors import Factors
 from noisypairs.graph import FloatArray, PairGraph, checked_positions
 
 Clamp = Mapping[int, int] | tuple[ArrayLike, ArrayLike]
-
-PROBABILITY_FLOOR = 1e-12
-"""Entries of S and of 1 − S below this are raised to it."""
-
-LOG_FACTOR_RANGE = 600.0
-"""Merged log-factors reach at most this far below their maximum: exp(−600) is still above zero."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,51 +51,6 @@ class Beliefs:
     converged: bool
     n_iter: int
     max_change: float
-
-
-class Factors:
-    """Merged pair factors ψ_e(y, y') of a graph under S, made block by block.
-
-    ``S`` is (K, K), or (n_groups, K, K) with one matrix per group; ``S[y, y'] = P("same" | y, y')``
-    and every matrix is symmetric, so the orientation of an edge does not matter.
-    """
-
-    def __init__(self, graph: PairGraph, S: ArrayLike, n_classes: int) -> None:
-        self.graph, self.n_classes = graph, n_classes
-        same = _checked_same_probability(S, graph.n_groups, n_classes)
-        both = np.stack([1 - same, same], axis=1).reshape(-1, n_classes * n_classes)
-        self.log_table: FloatArray = np.log(np.maximum(both, PROBABILITY_FLOOR))
-        self.table, self.table_log_scale = self._scaled(self.log_table)
-
-    def _scaled(self, log_factor: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Split log-factors (m, K·K) into factors (m, K, K) with maximum one and a log-scale."""
-        log_scale = log_factor.max(axis=1)
-        factor = np.exp(np.maximum(log_factor - log_scale[:, None], -LOG_FACTOR_RANGE))
-        return factor.reshape(-1, self.n_classes, self.n_classes), log_scale
-
-    def compound(self, block: slice) -> tuple[NDArray[np.intp], FloatArray, FloatArray]:
-        """Rows of the block whose edges need merging, their factors and log-scales.
-
-        An edge with one answer of weight one takes its factor from the small table; in most data
-        nearly all edges are such, and only the rest pays for exponentials.
-        """
-        start = self.graph.answer_start[block.start : block.stop + 1]
-        plain = (np.diff(start) == 1) & (self.graph.answer_weight[start[:-1]] == 1)
-        rows = np.flatnonzero(~plain)
-        evidence = self.graph.evidence(block)
-        merged = (evidence if rows.size == plain.size else evidence[rows]) @ self.log_table
-        return rows, *self._scaled(merged)
-
-    def first_kind(self, block: slice) -> NDArray[np.int32]:
-        """Kind of the first answer on each edge: the only one, unless the edge is compound."""
-        return self.graph.answer_kind[self.graph.answer_start[block]]
-
-    def __call__(self, block: slice) -> tuple[FloatArray, FloatArray]:
-        """Return the factors (m, K, K), scaled to maximum one, and their log-scale (m,)."""
-        kind = self.first_kind(block)
-        factor, log_scale = self.table[kind], self.table_log_scale[kind]
-        rows, factor[rows], log_scale[rows] = self.compound(block)
-        return factor, log_scale
 
 
 def propagate(
@@ -348,19 +298,6 @@ def bethe_log_likelihood(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> fl
     return beliefs.log_scale + float(sum(edges))
 
 
-def _checked_same_probability(S: ArrayLike, n_groups: int, n_classes: int) -> FloatArray:
-    """Bring S to (n_groups, K, K); refuse wrong shapes, values outside [0, 1] and asymmetry."""
-    same = np.asarray(S, dtype=np.float64)
-    one = (n_classes, n_classes)
-    if same.shape not in (one, (n_groups, *one)):
-        raise ValueError(f"S must be {one} or {(n_groups, *one)}, got shape {same.shape}")
-    if not np.all((same >= 0) & (same <= 1)):
-        raise ValueError("S holds probabilities of the answer 'same': found values outside [0, 1]")
-    if not np.allclose(same, same.swapaxes(-1, -2), rtol=0, atol=1e-9):
-        raise ValueError("S must be symmetric: left and right have no meaning; use (S + S.T) / 2")
-    return np.broadcast_to(same, (n_groups, *one))
-
-
 def _checked_potential(
     graph: PairGraph, log_potential: ArrayLike, clamp: Clamp | None
 ) -> FloatArray:
@@ -396,3 +333,30 @@ def _first_messages(graph: PairGraph, n_classes: int, messages: FloatArray | Non
             "they can only come from the same graph and number of classes"
         )
     return np.array(messages, dtype=np.float64)
+
+
+def leave_one_out_log_likelihood(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> float:
+    """Mean log-likelihood of the answers on each edge, foretold from all the *other* edges.
+
+        log Σ_{y,y'} [b_i/m_{j→i}](y) ψ_e(y, y') [b_j/m_{i→j}](y'),   brackets normalised
+
+    The cavity b_i/m_{j→i} is what the rest of the graph says of item i without edge e (exact on
+    forests), so every edge is held out in turn at no cost, and noise models, numbers of classes
+    and starting points can be compared.
+
+    >>> graph = PairGraph.from_answers([0], [1], [True])
+    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
+    >>> beliefs = propagate(graph, np.zeros((2, 2)), S)
+    >>> round(leave_one_out_log_likelihood(graph, beliefs, S), 4)  # log .6
+    -0.5108
+    """
+    factors = Factors(graph, S, beliefs.item.shape[1])
+    total = 0.0
+    for block in graph.blocks():
+        left, _ = _cavity(beliefs.log_item[graph.left[block]], beliefs.messages[1, block])
+        right, _ = _cavity(beliefs.log_item[graph.right[block]], beliefs.messages[0, block])
+        factor, log_scale = factors(block)
+        mass = left.sum(axis=1) * right.sum(axis=1)
+        chance = np.einsum("nk,nkl,nl->n", left, factor, right) / mass
+        total += float((np.log(chance) + log_scale).sum())
+    return total / max(graph.n_edges, 1)

@@ -121,6 +121,20 @@ def weighted_rows(
     return np.concatenate([agrees, differs]), label, np.concatenate(weight)
 
 
+def soft_rows(
+    beliefs: Array, negligible: float = 1e-3
+) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:
+    """Return (rows, label, weight) for a classifier of hard labels: one row per item and class.
+
+    ``beliefs`` is P(class | item), shape (n, K); classes below ``negligible`` get no row.
+
+    >>> soft_rows(np.array([[0.25, 0.75], [0.0, 1.0]]))
+    (array([0, 0, 1]), array([0, 1, 1]), array([0.25, 0.75, 1.  ]))
+    """
+    rows, label = np.nonzero(beliefs > negligible)
+    return rows, label, beliefs[rows, label]
+
+
 def accepts_weights(estimator: Any) -> bool:
     """Return whether ``fit`` takes ``sample_weight``; a Pipeline is asked for its last step.
 
@@ -133,10 +147,11 @@ def accepts_weights(estimator: Any) -> bool:
     return bool(has_fit_parameter(estimator, "sample_weight"))
 
 
-def fit_weighted(estimator: Any, X: Any, y: Any, weight: Array) -> Any:
+def fit_weighted(estimator: Any, X: Any, y: Any, weight: Array, *, rescale: bool = True) -> Any:
     """Fit with ``sample_weight``, handed to the last step of a Pipeline; return the estimator.
 
-    Weights are scaled to mean one, so that a penalty means the same for any number of pairs.
+    Weights are scaled to mean one, so that a penalty means the same for any number of pairs;
+    ``rescale=False`` leaves them, where they sum to the number of items already.
 
     >>> from sklearn.linear_model import Ridge
     >>> model = fit_weighted(Ridge(), [[0.0], [1.0]], [0.0, 1.0], np.array([1.0, 3.0]))
@@ -147,4 +162,5 @@ def fit_weighted(estimator: Any, X: Any, y: Any, weight: Array) -> Any:
         path += f"{step}__"
     # Named by path, weights reach the last step without any request set on the user's estimator.
     with config_context(enable_metadata_routing=False):
-        return estimator.fit(X, y, **{f"{path}sample_weight": weight / weight.mean()})
+        weight = weight / weight.mean() if rescale else weight
+        return estimator.fit(X, y, **{f"{path}sample_weight": weight})

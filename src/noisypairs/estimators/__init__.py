@@ -1,13 +1,17 @@
 """Classifiers of items that learn from pairs."""
 
+from noisypairs.estimators.average import AveragedClassifier
 from noisypairs.estimators.base import PairClassifier
+from noisypairs.estimators.joint import JointPairClassifier
 from noisypairs.estimators.kmeans import COPKMeans, PairKMeans
 from noisypairs.estimators.linear import LinearRiskClassifier
 from noisypairs.estimators.loss_correction import LossCorrectionClassifier
 from noisypairs.estimators.weighted import WeightedPairClassifier
 
 __all__ = [
+    "AveragedClassifier",
     "COPKMeans",
+    "JointPairClassifier",
     "LinearRiskClassifier",
     "LossCorrectionClassifier",
     "PairClassifier",

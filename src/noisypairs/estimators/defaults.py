@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from scipy.sparse import issparse
+from sklearn.base import clone
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import _num_samples
+
+from noisypairs.estimators.average import AveragedClassifier
 
 #: Columns of the kernel map; more of them cost time and did not gain accuracy.
 N_COMPONENTS = 200
@@ -25,13 +28,27 @@ def default_classifier(X: Any, random_state: int | None = None) -> Pipeline:
     return make_pipeline(*kernel_map(X, random_state), LogisticRegression())
 
 
-def kernel_map(X: Any, random_state: int | None = None) -> tuple[StandardScaler, Nystroem]:
+def default_candidates(X: Any, random_state: int | None = None) -> dict[str, Any]:
+    """Return the classifiers that the joint method chooses from: linear, kernel, their mean."""
+    scale, kernel = kernel_map(X, random_state, 300)
+    curved = make_pipeline(scale, kernel, LogisticRegression(C=10.0, max_iter=300))
+    straight = make_pipeline(clone(scale), LogisticRegression(C=0.3, max_iter=300))
+    return {
+        "linear": straight,
+        "kernel": curved,
+        "linear and kernel": AveragedClassifier([clone(straight), clone(curved)]),
+    }
+
+
+def kernel_map(
+    X: Any, random_state: int | None = None, n_components: int = N_COMPONENTS
+) -> tuple[StandardScaler, Nystroem]:
     """Return the steps in front: scale each column, then Nyström features of the RBF kernel.
 
     The kernel's width is 1/n_features, as suits columns of variance one; never more components
     than half the items, so that folds have enough rows to draw them from.
     """
-    components = max(1, min(N_COMPONENTS, _num_samples(X) // 2))
+    components = max(1, min(n_components, _num_samples(X) // 2))
     return (
         StandardScaler(with_mean=not issparse(X)),
         Nystroem(n_components=components, random_state=random_state),

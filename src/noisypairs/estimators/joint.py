@@ -1,0 +1,409 @@
+"""The joint learner: item classes, noise and classifier inferred together from pairs alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
+from sklearn.utils import check_random_state
+
+from noisypairs import algebra, em, families, reduction
+from noisypairs.algebra import Array
+from noisypairs.errors import NotIdentifiable
+from noisypairs.estimators import starts
+from noisypairs.estimators.base import (
+    PairClassifier,
+    Positive,
+    label_names,
+    match_labels,
+    order_by_size,
+)
+from noisypairs.estimators.defaults import default_candidates
+from noisypairs.estimators.potentials import (
+    EstimatorPotential,
+    RidgePotential,
+    class_proba,
+    fit_beliefs,
+)
+from noisypairs.graph import PairGraph
+from noisypairs.noise import LabelingNoise, MatrixNoise, NoiseModel
+from noisypairs.pairs import Pairs
+from noisypairs.propagation import answer_wrong_probability, bethe_log_likelihood, propagate
+
+#: A more complex noise model, or one class more, must foretell the answers better by so many nats.
+WORTH_IT = 3.0
+
+
+class JointPairClassifier(PairClassifier):
+    """Learn classes, noise and a classifier at once; nothing needs to be known but the pairs.
+
+    Expectation maximisation (see `noisypairs.em`): belief propagation over the pair graph fuses
+    P(class | x) with all answers, the classifier is refitted on the item beliefs, out of fold, and
+    the noise on the classes behind the answers. Works at any prior, ½ included, and for K classes.
+
+    Parameters
+    ----------
+    estimator : a probabilistic classifier that takes ``sample_weight``; a sequence of them, of
+        which the one whose out-of-fold P(class | x) explains the answers best is kept; or None for
+        the default sequence (linear, kernel, and their mean).
+    n_classes : K, or a sequence of numbers to choose from by how well answers are foretold.
+    noise : a noise model, or ``"estimate"``.
+    prior : P(class 1) if known: it only decides which of two groups is class 1.
+    annotators : give every annotator in ``pairs.annotator`` two rates of their own, shrunk towards
+        the crowd's.
+    noise_model : ``"pairing"``, ``"labeling"``, ``"free"`` (any symmetric matrix) or ``"auto"``,
+        the one that foretells left-out answers best, simplest first.
+    starts : guesses to begin from, among ``"answers"``, ``"kmeans"``, ``"spectral"``, ``"random"``.
+    n_init : how many random guesses besides.
+    max_iter, tol : rounds with the classifier, and when they stand still.
+    cv : folds by item for out-of-fold P(class | x).
+    positive : ``"minority"`` or ``"majority"``: which of two groups is class 1 where no item is
+        labelled and no prior given.
+
+    Attributes
+    ----------
+    item_proba_ : P(class | everything) of the training items, shape (n_items, K).
+    estimator_, candidates_ : the classifier kept, and the log-likelihood of each candidate.
+    noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
+    prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
+    annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
+    wrong_proba_ : probability that each answer is wrong, shape (n_pairs,).
+    start_, starts_, n_classes_, log_likelihood_, converged_, n_iter_, history_ : how it went.
+
+    Examples
+    --------
+    >>> from noisypairs import JointPairClassifier, PairingNoise, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=500, prior=0.5, random_state=0)
+    >>> pairs = sample_pairs(y, 1500, PairingNoise(0.3, 0.2), random_state=0)
+    >>> clf = JointPairClassifier(random_state=0).fit(X, pairs.with_labels({0: y[0], 1: y[1]}))
+    >>> bool(clf.score(X, y) > 0.98)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_classes: int | Sequence[int] = 2,
+        noise: NoiseModel | Literal["estimate"] = "estimate",
+        prior: float | Literal["estimate"] = "estimate",
+        annotators: bool = False,
+        noise_model: Literal["auto", "pairing", "labeling", "free"] = "auto",
+        starts: Sequence[str] = ("answers", "kmeans", "spectral"),
+        n_init: int = 0,
+        max_iter: int = 20,
+        tol: float = 2e-3,
+        cv: int = 5,
+        positive: Positive = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_classes = n_classes
+        self.noise = noise
+        self.prior = prior
+        self.annotators = annotators
+        self.noise_model = noise_model
+        self.starts = starts
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.positive = positive
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, pairs: Pairs) -> Self:
+        """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
+        X, pairs = self._check_training(X, pairs)
+        self._check_parameters(pairs)
+        problem = Problem(self, X, pairs)
+        found = self._choose_classes(problem)
+        found = self._choose_noise_model(problem, found)
+        self._require_news(problem, found)
+        found = self._named(problem, found)
+        candidates = self._candidates(X)
+        best = self._choose_estimator(problem, found, candidates)
+        graph = problem.graph
+        if self.annotators:
+            graph = PairGraph.from_pairs(pairs, annotators=True)
+        potential = EstimatorPotential(
+            candidates[best], X, problem.folds, problem.in_pairs, self.n_jobs
+        )
+        found = em.infer(
+            graph,
+            potential,
+            found.beliefs.item,
+            found.noise,
+            self._fit_noise(self.noise_model_),
+            clamp=problem.clamp,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        self.history_ += [{"stage": "classifier", **row} for row in found.history]
+        self._store(problem, graph, found, candidates[best])
+        return self
+
+    def _class_proba(self, X: Any) -> Array:
+        return class_proba(self.estimator_, X, len(self.classes_))
+
+    def suspect_pairs(self, k: int | None = None) -> tuple[NDArray[np.intp], Array]:
+        """Return (positions, probability wrong) of the k most suspect answers, worst first.
+
+        Without ``k``: every answer that is more likely wrong than right.
+        """
+        order = np.argsort(-self.wrong_proba_, kind="stable")
+        size = int((self.wrong_proba_ > 0.5).sum()) if k is None else k
+        return order[:size], self.wrong_proba_[order[:size]]
+
+    def _check_parameters(self, pairs: Pairs) -> None:
+        if not (isinstance(self.noise, NoiseModel) or self.noise == "estimate"):
+            raise ValueError(
+                f"noise={self.noise!r}: expected 'estimate' or a noise model such as "
+                "PairingNoise(0.1, 0.2)"
+            )
+        if isinstance(self.prior, str):
+            if self.prior != "estimate":
+                raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
+        else:
+            algebra.class_prior(self.prior)
+        if self.noise_model != "auto":
+            families.family(self.noise_model)
+        if min(self._class_numbers()) < 2:
+            raise ValueError(f"n_classes={self.n_classes!r}: expected numbers of at least 2")
+        if self.annotators and pairs.annotator is None:
+            raise ValueError(
+                "annotators=True, but the pairs do not say who answered: give Pairs annotator=, or "
+                "leave annotators=False"
+            )
+
+    def _class_numbers(self) -> list[int]:
+        several = isinstance(self.n_classes, Sequence)
+        return [int(K) for K in self.n_classes] if several else [int(self.n_classes)]  # type: ignore[arg-type,union-attr]
+
+    def _candidates(self, X: Any) -> dict[str, Any]:
+        """Return the classifiers to choose from, by name, after checking what they can do."""
+        if self.estimator is None:
+            return default_candidates(X, self._seed)
+        several = isinstance(self.estimator, list | tuple)
+        chosen = list(self.estimator) if several else [self.estimator]
+        for one in chosen:
+            name = type(one).__name__
+            if not hasattr(one, "predict_proba"):
+                raise TypeError(
+                    f"{name} has no predict_proba, which the joint method needs. Choose a "
+                    "probabilistic classifier, or wrap it in CalibratedClassifierCV"
+                )
+            if not reduction.accepts_weights(one):
+                raise TypeError(
+                    f"{name}.fit takes no sample_weight, which is how item beliefs reach the "
+                    "classifier. Choose one that does (LogisticRegression, RandomForestClassifier, "
+                    "HistGradientBoostingClassifier, …)"
+                )
+        return {f"{i}: {type(one).__name__}": one for i, one in enumerate(chosen)}
+
+    def _fit_noise(self, name: str) -> families.Fit:
+        if isinstance(self.noise, NoiseModel):
+            return families.fixed(self.noise)
+        return families.family(name)
+
+    def _choose_classes(self, problem: Problem) -> em.Inference:
+        """Run every start for every K in question; keep what foretells left-out answers best."""
+        self.history_: list[dict[str, Any]] = []
+        self.starts_: dict[str, float] = {}
+        best: em.Inference | None = None
+        for K in sorted(self._class_numbers()):
+            found = self._run_starts(problem, K)
+            gain = (found.log_likelihood - best.log_likelihood) if best else np.inf
+            if gain * problem.graph.n_edges > WORTH_IT:
+                best, self.n_classes_ = found, K
+        assert best is not None  # the first K always gains
+        return best
+
+    def _run_starts(self, problem: Problem, K: int) -> em.Inference:
+        kinds = (*self.starts, *("random",) * bool(self.n_init))
+        found: em.Inference | None = None
+        for name, guess in problem.guesses(kinds, K, self.n_init).items():
+            noise = self.noise if isinstance(self.noise, NoiseModel) else None
+            run = em.infer(
+                problem.graph,
+                problem.fast_potential,
+                guess,
+                noise or starts.guessed_noise(guess, problem.pairs),
+                self._fit_noise("free" if self.noise_model == "free" else "pairing"),
+                clamp=problem.clamp,
+                max_iter=15,
+            )
+            self.starts_[f"{name}, {K} classes"] = run.log_likelihood
+            if found is None or run.log_likelihood > found.log_likelihood:
+                found, self.start_ = run, name
+        if found is None:
+            raise ValueError(f"starts={self.starts!r} gives no start for {K} classes: add 'random'")
+        return found
+
+    def _choose_noise_model(self, problem: Problem, found: em.Inference) -> em.Inference:
+        """Let every family in question go on from the best start, and keep the best."""
+        names = list(families.FAMILIES) if self.noise_model == "auto" else [self.noise_model]
+        if isinstance(self.noise, NoiseModel):
+            names = ["given"]
+        self.noise_models_: dict[str, float] = {}
+        best: em.Inference | None = None
+        for name in names:
+            run = em.infer(
+                problem.graph,
+                problem.fast_potential,
+                found.beliefs.item,
+                found.noise,
+                self._fit_noise(name),
+                clamp=problem.clamp,
+                max_iter=30,
+                messages=found.beliefs.messages,
+            )
+            self.noise_models_[name] = run.log_likelihood
+            gain = (run.log_likelihood - best.log_likelihood) if best else np.inf
+            if gain * problem.graph.n_edges > WORTH_IT:
+                best, self.noise_model_ = run, name
+        assert best is not None  # the first family always gains
+        self.history_ += [{"stage": "start", **row} for row in best.history]
+        return best
+
+    def _require_news(self, problem: Problem, found: em.Inference) -> None:
+        """Raise `NotIdentifiable` where answers are foretold no better than by their mere share."""
+        share = float(np.average(problem.pairs.same, weights=problem.pairs.weight))
+        blind = share * np.log(max(share, 1e-12)) + (1 - share) * np.log(max(1 - share, 1e-12))
+        gain = (found.log_likelihood - blind) * problem.graph.n_edges
+        if gain < WORTH_IT or not 0 < share < 1:
+            raise NotIdentifiable(
+                f"the answers are foretold no better from the other answers and the features than "
+                f"by saying 'same' with probability {share:.2f} every time (gain {gain:.1f} nats): "
+                "these pairs say nothing about classes. The answers are random or all alike, or "
+                "there are far too few of them"
+            )
+
+    def _named(self, problem: Problem, found: em.Inference) -> em.Inference:
+        """Put the groups in the order of their names and set ``classes_``."""
+        K = found.beliefs.item.shape[1]
+        if problem.names is not None:
+            self.classes_ = problem.names
+            return found
+        self.classes_ = np.arange(K)
+        shares = found.beliefs.item[problem.in_pairs].mean(axis=0)
+        if isinstance(self.noise, NoiseModel) and not _any_order(self.noise.same_probability(K)):
+            return found  # the given noise says which class is which
+        if isinstance(self.prior, str) or K > 2:
+            order = order_by_size(shares, self.positive)
+        else:
+            wanted = algebra.class_prior(self.prior)
+            order = np.argsort(shares)[np.argsort(np.argsort(wanted))]
+        return _reordered(found, order)
+
+    def _choose_estimator(
+        self, problem: Problem, found: em.Inference, candidates: dict[str, Any]
+    ) -> str:
+        """Return the candidate whose out-of-fold potentials explain all the answers best."""
+        self.candidates_: dict[str, float] = {}
+        if len(candidates) == 1:
+            return next(iter(candidates))
+        S = found.noise.same_probability(found.beliefs.item.shape[1])
+        for name, estimator in candidates.items():
+            potential = EstimatorPotential(
+                estimator, problem.X, problem.folds, problem.in_pairs, self.n_jobs
+            )
+            phi = np.clip(potential(found.beliefs.item), em.CERTAIN, None)
+            phi /= phi.sum(axis=1, keepdims=True)
+            beliefs = propagate(
+                problem.graph, np.log(phi), S, tol=1e-3, max_iter=50, clamp=problem.clamp
+            )
+            self.candidates_[name] = bethe_log_likelihood(problem.graph, beliefs, S)
+        return max(self.candidates_, key=self.candidates_.__getitem__)
+
+    def _store(
+        self, problem: Problem, graph: PairGraph, found: em.Inference, estimator: Any
+    ) -> None:
+        K = found.beliefs.item.shape[1]
+        items = np.flatnonzero(problem.in_pairs)
+        self.estimator_ = fit_beliefs(estimator, problem.X, found.beliefs.item, items)
+        self.item_proba_ = found.beliefs.item
+        self.oof_proba_ = found.potential
+        self.noise_ = found.noise
+        self.prior_ = (
+            float(found.beliefs.item[items, 1].mean())
+            if K == 2
+            else found.beliefs.item[items].mean(axis=0)
+        )
+        self.annotator_noise_ = None
+        if self.annotators:
+            similar = 1.0 - found.matrices[:, 0, 0]
+            dissimilar = found.matrices[:, 0, 1]
+            self.annotator_noise_ = np.column_stack([similar, dissimilar])
+        self.wrong_proba_ = answer_wrong_probability(graph, found.beliefs, found.matrices)
+        self.log_likelihood_ = found.log_likelihood
+        self.converged_, self.n_iter_ = found.converged, len(found.history)
+        if not found.converged:
+            warnings.warn(
+                f"the beliefs still moved after {self.max_iter} rounds (by "
+                f"{found.history[-1]['belief_change']:.3f} on average): raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+class Problem:
+    """What every stage of one fit needs: the graph, folds, known labels and fixed features."""
+
+    def __init__(self, model: JointPairClassifier, X: Any, pairs: Pairs) -> None:
+        self.X, self.pairs = X, pairs.without_self_pairs()
+        self.random_state = check_random_state(model.random_state)
+        model._seed = int(self.random_state.randint(2**31 - 1))
+        self.graph = PairGraph.from_pairs(pairs)
+        self.in_pairs: NDArray[np.bool_] = reduction.item_counts(pairs).total > 0
+        splitter = KFold(model.cv, shuffle=True, random_state=model._seed)
+        self.folds = list(splitter.split(np.arange(pairs.n_items)))
+        numbers = model._class_numbers()
+        self.names = label_names(pairs, numbers[0]) if len(numbers) == 1 else None
+        self.clamp: dict[int, int] | None = None
+        if self.names is not None:
+            codes = np.searchsorted(self.names, np.array(list(pairs.labels.values())))
+            self.clamp = dict(zip(pairs.labels.keys(), codes.tolist(), strict=True))
+        self.Z = starts.numeric_features(X, 200, model._seed)
+        self.fast_potential: em.Potential = em.class_shares
+        if self.Z is not None:
+            self.fast_potential = RidgePotential(self.Z, self.folds, self.in_pairs.astype(float))
+
+    def guesses(self, kinds: tuple[str, ...], n_classes: int, n_random: int) -> dict[str, Array]:
+        """Return the starting guesses, columns matched to the known labels where there are any."""
+        found = starts.guesses(
+            kinds, self.Z, self.pairs, self.graph, n_classes, n_random, self.random_state
+        )
+        if self.names is None:
+            return found
+        return {
+            name: guess[:, match_labels(guess, self.pairs, self.names)]
+            for name, guess in found.items()
+        }
+
+
+def _any_order(S: Array) -> bool:
+    """Return whether exchanging classes leaves S as it is, as pairing noise does."""
+    off = S[~np.eye(len(S), dtype=bool)]
+    return bool(np.ptp(np.diag(S)) < 1e-12 and np.ptp(off) < 1e-12)
+
+
+def _reordered(found: em.Inference, order: NDArray[np.intp]) -> em.Inference:
+    """Return the inference with its classes in another order; messages start anew."""
+    noise = found.noise
+    if isinstance(noise, MatrixNoise):
+        S = noise.same_probability(len(order))[np.ix_(order, order)]
+        noise = MatrixNoise(tuple(map(tuple, S.tolist())))
+    elif isinstance(noise, LabelingNoise):
+        F = noise.flip_matrix(len(order))[np.ix_(order, order)]
+        noise = LabelingNoise(flip=tuple(map(tuple, F.tolist())), per=noise.per)
+    beliefs = replace(
+        found.beliefs, item=found.beliefs.item[:, order], log_item=found.beliefs.log_item[:, order]
+    )
+    return replace(found, beliefs=beliefs, noise=noise)
