@@ -21,8 +21,8 @@ from noisypairs.graph import PairGraph
 from noisypairs.noise import NoiseModel
 from noisypairs.propagation import (
     Beliefs,
+    bethe_log_likelihood,
     expected_counts,
-    leave_one_out_log_likelihood,
     propagate,
 )
 
@@ -38,8 +38,11 @@ class Inference:
     """Where the loop stopped.
 
     ``matrices`` is S, shape (K, K), or (R, K, K) with one matrix per annotator; ``noise`` the noise
-    model of the crowd; ``potential`` the last P(class | x); ``log_likelihood`` the mean
-    log-likelihood of an answer foretold from all others; ``history`` one row per round.
+    model of the crowd; ``potential`` the last P(class | x); ``log_likelihood`` the Bethe
+    log-likelihood of all answers given these potentials, which were learnt out of fold: it can be
+    compared across starts, estimators, noise models and numbers of classes. (Foretelling each
+    answer from its neighbours cannot: a sparse graph read with too much trust agrees with itself.)
+    ``history`` has one row per round.
     """
 
     beliefs: Beliefs
@@ -92,7 +95,7 @@ def infer(
         phi,
         S,
         noise,
-        leave_one_out_log_likelihood(graph, beliefs, S),
+        bethe_log_likelihood(graph, beliefs, S),
         converged,
         history,
     )

@@ -333,30 +333,3 @@ def _first_messages(graph: PairGraph, n_classes: int, messages: FloatArray | Non
             "they can only come from the same graph and number of classes"
         )
     return np.array(messages, dtype=np.float64)
-
-
-def leave_one_out_log_likelihood(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> float:
-    """Mean log-likelihood of the answers on each edge, foretold from all the *other* edges.
-
-        log Σ_{y,y'} [b_i/m_{j→i}](y) ψ_e(y, y') [b_j/m_{i→j}](y'),   brackets normalised
-
-    The cavity b_i/m_{j→i} is what the rest of the graph says of item i without edge e (exact on
-    forests), so every edge is held out in turn at no cost, and noise models, numbers of classes
-    and starting points can be compared.
-
-    >>> graph = PairGraph.from_answers([0], [1], [True])
-    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
-    >>> beliefs = propagate(graph, np.zeros((2, 2)), S)
-    >>> round(leave_one_out_log_likelihood(graph, beliefs, S), 4)  # log .6
-    -0.5108
-    """
-    factors = Factors(graph, S, beliefs.item.shape[1])
-    total = 0.0
-    for block in graph.blocks():
-        left, _ = _cavity(beliefs.log_item[graph.left[block]], beliefs.messages[1, block])
-        right, _ = _cavity(beliefs.log_item[graph.right[block]], beliefs.messages[0, block])
-        factor, log_scale = factors(block)
-        mass = left.sum(axis=1) * right.sum(axis=1)
-        chance = np.einsum("nk,nkl,nl->n", left, factor, right) / mass
-        total += float((np.log(chance) + log_scale).sum())
-    return total / max(graph.n_edges, 1)

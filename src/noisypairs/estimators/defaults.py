@@ -31,8 +31,8 @@ def default_classifier(X: Any, random_state: int | None = None) -> Pipeline:
 def default_candidates(X: Any, random_state: int | None = None) -> dict[str, Any]:
     """Return the classifiers that the joint method chooses from: linear, kernel, their mean."""
     scale, kernel = kernel_map(X, random_state, 300)
-    curved = make_pipeline(scale, kernel, LogisticRegression(C=10.0, max_iter=300))
-    straight = make_pipeline(clone(scale), LogisticRegression(C=0.3, max_iter=300))
+    curved = make_pipeline(scale, kernel, LogisticRegression(C=10.0, tol=1e-3, max_iter=200))
+    straight = make_pipeline(clone(scale), LogisticRegression(C=0.3, tol=1e-3, max_iter=200))
     return {
         "linear": straight,
         "kernel": curved,

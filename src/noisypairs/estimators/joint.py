@@ -36,7 +36,11 @@ from noisypairs.noise import LabelingNoise, MatrixNoise, NoiseModel
 from noisypairs.pairs import Pairs
 from noisypairs.propagation import answer_wrong_probability, bethe_log_likelihood, propagate
 
-#: A more complex noise model, or one class more, must foretell the answers better by so many nats.
+#: Nats per item above which a gain over blind guessing cannot be chance (random answers: .03).
+CLEAR_GAIN = 0.06
+#: How many shuffles of the answers show what chance can do.
+N_SHUFFLES = 4
+#: A more complex noise model, or one class more, must explain the answers better by so many nats.
 WORTH_IT = 3.0
 
 
@@ -96,8 +100,8 @@ class JointPairClassifier(PairClassifier):
         noise_model: Literal["auto", "pairing", "labeling", "free"] = "auto",
         starts: Sequence[str] = ("answers", "kmeans", "spectral"),
         n_init: int = 0,
-        max_iter: int = 20,
-        tol: float = 2e-3,
+        max_iter: int = 10,
+        tol: float = 5e-3,
         cv: int = 5,
         positive: Positive = None,
         random_state: int | np.random.RandomState | None = None,
@@ -122,7 +126,7 @@ class JointPairClassifier(PairClassifier):
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
         X, pairs = self._check_training(X, pairs)
         self._check_parameters(pairs)
-        problem = Problem(self, X, pairs)
+        problem = Problem(self, X, pairs, self.random_state)
         found = self._choose_classes(problem)
         found = self._choose_noise_model(problem, found)
         self._require_news(problem, found)
@@ -220,12 +224,12 @@ class JointPairClassifier(PairClassifier):
         for K in sorted(self._class_numbers()):
             found = self._run_starts(problem, K)
             gain = (found.log_likelihood - best.log_likelihood) if best else np.inf
-            if gain * problem.graph.n_edges > WORTH_IT:
+            if gain > WORTH_IT:
                 best, self.n_classes_ = found, K
         assert best is not None  # the first K always gains
         return best
 
-    def _run_starts(self, problem: Problem, K: int) -> em.Inference:
+    def _run_starts(self, problem: Problem, K: int, record: bool = True) -> em.Inference:
         kinds = (*self.starts, *("random",) * bool(self.n_init))
         found: em.Inference | None = None
         for name, guess in problem.guesses(kinds, K, self.n_init).items():
@@ -239,11 +243,14 @@ class JointPairClassifier(PairClassifier):
                 clamp=problem.clamp,
                 max_iter=15,
             )
-            self.starts_[f"{name}, {K} classes"] = run.log_likelihood
+            if record:
+                self.starts_[f"{name}, {K} classes"] = run.log_likelihood
             if found is None or run.log_likelihood > found.log_likelihood:
-                found, self.start_ = run, name
+                found, best = run, name
         if found is None:
             raise ValueError(f"starts={self.starts!r} gives no start for {K} classes: add 'random'")
+        if record:
+            self.start_ = best
         return found
 
     def _choose_noise_model(self, problem: Problem, found: em.Inference) -> em.Inference:
@@ -266,23 +273,33 @@ class JointPairClassifier(PairClassifier):
             )
             self.noise_models_[name] = run.log_likelihood
             gain = (run.log_likelihood - best.log_likelihood) if best else np.inf
-            if gain * problem.graph.n_edges > WORTH_IT:
+            if gain > WORTH_IT:
                 best, self.noise_model_ = run, name
         assert best is not None  # the first family always gains
         self.history_ += [{"stage": "start", **row} for row in best.history]
         return best
 
     def _require_news(self, problem: Problem, found: em.Inference) -> None:
-        """Raise `NotIdentifiable` where answers are foretold no better than by their mere share."""
-        share = float(np.average(problem.pairs.same, weights=problem.pairs.weight))
-        blind = share * np.log(max(share, 1e-12)) + (1 - share) * np.log(max(1 - share, 1e-12))
-        gain = (found.log_likelihood - blind) * problem.graph.n_edges
-        if gain < WORTH_IT or not 0 < share < 1:
+        """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.
+
+        Even random answers are explained a little by the best of several starts, so a small gain
+        over "same with probability p every time" is held against that of shuffled answers.
+        """
+        gain = found.log_likelihood - problem.blind_log_likelihood
+        if gain > CLEAR_GAIN * problem.pairs.n_items and gain > 10 * WORTH_IT:
+            return
+        by_chance = []
+        for _ in range(N_SHUFFLES):
+            shuffled = problem.shuffled(self)
+            run = self._run_starts(shuffled, self.n_classes_, record=False)
+            by_chance.append(run.log_likelihood - shuffled.blind_log_likelihood)
+        limit = float(np.mean(by_chance) + 3 * max(np.std(by_chance, ddof=1), 1.0))
+        if gain < limit:
             raise NotIdentifiable(
-                f"the answers are foretold no better from the other answers and the features than "
-                f"by saying 'same' with probability {share:.2f} every time (gain {gain:.1f} nats): "
-                "these pairs say nothing about classes. The answers are random or all alike, or "
-                "there are far too few of them"
+                f"the answers are explained {gain:.1f} nats better than by saying 'same' with "
+                f"probability {problem.share:.2f} every time, and shuffled answers reach "
+                f"{np.mean(by_chance):.1f}: these pairs say nothing about classes. The answers are "
+                "random or all alike, or there are far too few of them"
             )
 
     def _named(self, problem: Problem, found: em.Inference) -> em.Inference:
@@ -356,9 +373,9 @@ class JointPairClassifier(PairClassifier):
 class Problem:
     """What every stage of one fit needs: the graph, folds, known labels and fixed features."""
 
-    def __init__(self, model: JointPairClassifier, X: Any, pairs: Pairs) -> None:
+    def __init__(self, model: JointPairClassifier, X: Any, pairs: Pairs, random_state: Any) -> None:
         self.X, self.pairs = X, pairs.without_self_pairs()
-        self.random_state = check_random_state(model.random_state)
+        self.random_state = check_random_state(random_state)
         model._seed = int(self.random_state.randint(2**31 - 1))
         self.graph = PairGraph.from_pairs(pairs)
         self.in_pairs: NDArray[np.bool_] = reduction.item_counts(pairs).total > 0
@@ -374,6 +391,25 @@ class Problem:
         self.fast_potential: em.Potential = em.class_shares
         if self.Z is not None:
             self.fast_potential = RidgePotential(self.Z, self.folds, self.in_pairs.astype(float))
+
+        self.share = float(np.average(self.pairs.same, weights=self.pairs.weight))
+
+    @property
+    def blind_log_likelihood(self) -> float:
+        """Log-likelihood of the answers when nothing is known but the share of "same"."""
+        weight = self.pairs.weight
+        total = self.pairs.n_pairs if weight is None else float(weight.sum())
+        p = min(max(self.share, 1e-12), 1 - 1e-12)
+        return total * float(p * np.log(p) + (1 - p) * np.log1p(-p))
+
+    def shuffled(self, model: JointPairClassifier) -> Problem:
+        """Return the same problem with the answers dealt out anew among the pairs."""
+        order = self.random_state.permutation(self.pairs.n_pairs)
+        pairs = self.pairs
+        dealt = Pairs(pairs.left, pairs.right, pairs.same[order], n_items=pairs.n_items)
+        if pairs.weight is not None:
+            dealt = dealt.reweighted(pairs.weight[order])
+        return Problem(model, self.X, dealt, self.random_state)
 
     def guesses(self, kinds: tuple[str, ...], n_classes: int, n_random: int) -> dict[str, Array]:
         """Return the starting guesses, columns matched to the known labels where there are any."""
