@@ -131,7 +131,7 @@ class JointPairClassifier(PairClassifier):
         found = self._choose_noise_model(problem, found)
         self._require_news(problem, found)
         found = self._named(problem, found)
-        candidates = self._candidates(X)
+        candidates = self._candidates(X, problem.seed)
         best = self._choose_estimator(problem, found, candidates)
         graph = problem.graph
         if self.annotators:
@@ -190,10 +190,10 @@ class JointPairClassifier(PairClassifier):
         several = isinstance(self.n_classes, Sequence)
         return [int(K) for K in self.n_classes] if several else [int(self.n_classes)]  # type: ignore[arg-type,union-attr]
 
-    def _candidates(self, X: Any) -> dict[str, Any]:
+    def _candidates(self, X: Any, seed: int) -> dict[str, Any]:
         """Return the classifiers to choose from, by name, after checking what they can do."""
         if self.estimator is None:
-            return default_candidates(X, self._seed)
+            return default_candidates(X, seed)
         several = isinstance(self.estimator, list | tuple)
         chosen = list(self.estimator) if several else [self.estimator]
         for one in chosen:
@@ -293,7 +293,7 @@ class JointPairClassifier(PairClassifier):
             shuffled = problem.shuffled(self)
             run = self._run_starts(shuffled, self.n_classes_, record=False)
             by_chance.append(run.log_likelihood - shuffled.blind_log_likelihood)
-        limit = float(np.mean(by_chance) + 3 * max(np.std(by_chance, ddof=1), 1.0))
+        limit = float(np.mean(by_chance)) + 3 * max(float(np.std(by_chance, ddof=1)), 1.0)
         if gain < limit:
             raise NotIdentifiable(
                 f"the answers are explained {gain:.1f} nats better than by saying 'same' with "
@@ -376,10 +376,10 @@ class Problem:
     def __init__(self, model: JointPairClassifier, X: Any, pairs: Pairs, random_state: Any) -> None:
         self.X, self.pairs = X, pairs.without_self_pairs()
         self.random_state = check_random_state(random_state)
-        model._seed = int(self.random_state.randint(2**31 - 1))
+        self.seed = int(self.random_state.randint(2**31 - 1))
         self.graph = PairGraph.from_pairs(pairs)
         self.in_pairs: NDArray[np.bool_] = reduction.item_counts(pairs).total > 0
-        splitter = KFold(model.cv, shuffle=True, random_state=model._seed)
+        splitter = KFold(model.cv, shuffle=True, random_state=self.seed)
         self.folds = list(splitter.split(np.arange(pairs.n_items)))
         numbers = model._class_numbers()
         self.names = label_names(pairs, numbers[0]) if len(numbers) == 1 else None
@@ -387,7 +387,7 @@ class Problem:
         if self.names is not None:
             codes = np.searchsorted(self.names, np.array(list(pairs.labels.values())))
             self.clamp = dict(zip(pairs.labels.keys(), codes.tolist(), strict=True))
-        self.Z = starts.numeric_features(X, 200, model._seed)
+        self.Z = starts.numeric_features(X, 200, self.seed)
         self.fast_potential: em.Potential = em.class_shares
         if self.Z is not None:
             self.fast_potential = RidgePotential(self.Z, self.folds, self.in_pairs.astype(float))
