@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from noisypairs import algebra, em, families, reduction
 from noisypairs.algebra import Array
-from noisypairs.errors import NotIdentifiable
+from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators import starts
 from noisypairs.estimators.base import (
     PairClassifier,
@@ -128,8 +128,8 @@ class JointPairClassifier(PairClassifier):
         self._check_parameters(pairs)
         problem = Problem(self, X, pairs, self.random_state)
         found = self._choose_classes(problem)
-        found = self._choose_noise_model(problem, found)
         self._require_news(problem, found)
+        found = self._choose_noise_model(problem, found)
         found = self._named(problem, found)
         candidates = self._candidates(X, problem.seed)
         best = self._choose_estimator(problem, found, candidates)
@@ -293,13 +293,22 @@ class JointPairClassifier(PairClassifier):
             shuffled = problem.shuffled(self)
             run = self._run_starts(shuffled, self.n_classes_, record=False)
             by_chance.append(run.log_likelihood - shuffled.blind_log_likelihood)
-        limit = float(np.mean(by_chance)) + 3 * max(float(np.std(by_chance, ddof=1)), 1.0)
-        if gain < limit:
+        chance, spread = float(np.mean(by_chance)), max(float(np.std(by_chance, ddof=1)), 0.5)
+        facts = (
+            f"the answers are explained {gain:.1f} nats better than by saying 'same' with "
+            f"probability {problem.share:.2f} every time, and shuffled answers reach {chance:.1f} "
+            f"± {spread:.1f}"
+        )
+        if gain < chance + 2 * spread:
             raise NotIdentifiable(
-                f"the answers are explained {gain:.1f} nats better than by saying 'same' with "
-                f"probability {problem.share:.2f} every time, and shuffled answers reach "
-                f"{np.mean(by_chance):.1f}: these pairs say nothing about classes. The answers are "
-                "random or all alike, or there are far too few of them"
+                f"{facts}: these pairs say nothing about classes. The answers are random or all "
+                "alike, or there are far too few of them"
+            )
+        if gain < chance + 6 * spread:
+            warnings.warn(
+                f"{facts}: expect little. Collect more pairs",
+                NotIdentifiableWarning,
+                stacklevel=3,
             )
 
     def _named(self, problem: Problem, found: em.Inference) -> em.Inference:
