@@ -3,17 +3,16 @@
     python benchmarks/corrections.py
 
 True rates and prior given, 20 pairs per training item, ten splits. Default estimators, and for the
-loss correction also a logistic linear model under the squared loss ("brier"): its output is bounded,
+loss correction also a logistic linear model under squared loss ("brier"): its output is bounded,
 so it has a minimum also where the printed loss is not convex and regression has none (shown as –).
 Prints the table of docs/corrections.md.
 """
 
 from __future__ import annotations
 
-from protocol import PAPER_SETTINGS, machine, mean_error, noise_of, run, split
-
 from noisypairs import CleanPairs, LossCorrectionClassifier, WeightedPairClassifier
 from noisypairs.estimators import LinearRiskClassifier
+from protocol import PAPER_SETTINGS, machine, mean_error, noise_of, run, split
 
 DATASETS = ("diabetes", "cancer", "ionosphere", "spambase")
 METHODS = (

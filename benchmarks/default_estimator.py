@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 
-from protocol import PAPER_SETTINGS, machine, mean_error, noise_of, run, split
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -23,6 +22,7 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 
 from noisypairs import LossCorrectionClassifier, WeightedPairClassifier
+from protocol import PAPER_SETTINGS, machine, mean_error, noise_of, run, split
 
 HIDDEN = {"hidden_layer_sizes": (100, 100), "random_state": 0, "max_iter": 60}
 KERNEL = {"n_components": 200, "random_state": 0}
@@ -87,7 +87,7 @@ def main() -> None:
                 for r in records
                 if r["cell"]["learner"] == learner and r["cell"]["estimator"] == estimator
             ]
-            accuracy, error = mean_error(100 * r["accuracy"] for r in mine)
+            accuracy, _ = mean_error(100 * r["accuracy"] for r in mine)
             seconds, _ = mean_error(r["seconds"] for r in mine)
             print(f"| {learner} | {estimator} | {accuracy:.1f} | {seconds:.2f} |")
     print()

@@ -13,7 +13,6 @@ import sys
 import time
 
 import numpy as np
-from protocol import PAPER_SETTINGS, machine, mean_error, noise_of, run, split
 from sklearn.base import clone
 
 from noisypairs import (
@@ -24,6 +23,7 @@ from noisypairs import (
 )
 from noisypairs.estimators.defaults import default_candidates
 from noisypairs.metrics import accuracy_up_to_names
+from protocol import PAPER_SETTINGS, machine, mean_error, noise_of, run, split
 
 LARGE = ("adult", "magic")
 POINTWISE = {"correction": LossCorrectionClassifier, "weighted": WeightedPairClassifier}

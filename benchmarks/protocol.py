@@ -61,7 +61,7 @@ def split(
     seed: int = 0,
     rows: int | None = None,
 ) -> Split:
-    """Split 75:25 by item, stratified; standardise on the training items, cut at ±10; draw pairs."""
+    """Split 75:25 by item, stratified; standardise on training items, cut at ±10; draw pairs."""
     X, y = datasets.load(name)
     if rows is not None and rows < len(y):
         keep = np.random.default_rng(seed).choice(len(y), rows, replace=False)

@@ -4,35 +4,34 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.model_selection import KFold
-from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from noisypairs import algebra, em, families, reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
+from noisypairs.estimation import Interval
 from noisypairs.estimators import starts
 from noisypairs.estimators.base import (
     PairClassifier,
     Positive,
-    label_names,
-    match_labels,
     order_by_size,
+    warn_names,
 )
 from noisypairs.estimators.defaults import default_candidates
 from noisypairs.estimators.potentials import (
     EstimatorPotential,
-    RidgePotential,
     class_proba,
     fit_beliefs,
 )
+from noisypairs.estimators.problem import JointProblem, any_order, reordered
+from noisypairs.estimators.uncertainty import joint_intervals
 from noisypairs.graph import PairGraph
-from noisypairs.noise import LabelingNoise, MatrixNoise, NoiseModel
+from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 from noisypairs.propagation import answer_wrong_probability, bethe_log_likelihood, propagate
 
@@ -126,7 +125,7 @@ class JointPairClassifier(PairClassifier):
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
         X, pairs = self._check_training(X, pairs)
         self._check_parameters(pairs)
-        problem = Problem(self, X, pairs, self.random_state)
+        problem = JointProblem(X, pairs, self._class_numbers(), self.cv, self.random_state)
         found = self._choose_classes(problem)
         self._require_news(problem, found)
         found = self._choose_noise_model(problem, found)
@@ -164,6 +163,26 @@ class JointPairClassifier(PairClassifier):
         order = np.argsort(-self.wrong_proba_, kind="stable")
         size = int((self.wrong_proba_ > 0.5).sum()) if k is None else k
         return order[:size], self.wrong_proba_[order[:size]]
+
+    def intervals(
+        self, X: Any, pairs: Pairs, level: float = 0.9, n_bootstrap: int = 60
+    ) -> dict[str, Interval]:
+        """Return intervals for ``similar_flip``, ``dissimilar_flip``, ``prior`` and ``accuracy``.
+
+        ``X`` and ``pairs`` are those of `fit`; see `noisypairs.estimators.uncertainty`.
+        """
+        check_is_fitted(self)
+        X, pairs = self._check_training(X, pairs)
+        problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
+        return joint_intervals(
+            problem,
+            self.item_proba_,
+            self.oof_proba_,
+            self.noise_,
+            self._fit_noise(self.noise_model_),
+            level,
+            n_bootstrap,
+        )
 
     def _check_parameters(self, pairs: Pairs) -> None:
         if not (isinstance(self.noise, NoiseModel) or self.noise == "estimate"):
@@ -216,7 +235,7 @@ class JointPairClassifier(PairClassifier):
             return families.fixed(self.noise)
         return families.family(name)
 
-    def _choose_classes(self, problem: Problem) -> em.Inference:
+    def _choose_classes(self, problem: JointProblem) -> em.Inference:
         """Run every start for every K in question; keep what foretells left-out answers best."""
         self.history_: list[dict[str, Any]] = []
         self.starts_: dict[str, float] = {}
@@ -229,7 +248,7 @@ class JointPairClassifier(PairClassifier):
         assert best is not None  # the first K always gains
         return best
 
-    def _run_starts(self, problem: Problem, K: int, record: bool = True) -> em.Inference:
+    def _run_starts(self, problem: JointProblem, K: int, record: bool = True) -> em.Inference:
         kinds = (*self.starts, *("random",) * bool(self.n_init))
         found: em.Inference | None = None
         for name, guess in problem.guesses(kinds, K, self.n_init).items():
@@ -253,7 +272,7 @@ class JointPairClassifier(PairClassifier):
             self.start_ = best
         return found
 
-    def _choose_noise_model(self, problem: Problem, found: em.Inference) -> em.Inference:
+    def _choose_noise_model(self, problem: JointProblem, found: em.Inference) -> em.Inference:
         """Let every family in question go on from the best start, and keep the best."""
         names = list(families.FAMILIES) if self.noise_model == "auto" else [self.noise_model]
         if isinstance(self.noise, NoiseModel):
@@ -279,7 +298,7 @@ class JointPairClassifier(PairClassifier):
         self.history_ += [{"stage": "start", **row} for row in best.history]
         return best
 
-    def _require_news(self, problem: Problem, found: em.Inference) -> None:
+    def _require_news(self, problem: JointProblem, found: em.Inference) -> None:
         """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.
 
         Even random answers are explained a little by the best of several starts, so a small gain
@@ -290,7 +309,7 @@ class JointPairClassifier(PairClassifier):
             return
         by_chance = []
         for _ in range(N_SHUFFLES):
-            shuffled = problem.shuffled(self)
+            shuffled = problem.shuffled()
             run = self._run_starts(shuffled, self.n_classes_, record=False)
             by_chance.append(run.log_likelihood - shuffled.blind_log_likelihood)
         chance, spread = float(np.mean(by_chance)), max(float(np.std(by_chance, ddof=1)), 0.5)
@@ -311,7 +330,7 @@ class JointPairClassifier(PairClassifier):
                 stacklevel=3,
             )
 
-    def _named(self, problem: Problem, found: em.Inference) -> em.Inference:
+    def _named(self, problem: JointProblem, found: em.Inference) -> em.Inference:
         """Put the groups in the order of their names and set ``classes_``."""
         K = found.beliefs.item.shape[1]
         if problem.names is not None:
@@ -319,17 +338,21 @@ class JointPairClassifier(PairClassifier):
             return found
         self.classes_ = np.arange(K)
         shares = found.beliefs.item[problem.in_pairs].mean(axis=0)
-        if isinstance(self.noise, NoiseModel) and not _any_order(self.noise.same_probability(K)):
+        if isinstance(self.noise, NoiseModel) and not any_order(self.noise.same_probability(K)):
             return found  # the given noise says which class is which
         if isinstance(self.prior, str) or K > 2:
-            order = order_by_size(shares, self.positive)
+            if self.positive is None:
+                warn_names(K)  # from here, so that the warning points at the call of fit
+                order = np.argsort(shares, kind="stable")
+            else:
+                order = order_by_size(shares, self.positive)
         else:
             wanted = algebra.class_prior(self.prior)
             order = np.argsort(shares)[np.argsort(np.argsort(wanted))]
-        return _reordered(found, order)
+        return reordered(found, order)
 
     def _choose_estimator(
-        self, problem: Problem, found: em.Inference, candidates: dict[str, Any]
+        self, problem: JointProblem, found: em.Inference, candidates: dict[str, Any]
     ) -> str:
         """Return the candidate whose out-of-fold potentials explain all the answers best."""
         self.candidates_: dict[str, float] = {}
@@ -349,7 +372,7 @@ class JointPairClassifier(PairClassifier):
         return max(self.candidates_, key=self.candidates_.__getitem__)
 
     def _store(
-        self, problem: Problem, graph: PairGraph, found: em.Inference, estimator: Any
+        self, problem: JointProblem, graph: PairGraph, found: em.Inference, estimator: Any
     ) -> None:
         K = found.beliefs.item.shape[1]
         items = np.flatnonzero(problem.in_pairs)
@@ -377,78 +400,3 @@ class JointPairClassifier(PairClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-
-class Problem:
-    """What every stage of one fit needs: the graph, folds, known labels and fixed features."""
-
-    def __init__(self, model: JointPairClassifier, X: Any, pairs: Pairs, random_state: Any) -> None:
-        self.X, self.pairs = X, pairs.without_self_pairs()
-        self.random_state = check_random_state(random_state)
-        self.seed = int(self.random_state.randint(2**31 - 1))
-        self.graph = PairGraph.from_pairs(pairs)
-        self.in_pairs: NDArray[np.bool_] = reduction.item_counts(pairs).total > 0
-        splitter = KFold(model.cv, shuffle=True, random_state=self.seed)
-        self.folds = list(splitter.split(np.arange(pairs.n_items)))
-        numbers = model._class_numbers()
-        self.names = label_names(pairs, numbers[0]) if len(numbers) == 1 else None
-        self.clamp: dict[int, int] | None = None
-        if self.names is not None:
-            codes = np.searchsorted(self.names, np.array(list(pairs.labels.values())))
-            self.clamp = dict(zip(pairs.labels.keys(), codes.tolist(), strict=True))
-        self.Z = starts.numeric_features(X, 200, self.seed)
-        self.fast_potential: em.Potential = em.class_shares
-        if self.Z is not None:
-            self.fast_potential = RidgePotential(self.Z, self.folds, self.in_pairs.astype(float))
-
-        self.share = float(np.average(self.pairs.same, weights=self.pairs.weight))
-
-    @property
-    def blind_log_likelihood(self) -> float:
-        """Log-likelihood of the answers when nothing is known but the share of "same"."""
-        weight = self.pairs.weight
-        total = self.pairs.n_pairs if weight is None else float(weight.sum())
-        p = min(max(self.share, 1e-12), 1 - 1e-12)
-        return total * float(p * np.log(p) + (1 - p) * np.log1p(-p))
-
-    def shuffled(self, model: JointPairClassifier) -> Problem:
-        """Return the same problem with the answers dealt out anew among the pairs."""
-        order = self.random_state.permutation(self.pairs.n_pairs)
-        pairs = self.pairs
-        dealt = Pairs(pairs.left, pairs.right, pairs.same[order], n_items=pairs.n_items)
-        if pairs.weight is not None:
-            dealt = dealt.reweighted(pairs.weight[order])
-        return Problem(model, self.X, dealt, self.random_state)
-
-    def guesses(self, kinds: tuple[str, ...], n_classes: int, n_random: int) -> dict[str, Array]:
-        """Return the starting guesses, columns matched to the known labels where there are any."""
-        found = starts.guesses(
-            kinds, self.Z, self.pairs, self.graph, n_classes, n_random, self.random_state
-        )
-        if self.names is None:
-            return found
-        return {
-            name: guess[:, match_labels(guess, self.pairs, self.names)]
-            for name, guess in found.items()
-        }
-
-
-def _any_order(S: Array) -> bool:
-    """Return whether exchanging classes leaves S as it is, as pairing noise does."""
-    off = S[~np.eye(len(S), dtype=bool)]
-    return bool(np.ptp(np.diag(S)) < 1e-12 and np.ptp(off) < 1e-12)
-
-
-def _reordered(found: em.Inference, order: NDArray[np.intp]) -> em.Inference:
-    """Return the inference with its classes in another order; messages start anew."""
-    noise = found.noise
-    if isinstance(noise, MatrixNoise):
-        S = noise.same_probability(len(order))[np.ix_(order, order)]
-        noise = MatrixNoise(tuple(map(tuple, S.tolist())))
-    elif isinstance(noise, LabelingNoise):
-        F = noise.flip_matrix(len(order))[np.ix_(order, order)]
-        noise = LabelingNoise(flip=tuple(map(tuple, F.tolist())), per=noise.per)
-    beliefs = replace(
-        found.beliefs, item=found.beliefs.item[:, order], log_item=found.beliefs.log_item[:, order]
-    )
-    return replace(found, beliefs=beliefs, noise=noise)

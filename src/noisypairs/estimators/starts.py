@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Ridge
@@ -104,7 +106,11 @@ def _by_answers(Z: Array | None, pairs: Pairs) -> dict[str, Array]:
 
 
 def _clusters(Z: Array, n_classes: int, random_state: np.random.RandomState) -> Array:
-    labels = KMeans(n_classes, n_init=4, random_state=random_state).fit_predict(Z)
+    with warnings.catch_warnings():
+        # Fewer distinct points than clusters (constant columns, answers all alike) only make the
+        # guess a poor one, and a guess may be poor.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        labels = KMeans(n_classes, n_init=4, random_state=random_state).fit_predict(Z)
     return _soften(labels, n_classes, 0.8)
 
 
