@@ -18,7 +18,11 @@ except ModuleNotFoundError:  # the core installs without it; `main` names the ex
     typer = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
     from noisypairs.algebra import Formula
+    from noisypairs.demo import Story
     from noisypairs.noise import NoiseModel
     from noisypairs.theory import ModelClass
 
@@ -87,6 +91,54 @@ def _root(
     ] = False,
 ) -> None:
     """Learn a classifier for single items from noisy answers to "are these two the same class?"."""
+
+
+@command()
+def demo(
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Learn tumours and a simulated crowd from noisy pairs, without any download, in seconds."""
+    with failing_with(BAD_DATA):
+        from noisypairs import demo as work
+
+        with _progress(work.N_STEPS, quiet) as progress:
+            result = work.run(seed, progress)
+    if as_json:
+        import json
+        from dataclasses import asdict
+
+        typer.echo(json.dumps(asdict(result), allow_nan=False, ensure_ascii=False))
+    else:
+        _tell(work.stories(result), f"{result.seconds:.0f} s in all, with seed {seed}.")
+
+
+@contextmanager
+def _progress(total: int, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Give what to call as each step begins: a bar with time left on a terminal, else lines."""
+    from rich.progress import Progress
+
+    console = _console(100, stderr=True, quiet=quiet)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=total + 1)  # no step is over when the first begins
+
+        def begin(step: str) -> None:
+            bar.update(task, advance=1, description=step)
+            if not console.is_terminal:
+                console.print(f"{step} …")
+
+        yield begin
+
+
+def _tell(stories: Sequence[Story], last: str) -> None:
+    console = _console(100)
+    for story in stories:
+        console.print(story.title, style="bold")
+        console.print(story.before, "", _table(console, story.headings, story.rows), "", sep="\n")
+        for paragraph in ("\n".join(story.footnotes), story.after):
+            console.print(paragraph, end="\n\n" if paragraph else "")
+    console.print(last)
 
 
 # Unknown options arrive among the rates, where a negative number is told from a misspelt option.
@@ -323,22 +375,34 @@ def _as_json(facts: Sequence[Fact]) -> dict[str, Any]:
 
 
 def _show(title: str, facts: Sequence[Fact]) -> None:
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False, markup=False)
-    if not console.is_terminal:
-        console.width = 110
-    table = Table(box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
-    for heading in ("quantity", "derived", "as printed in the paper"):
-        table.add_column(heading)
+    console = _console(110)
+    rows = []
     for fact in facts:
         same = fact.printed is not None and _text(fact.printed) == _text(fact.derived)
-        table.add_row(fact.label, _text(fact.derived), "=" if same else _text(fact.printed))
-    console.print(title, table, sep="\n")
+        rows.append((fact.label, _text(fact.derived), "=" if same else _text(fact.printed)))
+    headings = ("quantity", "derived", "as printed in the paper")
+    console.print(title, _table(console, headings, rows), sep="\n")
     for reason in dict.fromkeys(str(f.derived) for f in facts if isinstance(f.derived, Exception)):
         console.print(f"does not exist: {reason}")
+
+
+def _console(plain_width: int, **settings: Any) -> Console:
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False, **settings)
+    if not console.is_terminal:
+        console.width = plain_width
+    return console
+
+
+def _table(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(*headings, box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
+    for row in rows:
+        table.add_row(*row)
+    return table
 
 
 def _text(value: Any) -> str:

@@ -40,7 +40,8 @@ from .builders import (
 
 def test_the_suite_finds_the_estimators():
     names = {kind.__name__ for kind in ALL}
-    assert {"LossCorrectionClassifier", "WeightedPairClassifier"} <= names
+    learners = {"LossCorrectionClassifier", "WeightedPairClassifier", "JointPairClassifier"}
+    assert learners <= names
     assert not is_concrete(PairClassifier)
     assert not is_concrete(PointwiseClassifier)
 

@@ -2,6 +2,7 @@
 
 from noisypairs.estimators.average import AveragedClassifier
 from noisypairs.estimators.base import PairClassifier
+from noisypairs.estimators.gaussian import GaussianClasses
 from noisypairs.estimators.joint import JointPairClassifier
 from noisypairs.estimators.kmeans import COPKMeans, PairKMeans
 from noisypairs.estimators.linear import LinearRiskClassifier
@@ -11,6 +12,7 @@ from noisypairs.estimators.weighted import WeightedPairClassifier
 __all__ = [
     "AveragedClassifier",
     "COPKMeans",
+    "GaussianClasses",
     "JointPairClassifier",
     "LinearRiskClassifier",
     "LossCorrectionClassifier",

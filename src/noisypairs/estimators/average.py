@@ -45,5 +45,6 @@ class AveragedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest mean probability, shape (n,)."""
-        names: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        winner = self.predict_proba(X).argmax(axis=1)  # first, for it says if fit is missing
+        names: NDArray[Any] = self.classes_[winner]
         return names

@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import _num_samples
 
 from noisypairs.estimators.average import AveragedClassifier
+from noisypairs.estimators.gaussian import GaussianClasses
 
 #: Columns of the kernel map; more of them cost time and did not gain accuracy.
 N_COMPONENTS = 200
@@ -29,15 +30,18 @@ def default_classifier(X: Any, random_state: int | None = None) -> Pipeline:
 
 
 def default_candidates(X: Any, random_state: int | None = None) -> dict[str, Any]:
-    """Return the classifiers that the joint method chooses from: linear, kernel, their mean."""
+    """Return what the joint method chooses from: linear, kernel, their mean, Gaussian classes."""
     scale, kernel = kernel_map(X, random_state, 300)
     curved = make_pipeline(scale, kernel, LogisticRegression(C=10.0, tol=1e-3, max_iter=200))
     straight = make_pipeline(clone(scale), LogisticRegression(C=0.3, tol=1e-3, max_iter=200))
-    return {
+    candidates = {
         "linear": straight,
         "kernel": curved,
         "linear and kernel": AveragedClassifier([clone(straight), clone(curved)]),
     }
+    if not issparse(X):
+        candidates["gaussian"] = GaussianClasses()
+    return candidates
 
 
 def kernel_map(

@@ -54,7 +54,7 @@ class JointPairClassifier(PairClassifier):
     ----------
     estimator : a probabilistic classifier that takes ``sample_weight``; a sequence of them, of
         which the one whose out-of-fold P(class | x) explains the answers best is kept; or None for
-        the default sequence (linear, kernel, and their mean).
+        the default sequence (linear, kernel, their mean, Gaussian classes).
     n_classes : K, or a sequence of numbers to choose from by how well answers are foretold.
     noise : a noise model, or ``"estimate"``.
     prior : P(class 1) if known: it only decides which of two groups is class 1.
@@ -199,6 +199,12 @@ class JointPairClassifier(PairClassifier):
             families.family(self.noise_model)
         if min(self._class_numbers()) < 2:
             raise ValueError(f"n_classes={self.n_classes!r}: expected numbers of at least 2")
+        if pairs.labels and len(self._class_numbers()) > 1:
+            named = len(set(pairs.labels.values()))
+            raise ValueError(
+                f"n_classes={self.n_classes!r} leaves the number of classes open, but the labelled "
+                f"items name {named}: pass n_classes={named}, or pairs without labels"
+            )
         if self.annotators and pairs.annotator is None:
             raise ValueError(
                 "annotators=True, but the pairs do not say who answered: give Pairs annotator=, or "

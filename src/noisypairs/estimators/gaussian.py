@@ -1,0 +1,58 @@
+"""Gaussian classes with one diagonal covariance: a class model of the features themselves."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from noisypairs.algebra import Array
+
+
+class GaussianClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """P(x | y) = N(μ_y, diag(v)), the same v for all classes; takes ``sample_weight``.
+
+    P(y | x) ∝ π_y exp(−Σ_j (x_j − μ_yj)² / 2v_j). Where features cluster by class it trusts the
+    clusters more than any discriminative model would, which is what answers that err on the same
+    hard items again and again call for. (scikit-learn's naive Bayes has a covariance per class, its
+    discriminant analysis takes no weights.)
+
+    >>> model = GaussianClasses().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
+    >>> model.predict([[0.4], [4.1]])
+    array([0, 1])
+    """
+
+    def __init__(self, smoothing: float = 1e-6) -> None:
+        self.smoothing = smoothing
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit weighted class means, shares, and the pooled variance of each column."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
+        member = np.eye(len(self.classes_))[codes] * weight[:, None]  # (n, K)
+        total = member.sum(axis=0)
+        self.class_prior_ = total / total.sum()
+        self.means_ = member.T @ X / total[:, None]
+        within = weight @ (X - self.means_[codes]) ** 2 / weight.sum()
+        self.variance_ = within + self.smoothing * max(float(X.var(axis=0).max()), 1e-12)
+        return self
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(class | x), shape (n, K)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False) / np.sqrt(self.variance_)
+        means = self.means_ / np.sqrt(self.variance_)
+        # |x − μ|² less the |x|² that all classes share
+        distance = (means**2).sum(axis=1) - 2.0 * X @ means.T
+        proba: Array = softmax(np.log(self.class_prior_) - distance / 2.0, axis=1)
+        return proba
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likeliest class, shape (n,)."""
+        names: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return names
