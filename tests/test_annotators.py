@@ -191,7 +191,7 @@ def test_drop_effect_counts_changed_items_as_enumeration_does():
     # A path 0-1-2-3, item 0 known; annotator 1 alone says that 2 differs from 1.
     left, right, same = [0, 1, 2], [1, 2, 3], np.array([True, False, True])
     S = np.array([[[0.9, 0.2], [0.2, 0.9]], [[0.7, 0.1], [0.1, 0.7]]])
-    log_phi = np.log(np.array([[0.5, 0.5], [0.6, 0.4], [0.55, 0.45], [0.55, 0.45]]))
+    log_phi = np.log(np.array([[0.5, 0.5], [0.6, 0.4], [0.57, 0.43], [0.55, 0.45]]))
     graph = PairGraph.from_answers(left, right, same, group=[0, 1, 0], n_groups=2)
     beliefs = propagate(graph, log_phi, S, clamp={0: 0})
     reading = _Reading(graph, log_phi, S, beliefs, {0: 0})

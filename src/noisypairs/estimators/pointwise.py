@@ -53,6 +53,8 @@ class PointwiseClassifier(PairClassifier):
 
     def _chosen_noise(self, share_estimator: Any, X: Any, pairs: Pairs) -> NoiseModel:
         """Return the given noise, or the one with the best held-out likelihood of the answers."""
+        for stale in ("rate_choice_", "prior_estimate_"):  # of an earlier fit
+            self.__dict__.pop(stale, None)
         if isinstance(self.noise, NoiseModel):
             return self.noise
         if self.noise != "estimate":
