@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 
-from noisypairs import JointPairClassifier, datasets
+from noisypairs import JointPairClassifier, NotIdentifiable, datasets
 from noisypairs.annotators import KINDS, UNDECIDED, annotator_table
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine, mean_error, run
@@ -43,7 +43,10 @@ def draw(crowd, seed, n_items=500):
 def judged(data, X, seed):
     """Return how the verdicts compare with the truth, and how often intervals cover it."""
     start = time.perf_counter()
-    table = annotator_table(data.pairs, X, n_classes=N_CLASSES, n_drop=0, random_state=seed)
+    try:
+        table = annotator_table(data.pairs, X, n_classes=N_CLASSES, n_drop=0, random_state=seed)
+    except NotIdentifiable:
+        return {"refused": 1}
     record = {"seconds": time.perf_counter() - start}
     truth, rates = data.annotator_kind, data.annotator_rates
     many = np.array([row.n_answers >= ENOUGH for row in table])
@@ -85,24 +88,25 @@ def task(crowd, seed):
     return record
 
 
-def total(records, view, key):
-    return sum(record[view][key] for record in records)
+def views(records, crowd, view):
+    """Return what one view says of the crowds of one sort it judged, and how many it refused."""
+    mine = [record[view] for record in records if record["cell"]["crowd"] == crowd]
+    kept = [one for one in mine if "refused" not in one]
+    return kept, len(mine) - len(kept)
 
 
 def print_verdicts(records) -> None:
-    print("| crowd | from | not honest, named | of the right kind | honest named | undecided |")
-    print("|---|---|---|---|---|---|")
+    titles = "not honest, named | of the right kind | honest named | undecided | crowds refused"
+    print(f"| crowd | from | {titles} |\n|---|---|---|---|---|---|---|")
     for crowd in CROWDS:
-        mine = [r for r in records if r["cell"]["crowd"] == crowd]
         for view in ("graph", "features"):
-            count = {
-                key: total(mine, view, key)
-                for key in ("bad", "bad_named", "right_kind", "honest", "honest_named", "undecided")
-            }
+            kept, refused = views(records, crowd, view)
+            keys = ("bad", "bad_named", "right_kind", "honest_named", "undecided")
+            count = {key: sum(one[key] for one in kept) for key in keys}
             print(
                 f"| {crowd} | {view} | {count['bad_named']} of {count['bad']} | "
-                f"{count['right_kind']} | {count['honest_named']} of {count['honest']} | "
-                f"{count['undecided']} |"
+                f"{count['right_kind']} | {count['honest_named']} of {90 * len(kept)} | "
+                f"{count['undecided']} | {refused} |"
             )
 
 
@@ -110,14 +114,13 @@ def print_coverage(records) -> None:
     print("\n| crowd | from | similar_flip | dissimilar_flip | J | seconds |")
     print("|---|---|---|---|---|---|")
     for crowd in CROWDS:
-        mine = [r for r in records if r["cell"]["crowd"] == crowd]
         for view in ("graph", "features"):
-            shares = [
-                f"{100 * mean_error(r[view][f'covered_{key}'] for r in mine)[0]:.0f} %"
-                for key in ("similar_flip", "dissimilar_flip", "J")
-            ]
-            seconds = mean_error(r[view]["seconds"] for r in mine)[0]
-            print(f"| {crowd} | {view} | {' | '.join(shares)} | {seconds:.1f} |")
+            kept, _ = views(records, crowd, view)
+            if kept:
+                keys = ("covered_similar_flip", "covered_dissimilar_flip", "covered_J")
+                shares = [f"{100 * np.mean([one[key] for one in kept]):.0f} %" for key in keys]
+                seconds = np.mean([one["seconds"] for one in kept])
+                print(f"| {crowd} | {view} | {' | '.join(shares)} | {seconds:.1f} |")
 
 
 def print_accuracy(records) -> None:

@@ -214,3 +214,18 @@ def test_without_features_the_graph_decides():
     assert found.noise.similar_flip == pytest.approx(0.2, abs=0.03)
     assert found.noise.dissimilar_flip == pytest.approx(0.2, abs=0.03)
     assert found.potential[0, 1] == pytest.approx(y.mean(), abs=0.02)
+
+
+def test_a_guess_of_equal_shares_is_not_lost_without_features():
+    """Constant potentials prefer no class: the guess must travel in the first messages."""
+    y = np.repeat([0, 1], 50)
+    pairs = sample_pairs(y, 2000, PairingNoise(0.1, 0.1), random_state=0)
+    guess = 0.6 * np.eye(2)[y] + 0.2
+    found = em.infer(
+        PairGraph.from_pairs(pairs),
+        em.class_shares,
+        guess,
+        PairingNoise(0.2, 0.2),
+        families.fit_pairing,
+    )
+    assert (found.beliefs.item.argmax(axis=1) == y).all()

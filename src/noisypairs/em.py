@@ -79,6 +79,10 @@ def infer(
     for _ in range(max_iter):
         phi = np.clip(potential(item_proba), CERTAIN, None)
         phi /= phi.sum(axis=1, keepdims=True)
+        if messages is None and not np.ptp(phi, axis=0).any():
+            # All items look alike: only messages can carry the guess into the first round.
+            guess = np.log(np.clip(item_proba, CERTAIN, None))
+            messages = propagate(graph, guess, S, max_iter=1, clamp=clamp).messages
         beliefs = propagate(
             graph, np.log(phi), S, messages, damping=0.1, tol=1e-3, max_iter=25, clamp=clamp
         )

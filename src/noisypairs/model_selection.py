@@ -123,10 +123,13 @@ def share_model(estimator: Any, X: Any, counts: reduction.ItemCounts) -> Callabl
 
 @dataclass(frozen=True)
 class RateChoice:
-    """The rates with the best held-out likelihood, and the whole grid: rows (ρ, ρ', mean log P)."""
+    """The rates chosen, and the whole grid: rows (ρ, ρ', mean log-posterior of an answer).
+
+    The posterior is the held-out likelihood times the weak prior on the rates.
+    """
 
     noise: NoiseModel
-    log_likelihood: float
+    log_posterior: float
     grid: Array
 
 

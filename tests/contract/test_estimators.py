@@ -203,7 +203,10 @@ def test_weight_is_repetition(kind):
     repeated = build(kind).fit(X, rebuilt(pairs, np.repeat(np.arange(pairs.n_pairs), times)))
     assert_same_model(weighted, repeated, X, atol=1e-5)
     plain = build(kind).fit(X, pairs)
-    if not hasattr(plain, "violated_"):  # constraints settled the same way leave nothing to weigh
+    if hasattr(plain, "log_likelihood_"):  # items known for certain: there the weights still show
+        assert weighted.log_likelihood_ == pytest.approx(repeated.log_likelihood_, rel=1e-6)
+        assert weighted.log_likelihood_ < plain.log_likelihood_ - 100
+    elif not hasattr(plain, "violated_"):  # constraints settled alike leave nothing to weigh
         assert np.abs(weighted.predict_proba(X) - plain.predict_proba(X)).max() > 1e-4
 
 
@@ -246,9 +249,12 @@ def test_sparse_items(kind, sparse):
     clf = build(kind).fit(sparse(X), pairs)
     dense = build(kind).fit(X, pairs)
     assert clf.score(sparse(X), y) > 0.97
-    np.testing.assert_allclose(
-        clf.predict_proba(sparse(X)), dense.predict_proba(X), rtol=0, atol=0.02
-    )
+    assert np.mean(clf.predict(sparse(X)) == dense.predict(X)) > 0.98
+    if getattr(clf, "candidates_", {}).keys() == getattr(dense, "candidates_", {}).keys():
+        # unless it chose among other estimators, some of which take dense items only
+        np.testing.assert_allclose(
+            clf.predict_proba(sparse(X)), dense.predict_proba(X), rtol=0, atol=0.02
+        )
 
 
 @every

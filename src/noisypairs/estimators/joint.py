@@ -55,13 +55,13 @@ class JointPairClassifier(PairClassifier):
     estimator : a probabilistic classifier that takes ``sample_weight``; a sequence of them, of
         which the one whose out-of-fold P(class | x) explains the answers best is kept; or None for
         the default sequence (linear, kernel, their mean, Gaussian classes).
-    n_classes : K, or a sequence of numbers to choose from by how well answers are foretold.
+    n_classes : K, or a sequence of numbers to choose from by how well they explain the answers.
     noise : a noise model, or ``"estimate"``.
     prior : P(class 1) if known: it only decides which of two groups is class 1.
     annotators : give every annotator in ``pairs.annotator`` two rates of their own, shrunk towards
         the crowd's.
     noise_model : ``"pairing"``, ``"labeling"``, ``"free"`` (any symmetric matrix) or ``"auto"``,
-        the one that foretells left-out answers best, simplest first.
+        the one that explains the answers best, simplest first.
     starts : guesses to begin from, among ``"answers"``, ``"kmeans"``, ``"spectral"``, ``"random"``.
     n_init : how many random guesses besides.
     max_iter, tol : rounds with the classifier, and when they stand still.
@@ -125,6 +125,8 @@ class JointPairClassifier(PairClassifier):
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
         X, pairs = self._check_training(X, pairs)
         self._check_parameters(pairs)
+        if self.estimator is not None:
+            self._candidates(X, 0)  # a wrong one is refused before any work
         problem = JointProblem(X, pairs, self._class_numbers(), self.cv, self.random_state)
         found = self._choose_classes(problem)
         self._require_news(problem, found)
@@ -242,7 +244,7 @@ class JointPairClassifier(PairClassifier):
         return families.family(name)
 
     def _choose_classes(self, problem: JointProblem) -> em.Inference:
-        """Run every start for every K in question; keep what foretells left-out answers best."""
+        """Run every start for every K in question; keep what explains the answers best."""
         self.history_: list[dict[str, Any]] = []
         self.starts_: dict[str, float] = {}
         best: em.Inference | None = None
