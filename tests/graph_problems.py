@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from noisypairs.graph import PairGraph
 from noisypairs.factors import PROBABILITY_FLOOR
+from noisypairs.graph import PairGraph
 
 FloatArray = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from noisypairs import PairingNoise, em, families
+from noisypairs import PairingNoise, em, families, sample_pairs
 from noisypairs.graph import PairGraph
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise import MatrixNoise
