@@ -86,7 +86,7 @@ class LossCorrectionClassifier(PointwiseClassifier):
         X, pairs = self._check_training(X, pairs)
         inner = self._inner_estimator(X)
         counts = reduction.item_counts(pairs)
-        noise = self._chosen_noise(inner, X, pairs)
+        noise = self._chosen_noise(self._held_out_share(inner, X, pairs))
         priors = self._candidate_priors(pairs, noise)
         models = []
         for prior in priors:

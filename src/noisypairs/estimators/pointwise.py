@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,8 @@ from noisypairs.estimation import PriorEstimate, estimate_prior
 from noisypairs.estimators.base import PairClassifier, label_names, warn_names
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
+
+HeldOut = Callable[[], model_selection.HeldOutShare]
 
 #: |a − b| √(2n) below which the difference drowns in the answers' own randomness: refuse.
 TOO_WEAK = 2.0
@@ -51,7 +55,7 @@ class PointwiseClassifier(PairClassifier):
         """Return the fitted candidate that was kept."""
         return self.estimator_
 
-    def _chosen_noise(self, share_estimator: Any, X: Any, pairs: Pairs) -> NoiseModel:
+    def _chosen_noise(self, held_out: HeldOut) -> NoiseModel:
         """Return the given noise, or the one with the best held-out likelihood of the answers."""
         for stale in ("rate_choice_", "prior_estimate_"):  # of an earlier fit
             self.__dict__.pop(stale, None)
@@ -65,20 +69,21 @@ class PointwiseClassifier(PairClassifier):
         if self.noise_model not in model_selection.FAMILIES:
             known = did_you_mean(str(self.noise_model), model_selection.FAMILIES)
             raise ValueError(f"noise_model={self.noise_model!r}: {known}")
-        held_out = self._held_out_share(share_estimator, X, pairs)
-        self.rate_choice_ = model_selection.choose_rates(held_out, self.noise_model)
+        self.rate_choice_ = model_selection.choose_rates(held_out(), self.noise_model)
         return self.rate_choice_.noise
 
-    def _held_out_share(
-        self, share_estimator: Any, X: Any, pairs: Pairs
-    ) -> model_selection.HeldOutShare:
-        return model_selection.out_of_fold_share(
-            share_estimator,
-            X,
-            pairs,
-            cv=self.cv,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
+    def _held_out_share(self, share_estimator: Any, X: Any, pairs: Pairs) -> HeldOut:
+        """Return a function that cross-fits P("same" | x) when first asked, and only then."""
+        return cache(
+            partial(
+                model_selection.out_of_fold_share,
+                share_estimator,
+                X,
+                pairs,
+                cv=self.cv,
+                random_state=self.random_state,
+                n_jobs=self.n_jobs,
+            )
         )
 
     def _candidate_priors(self, pairs: Pairs, noise: NoiseModel) -> list[float]:

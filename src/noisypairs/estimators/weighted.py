@@ -13,7 +13,7 @@ from noisypairs import algebra, model_selection, reduction
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import Positive
 from noisypairs.estimators.defaults import default_classifier
-from noisypairs.estimators.pointwise import PointwiseClassifier, check_signal
+from noisypairs.estimators.pointwise import HeldOut, PointwiseClassifier, check_signal
 from noisypairs.model_selection import NoiseFamily
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
@@ -101,12 +101,13 @@ class WeightedPairClassifier(PointwiseClassifier):
         X, pairs = self._check_training(X, pairs)
         inner = self._inner_estimator(X)
         counts = reduction.item_counts(pairs)
-        noise = self._chosen_noise(inner, X, pairs)
+        held_out = self._held_out_share(inner, X, pairs)
+        noise = self._chosen_noise(held_out)
         priors = self._candidate_priors(pairs, noise)
         rules = []
         for prior in priors:
             check_signal(noise, prior, pairs)
-            alpha = self._chosen_alpha(inner, X, pairs, noise, prior)
+            alpha = self._chosen_alpha(held_out, noise, prior)
             rows, label, weight = reduction.weighted_rows(counts, alpha)
             if len(np.unique(label)) < 2:
                 raise ValueError("all answers are equal: there is nothing to tell apart")
@@ -149,13 +150,11 @@ class WeightedPairClassifier(PointwiseClassifier):
             )
         return self.estimator
 
-    def _chosen_alpha(
-        self, inner: Any, X: Any, pairs: Pairs, noise: NoiseModel, prior: float
-    ) -> float:
+    def _chosen_alpha(self, held_out: HeldOut, noise: NoiseModel, prior: float) -> float:
         if self.alpha == "noise":
             return algebra.alpha(noise.same_probability(), prior)
         if self.alpha == "cv":
-            return model_selection.choose_alpha(self._held_out_share(inner, X, pairs))
+            return model_selection.choose_alpha(held_out())
         if isinstance(self.alpha, str) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha={self.alpha!r}: expected 'noise', 'cv' or a number in (0, 1)")
         return float(self.alpha)
