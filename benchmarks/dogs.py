@@ -31,8 +31,8 @@ WAYS = {
     "joint, free matrix": {"noise_model": "free"},
     "joint, annotators": {"annotators": True},
     "joint, linear": {"estimator": make_pipeline(StandardScaler(), LogisticRegression(C=0.01))},
-    "joint, Gaussian classes": {"estimator": GaussianNB()},
-    "joint, Gaussian classes, annotators": {"estimator": GaussianNB(), "annotators": True},
+    "joint, naive Bayes": {"estimator": GaussianNB()},
+    "joint, naive Bayes, annotators": {"estimator": GaussianNB(), "annotators": True},
 }
 
 
