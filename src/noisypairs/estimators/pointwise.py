@@ -99,7 +99,8 @@ class PointwiseClassifier(PairClassifier):
                 raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
             found = estimate_prior(pairs, noise)
             self.prior_estimate_ = found
-            _refuse_one_half(found)
+            if self.noise != "estimate":  # else the held-out answers have shown their signal
+                _refuse_one_half(found)
             if names is not None:
                 return [root.estimate for root in found.roots if 0 < root.estimate < 1]
             if self.positive is None:
