@@ -208,7 +208,7 @@ def test_the_command_prints_the_tables_and_what_was_learnt(run, result):
     assert f"{part.n_wrong / part.n_pairs:.0%} of the answers are wrong" in text
     assert f"{found.similar_flip:.0%} of the same pairs are called different (truly 30%)" in text
     assert f"It suspects {found.n_suspect:,} answers; {found.n_suspect_wrong:,} of these" in text
-    assert "Loss correction: the share of 'same' answers" in text
+    assert "SD-Loss (no noise): 46.8% of the answers are 'same'" in text
     assert "seed 0" in printed.stdout.splitlines()[-1]
     assert "\x1b" not in printed.stdout  # no colours where there is no terminal
     assert max(map(len, printed.stdout.splitlines())) <= 100

@@ -45,13 +45,15 @@ class HeldOutShare:
     """m(x) = P("same" | x) for every item, by a model that saw neither the item nor its pairs.
 
     ``centred`` is u = κ (m̂ − p), where κ is the slope of the answers on m̂ (1 when m̂ is
-    calibrated), so that E[u·answer] = E[u²] also when a penalty flattened m̂.
+    calibrated), so that E[u·answer] = E[u²] also when a penalty flattened m̂. ``strength`` is κ in
+    standard errors, items taken as the independent units.
     """
 
     pairs: Pairs
     rate: float
     centred: Array
     slope: float
+    strength: float = float("inf")
 
 
 def out_of_fold_share(
@@ -80,14 +82,15 @@ def out_of_fold_share(
     u = m - np.average(m, weights=counts.total)
     explained = u * (counts.same - rate * counts.total)
     # Judged item by item: answers about one item agree with each other, chance or not.
-    if explained.sum() <= BY_CHANCE * np.linalg.norm(explained):
+    strength = float(explained.sum() / max(float(np.linalg.norm(explained)), algebra.NO_SIGNAL))
+    if strength <= BY_CHANCE:
         raise NotIdentifiable(
             "the features of left-out items do not predict how often they are called 'same', so "
             "rates and weight cannot be tuned on these pairs: the prior is near ½, the noise too "
             "high or the pairs too few. Give noise= (and prior=), or use a joint method"
         )
     slope = float(explained.sum() / (u**2 @ counts.total))
-    return HeldOutShare(pairs.without_self_pairs(), rate, slope * u, slope)
+    return HeldOutShare(pairs.without_self_pairs(), rate, slope * u, slope, strength)
 
 
 def _predict_share(estimator: Any, X: Any, pairs: Pairs, train: Array, test: Array) -> Array:

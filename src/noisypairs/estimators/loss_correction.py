@@ -86,8 +86,9 @@ class LossCorrectionClassifier(PointwiseClassifier):
         X, pairs = self._check_training(X, pairs)
         inner = self._inner_estimator(X)
         counts = reduction.item_counts(pairs)
-        noise = self._chosen_noise(self._held_out_share(inner, X, pairs))
-        priors = self._candidate_priors(pairs, noise)
+        held_out = self._held_out_share(inner, X, pairs)
+        noise = self._chosen_noise(held_out)
+        priors = self._candidate_priors(pairs, noise, held_out)
         models = []
         for prior in priors:
             check_signal(noise, prior, pairs)

@@ -25,6 +25,8 @@ HeldOut = Callable[[], model_selection.HeldOutShare]
 TOO_WEAK = 2.0
 #: … and below which a warning says how much the noise is inflated.
 WEAK = 10.0
+#: Standard errors by which left-out answers must show their signal to overrule the share of "same".
+CLEAR = 4.0
 
 
 class PointwiseClassifier(PairClassifier):
@@ -86,7 +88,7 @@ class PointwiseClassifier(PairClassifier):
             )
         )
 
-    def _candidate_priors(self, pairs: Pairs, noise: NoiseModel) -> list[float]:
+    def _candidate_priors(self, pairs: Pairs, noise: NoiseModel, held_out: HeldOut) -> list[float]:
         """Return the priors of classes_[1] that come into question, and set ``classes_``.
 
         A given prior is one; an estimated one has two roots, between which known labels decide,
@@ -99,7 +101,8 @@ class PointwiseClassifier(PairClassifier):
                 raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
             found = estimate_prior(pairs, noise)
             self.prior_estimate_ = found
-            if self.noise != "estimate":  # else the held-out answers have shown their signal
+            # Estimated rates are no judge of the share of "same": left-out answers must be.
+            if self.noise != "estimate" or held_out().strength < CLEAR:
                 _refuse_one_half(found)
             if names is not None:
                 return [root.estimate for root in found.roots if 0 < root.estimate < 1]

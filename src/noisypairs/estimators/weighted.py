@@ -103,7 +103,7 @@ class WeightedPairClassifier(PointwiseClassifier):
         counts = reduction.item_counts(pairs)
         held_out = self._held_out_share(inner, X, pairs)
         noise = self._chosen_noise(held_out)
-        priors = self._candidate_priors(pairs, noise)
+        priors = self._candidate_priors(pairs, noise, held_out)
         rules = []
         for prior in priors:
             check_signal(noise, prior, pairs)
