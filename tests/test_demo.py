@@ -12,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from typer.testing import CliRunner
 
 from noisypairs import (
+    CleanPairs,
     JointPairClassifier,
     LossCorrectionClassifier,
     PairingNoise,
@@ -155,7 +156,7 @@ def balanced() -> tuple[np.ndarray, np.ndarray, Pairs]:
 
 def test_a_refusal_is_a_row_with_the_reason():
     X, y, pairs = balanced()
-    row = demo.attempt(("T", "nothing", LossCorrectionClassifier()), (X, pairs), (X, y), y)
+    row = demo.attempt(("T", "nothing", LossCorrectionClassifier(noise=CleanPairs(), random_state=0)), (X, pairs), (X, y), y)
     assert (row.test_accuracy, row.train_accuracy) == (None, None)
     assert "items one by one" in row.refusal
     assert demo._test_cell(row) == "refuses: no signal"
@@ -165,7 +166,7 @@ def test_a_refusal_is_a_row_with_the_reason():
 def test_other_errors_are_not_hidden():
     X, y, pairs = balanced()
     with pytest.raises(ValueError, match="X has 100 rows"):
-        demo.attempt(("J", "nothing", JointPairClassifier()), (X[:100], pairs), (X, y))
+        demo.attempt(("J", "nothing", JointPairClassifier(random_state=0)), (X[:100], pairs), (X, y))
 
 
 def test_warnings_are_noted_but_for_class_names():
@@ -246,7 +247,7 @@ def test_when_the_joint_learner_refuses_the_words_say_so(result):
 
 def test_without_a_joint_model_the_reference_is_the_default_classifier():
     X, y, pairs = balanced()
-    refuses = ("T", "nothing", LossCorrectionClassifier())
+    refuses = ("T", "nothing", LossCorrectionClassifier(noise=CleanPairs(), random_state=0))
     rows, model = demo._compare([refuses], (X, pairs, y), (X, y), None)
     assert model is None
     assert rows[0].refusal is not None
