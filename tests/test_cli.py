@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 import noisypairs
 from noisypairs import cli, theory
+from noisypairs.cli import app
 
 ISSUE = ["theory", "--noise", "pairing", "0.2", "0.1", "--prior", "0.35", "--n", "10000"]
 
@@ -160,7 +161,7 @@ def test_missing_prior_and_unknown_command_are_wrong_use() -> None:
 
 
 def test_bad_data_exits_with_1_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(typer.Exit) as exit_, cli.failing_with(cli.BAD_DATA):
+    with pytest.raises(typer.Exit) as exit_, app.failing_with(app.BAD_DATA):
         raise ValueError("row 3:\n  no answer")
     assert exit_.value.exit_code == 1
     assert capsys.readouterr().err == "Error: row 3: no answer\n"
@@ -174,7 +175,7 @@ def test_version() -> None:
 def test_without_typer_the_extra_is_named(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(cli, "typer", None)
+    monkeypatch.setitem(sys.modules, "typer", None)  # None makes the import fail
     with pytest.raises(SystemExit) as exit_:
         cli.main()
     assert exit_.value.code == 2

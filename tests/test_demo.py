@@ -154,9 +154,19 @@ def balanced() -> tuple[np.ndarray, np.ndarray, Pairs]:
     return X, y, sample_pairs(y, 600, random_state=0)
 
 
+def refusing() -> LossCorrectionClassifier:
+    """A learner that refuses balanced data for one reason, whatever its folds."""
+    return LossCorrectionClassifier(noise=CleanPairs(), random_state=0)
+
+
 def test_a_refusal_is_a_row_with_the_reason():
     X, y, pairs = balanced()
-    row = demo.attempt(("T", "nothing", LossCorrectionClassifier(noise=CleanPairs(), random_state=0)), (X, pairs), (X, y), y)
+    row = demo.attempt(
+        ("T", "nothing", LossCorrectionClassifier(noise=CleanPairs(), random_state=0)),
+        (X, pairs),
+        (X, y),
+        y,
+    )
     assert (row.test_accuracy, row.train_accuracy) == (None, None)
     assert "items one by one" in row.refusal
     assert demo._test_cell(row) == "refuses: no signal"
@@ -166,7 +176,9 @@ def test_a_refusal_is_a_row_with_the_reason():
 def test_other_errors_are_not_hidden():
     X, y, pairs = balanced()
     with pytest.raises(ValueError, match="X has 100 rows"):
-        demo.attempt(("J", "nothing", JointPairClassifier(random_state=0)), (X[:100], pairs), (X, y))
+        demo.attempt(
+            ("J", "nothing", JointPairClassifier(random_state=0)), (X[:100], pairs), (X, y)
+        )
 
 
 def test_warnings_are_noted_but_for_class_names():
@@ -247,7 +259,7 @@ def test_when_the_joint_learner_refuses_the_words_say_so(result):
 
 def test_without_a_joint_model_the_reference_is_the_default_classifier():
     X, y, pairs = balanced()
-    refuses = ("T", "nothing", LossCorrectionClassifier(noise=CleanPairs(), random_state=0))
+    refuses = ("T", "clean", refusing())
     rows, model = demo._compare([refuses], (X, pairs, y), (X, y), None)
     assert model is None
     assert rows[0].refusal is not None

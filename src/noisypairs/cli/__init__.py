@@ -1,0 +1,39 @@
+"""The command line, one file per command. ``noisypairs --help`` must answer at once.
+
+A new command is one function under ``@command()`` in a file of its own, named in `COMMANDS`: its
+signature becomes the options, its docstring the help, and whatever is slower to import than typer
+is imported in its body.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import typer
+
+#: The files of the commands, in the order in which ``--help`` lists them.
+COMMANDS = ("demo", "theory")
+
+
+def application() -> typer.Typer:
+    """Return the application with every command."""
+    for name in COMMANDS:
+        import_module(f"noisypairs.cli.{name}")
+    from noisypairs.cli import app
+
+    return app.application()
+
+
+def main() -> None:
+    """Run the command line; without typer, say which extra brings it and exit with 2."""
+    try:
+        import typer  # noqa: F401
+    except ModuleNotFoundError:  # the core installs without it
+        from noisypairs.errors import MissingExtra
+
+        sys.stderr.write(f"{MissingExtra('typer', 'app', 'The command line')}\n")
+        raise SystemExit(2) from None
+    application()()
