@@ -8,7 +8,7 @@ export NOISYPAIRS_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/da
 # Small matrices on few cores: one thread per process is faster and repeatable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types imports unit format clean
+.PHONY: demo test lint types imports unit format bench clean
 
 demo: $(VENV)/.app
 	$(BIN)/noisypairs demo
@@ -31,6 +31,10 @@ unit: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# BENCH=--quick tries every measurement at a small size.
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/bench $(BENCH)
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

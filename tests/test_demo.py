@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,7 +26,13 @@ from noisypairs import (
     metrics,
     sample_pairs,
 )
+from noisypairs.demo import page, story, work
 from noisypairs.noise import LabelingNoise
+from noisypairs.report.page import Page, is_generated
+from tests.test_report_page import check_page
+
+#: Drawing takes half a second, and the same result is shown by many tests.
+drawn_once = cache(demo.demo_report)
 
 POINTWISE = ("Loss correction", "Weighted", "SD-Loss (no noise)", "Unweighted")
 
@@ -39,6 +47,12 @@ def result(steps: list[str]) -> demo.Demo:
     return demo.run(0, steps.append)
 
 
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run every test in a folder of its own: the command writes where it is."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.fixture
 def run(monkeypatch: pytest.MonkeyPatch, result: demo.Demo):
     """Invoke the command with the work already done, and say with which seed it was asked for."""
@@ -49,6 +63,7 @@ def run(monkeypatch: pytest.MonkeyPatch, result: demo.Demo):
             return replace(result, seed=seed)
 
         monkeypatch.setattr(demo, "run", done)
+        monkeypatch.setattr(demo, "demo_report", drawn_once)
         return CliRunner().invoke(cli.application(), ["demo", *words])
 
     return invoke
@@ -120,7 +135,7 @@ def test_mean_rates_of_labeling_noise_agree_with_counting_pairs():
     truly_same = y[pairs.left] == y[pairs.right]
     counted = 1 - pairs.same[truly_same].mean(), pairs.same[~truly_same].mean()
     # Standard errors are below .0013; four of them.
-    assert demo._mean_rates(noise, y.mean()) == pytest.approx(counted, abs=0.005)
+    assert work._mean_rates(noise, y.mean()) == pytest.approx(counted, abs=0.005)
 
 
 def test_rates_for_every_annotator_label_the_compared_items_better(result):
@@ -133,9 +148,9 @@ def test_rates_for_every_annotator_label_the_compared_items_better(result):
 def test_the_worst_annotators_are_the_busy_ones_whose_rates_sum_highest(result):
     worst = result.crowd.worst
     sums = [one.similar_flip + one.dissimilar_flip for one in worst]
-    assert len(worst) == demo.N_WORST
+    assert len(worst) == work.N_WORST
     assert sums == sorted(sums, reverse=True)
-    assert min(one.n_answers for one in worst) >= demo.ENOUGH_ANSWERS
+    assert min(one.n_answers for one in worst) >= work.ENOUGH_ANSWERS
     assert sum(one.kind != "honest" for one in worst) > len(worst) / 2
     here = datasets.simulated_crowd(random_state=np.random.default_rng(0).spawn(1)[0], **demo.CROWD)
     for one in worst:
@@ -169,8 +184,8 @@ def test_a_refusal_is_a_row_with_the_reason():
     )
     assert (row.test_accuracy, row.train_accuracy) == (None, None)
     assert "items one by one" in row.refusal
-    assert demo._test_cell(row) == "refuses: no signal"
-    assert demo._footnotes([row, replace(row, method="U")])[0].startswith("T, U: the share")
+    assert story._test_cell(row) == "refuses: no signal"
+    assert story._footnotes([row, replace(row, method="U")])[0].startswith("T, U: the share")
 
 
 def test_other_errors_are_not_hidden():
@@ -191,7 +206,7 @@ def test_warnings_are_noted_but_for_class_names():
     row = demo.attempt(("T", "all", model), (X, pairs), (X, y))
     assert len(row.warnings) == 1
     assert "expect a large spread" in row.warnings[0]
-    assert demo._test_cell(row).endswith("% *")
+    assert story._test_cell(row).endswith("% *")
     joint = demo.attempt(("J", "", JointPairClassifier(random_state=0)), (X, pairs), (X, y))
     assert joint.warnings == ()
 
@@ -213,7 +228,7 @@ def test_the_command_prints_the_tables_and_what_was_learnt(run, result):
     printed = run()
     assert printed.exit_code == 0
     for row in (*result.cancer.rows, *result.crowd.rows):
-        line = [word for word in (row.method, demo._test_cell(row)) if word]
+        line = [word for word in (row.method, story._test_cell(row)) if word]
         assert any(all(word in text for word in line) for text in printed.stdout.splitlines())
     text = " ".join(printed.stdout.split())
     found, part = result.cancer.learnt, result.cancer
@@ -222,7 +237,8 @@ def test_the_command_prints_the_tables_and_what_was_learnt(run, result):
     assert f"{found.similar_flip:.0%} of the same pairs are called different (truly 30%)" in text
     assert f"It suspects {found.n_suspect:,} answers; {found.n_suspect_wrong:,} of these" in text
     assert "SD-Loss (no noise): 46.8% of the answers are 'same'" in text
-    assert "seed 0" in printed.stdout.splitlines()[-1]
+    last = printed.stdout.splitlines()[-1]
+    assert last.endswith("with seed 0. The same with pictures: report.html")
     assert "\x1b" not in printed.stdout  # no colours where there is no terminal
     assert max(map(len, printed.stdout.splitlines())) <= 100
 
@@ -242,7 +258,7 @@ def test_json_of_a_run_of_its_own_equals_the_result(result):
     """The whole way, nothing replaced: one seed gives one result."""
     printed = CliRunner().invoke(cli.application(), ["demo", "--json", "--quiet"])
     assert (printed.exit_code, printed.stderr) == (0, "")
-    expected = json.loads(json.dumps(asdict(result)))
+    expected = json.loads(json.dumps(asdict(result))) | {"report": "report.html"}
     assert without_seconds(json.loads(printed.stdout)) == without_seconds(expected)
 
 
@@ -260,7 +276,7 @@ def test_when_the_joint_learner_refuses_the_words_say_so(result):
 def test_without_a_joint_model_the_reference_is_the_default_classifier():
     X, y, pairs = balanced()
     refuses = ("T", "clean", refusing())
-    rows, model = demo._compare([refuses], (X, pairs, y), (X, y), None)
+    rows, model = work._compare([refuses], (X, pairs, y), (X, y), None)
     assert model is None
     assert rows[0].refusal is not None
     assert rows[1].test_accuracy > 0.98
@@ -283,3 +299,99 @@ def test_missing_or_damaged_data_exits_with_1_in_one_line(monkeypatch):
     printed = CliRunner().invoke(cli.application(), ["demo"])
     assert (printed.exit_code, printed.stdout) == (1, "")
     assert printed.stderr == "Error: cancer: wrong shape\n"
+
+
+# ---------------------------------------------------------------- the page
+
+
+def texts(html: str) -> str:
+    return " ".join(" ".join(check_page(html).text).split())
+
+
+def test_the_page_says_what_the_command_prints(run, result):
+    assert run().exit_code == 0
+    html = Path("report.html").read_text(encoding="utf-8")
+    assert is_generated(html, demo.GENERATOR)
+    text = texts(html)
+    for one in demo.stories(result):
+        for part in (one.title, one.before, one.after, *one.footnotes):
+            assert " ".join(part.split()) in text
+        for row in one.rows:
+            assert " ".join(filter(None, row)) in text
+    joint, clean = result.cancer.rows[0].test_accuracy, result.cancer.rows[-1].test_accuracy
+    assert f"the joint learner puts {joint:.1%} of new tumours in the right class" in text
+    assert f"trained on every true class gets {clean:.1%}" in text
+    assert text.index(f"{joint:.1%}") < text.index("1. Tumours")
+    assert html.count("<svg") == 3
+
+
+def test_intervals_of_the_page_are_those_of_the_test_items(result):
+    """Wilson's interval by its own formula, against the text of the first number."""
+    n, share = result.cancer.n_test, result.cancer.rows[0].test_accuracy
+    middle = (share + 1.96**2 / (2 * n)) / (1 + 1.96**2 / n)
+    half = 1.96 / (1 + 1.96**2 / n) * np.sqrt(share * (1 - share) / n + 1.96**2 / (4 * n**2))
+    expected = f"{100 * (middle - half):.0f} to {middle + half:.0%}, by the chance of {n} items"
+    assert expected in texts(demo.demo_report(result))
+
+
+def test_a_page_where_the_joint_learner_refused_says_so(result):
+    first = replace(result.cancer.rows[0], test_accuracy=None, refusal="no <signal> at all")
+    silent = replace(
+        result,
+        cancer=replace(result.cancer, learnt=None, rows=(first, *result.cancer.rows[1:])),
+        crowd=replace(result.crowd, worst=()),
+    )
+    text = texts(demo.demo_report(silent))
+    assert "refuses to learn" in text
+    assert "Problem. no <signal> at all" in text
+
+
+def test_the_same_result_gives_the_same_page(result):
+    assert demo.demo_report(result) == demo.demo_report(result)
+
+
+def test_the_page_of_an_earlier_demo_is_replaced(run):
+    assert run("--report", "page.html").exit_code == 0
+    first = Path("page.html").read_text(encoding="utf-8")
+    assert run("--report", "page.html", "--seed", "5").exit_code == 0
+    second = Path("page.html").read_text(encoding="utf-8")
+    assert first.replace("Seed 0", "Seed 5") == second
+    assert [one.name for one in Path().iterdir()] == ["page.html"]
+
+
+@pytest.mark.parametrize("content", ["my notes", Page("t", generator="noisypairs fit").html()])
+def test_a_file_of_somebody_else_is_kept_unless_forced(run, content):
+    target = Path("report.html")
+    target.write_text(content, encoding="utf-8")
+    refused = run()
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert refused.stderr == (
+        "Error: report.html exists already: choose another name, or overwrite with --force\n"
+    )
+    assert target.read_text(encoding="utf-8") == content
+    assert run("--no-report").exit_code == 0
+    assert target.read_text(encoding="utf-8") == content
+    assert run("--force").exit_code == 0
+    assert is_generated(target.read_text(encoding="utf-8"), demo.GENERATOR)
+
+
+@pytest.mark.parametrize("target", ["nowhere/report.html", "."])
+def test_where_nothing_can_be_written_nothing_is_computed(run, target):
+    refused = run("--report", target)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    assert len(refused.stderr.splitlines()) == 1
+    assert "the only step" not in refused.stderr
+    assert [*Path().iterdir()] == []
+
+
+def test_without_a_report_no_file_is_written(run):
+    printed = run("--no-report", "--json")
+    assert json.loads(printed.stdout)["report"] is None
+    assert [*Path().iterdir()] == []
+
+
+def test_bars_name_what_a_method_was_told(result):
+    names = [page._with_told(row) for row in result.cancer.rows]
+    assert len(set(names)) == len(names)
+    assert names[0] == "Joint learner"
+    assert names[-1] == "every true class told"

@@ -205,7 +205,7 @@ def test_balanced_classes_are_no_ground_for_tuning():
 
 def test_too_few_pairs_to_cross_validate():
     pairs = Pairs([0], [1], [True], n_items=4)  # at most one of two folds can hold it
-    with pytest.raises(ValueError, match="no pair lies inside 2 of the 4 items: too few pairs"):
+    with pytest.raises(ValueError, match="no pair lies inside 2 of 4 items: too few pairs"):
         out_of_fold_share(Ridge(), np.arange(4.0)[:, None], pairs, cv=2, random_state=1)
 
 

@@ -87,7 +87,14 @@ def test_guesses_by_name():
     X, y, pairs = problem()
     Z = starts.numeric_features(X, 50, seed=0)
     found = guesses(starts.KINDS, Z, pairs, n_random=2)
-    expected = ["answers-median", "answers-mean", "kmeans", "spectral", "spectral-smooth"]
+    expected = [
+        "aligned",
+        "answers-median",
+        "answers-mean",
+        "kmeans",
+        "spectral",
+        "spectral-smooth",
+    ]
     assert list(found) == [*expected, "random-0", "random-1"]
     for guess in found.values():
         assert guess.shape == (300, 2)

@@ -30,7 +30,7 @@ from noisypairs.errors import ClassNamesWarning, NotIdentifiable, did_you_mean
 from noisypairs.estimation import Interval
 from noisypairs.estimators import JointPairClassifier, starts
 from noisypairs.estimators.base import label_names, match_labels
-from noisypairs.estimators.joint import CLEAR_GAIN, WORTH_IT
+from noisypairs.estimators.search import CLEAR_GAIN, WORTH_IT
 from noisypairs.graph import PairGraph, RandomSource
 from noisypairs.pairs import Pairs
 from noisypairs.propagation import Beliefs, answer_wrong_probability, expected_counts, propagate

@@ -43,8 +43,14 @@ class Factors:
         start = self.graph.answer_start[block.start : block.stop + 1]
         plain = (np.diff(start) == 1) & (self.graph.answer_weight[start[:-1]] == 1)
         rows = np.flatnonzero(~plain)
-        evidence = self.graph.evidence(block)
-        merged = (evidence if rows.size == plain.size else evidence[rows]) @ self.log_table
+        if rows.size == 0:
+            none = np.empty((0, self.n_classes, self.n_classes))
+            return rows, none, np.empty(0)
+        own = np.diff(start)[rows]
+        first = np.cumsum(own) - own
+        answer = np.repeat(start[rows] - first, own) + np.arange(own.sum())
+        logs = self.log_table[self.graph.answer_kind[answer]]
+        merged = np.add.reduceat(logs * self.graph.answer_weight[answer, None], first, axis=0)
         return rows, *self._scaled(merged)
 
     def first_kind(self, block: slice) -> NDArray[np.int32]:

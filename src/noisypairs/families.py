@@ -93,6 +93,16 @@ FAMILIES: dict[str, Fit] = {
 }
 
 
+def n_parameters(name: str, n_classes: int) -> int:
+    """Return how many numbers a family fits: two rates, the rows of F, or the entries of S.
+
+    >>> [n_parameters(name, 3) for name in FAMILIES]
+    [2, 6, 6]
+    """
+    free = {"labeling": n_classes * (n_classes - 1), "free": n_classes * (n_classes + 1) // 2}
+    return free.get(name, 2)
+
+
 def family(name: str) -> Fit:
     """Return the fit of a family by its name.
 

@@ -71,8 +71,19 @@ def out_of_fold_share(
     (i, j) is then used neither for m(x_i) nor for m(x_j), so all answers serve as held-out ones.
     """
     folds = list(KFold(cv, shuffle=True, random_state=random_state).split(np.arange(pairs.n_items)))
+    fold = np.empty(pairs.n_items, dtype=np.intp)
+    for k, (_, test) in enumerate(folds):
+        fold[test] = k
+    same, different = reduction.neighbour_sums(pairs, np.eye(len(folds))[fold])  # one pass
     predicted = Parallel(n_jobs=n_jobs)(
-        delayed(_predict_share)(clone(estimator), X, pairs, train, test) for train, test in folds
+        delayed(_predict_share)(
+            clone(estimator),
+            X,
+            reduction.ItemCounts(*(n[train].sum(axis=1) - n[train, k] for n in (same, different))),
+            train,
+            test,
+        )
+        for k, (train, test) in enumerate(folds)
     )
     m = np.empty(pairs.n_items)
     for (_, test), values in zip(folds, predicted, strict=True):
@@ -93,13 +104,14 @@ def out_of_fold_share(
     return HeldOutShare(pairs.without_self_pairs(), rate, slope * u, slope, strength)
 
 
-def _predict_share(estimator: Any, X: Any, pairs: Pairs, train: Array, test: Array) -> Array:
-    inside = pairs[train]
-    counts = reduction.item_counts(inside)
+def _predict_share(
+    estimator: Any, X: Any, counts: reduction.ItemCounts, train: Array, test: Array
+) -> Array:
+    """Predict the test items from the answers that the training items gave each other."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     if counts.total.sum() == 0:
         raise ValueError(
-            f"no pair lies inside {len(train)} of the {pairs.n_items} items: too few pairs to "
+            f"no pair lies inside {len(train)} of {len(train) + len(test)} items: too few pairs to "
             "cross-validate. Give noise= and prior=, or alpha="
         )
     return share_model(estimator, X_train, counts)(X_test)

@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     import typer
 
 #: The files of the commands, in the order in which ``--help`` lists them.
-COMMANDS = ("demo", "theory")
+COMMANDS = (
+    "demo",
+    "check",
+    "fit",
+    "predict",
+    "inspect",
+    "annotators",
+    "plan",
+    "theory",
+    "reproduce",
+)
 
 
 def application() -> typer.Typer:

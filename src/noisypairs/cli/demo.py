@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli.app import BAD_DATA, command, console_of, failing_with, progress, table
+from noisypairs.cli.app import (
+    BAD_DATA,
+    WRONG_USE,
+    command,
+    console_of,
+    failing_with,
+    progress,
+    table,
+)
 
 if TYPE_CHECKING:
     from noisypairs.demo import Story
@@ -16,22 +26,48 @@ if TYPE_CHECKING:
 @command()
 def demo(
     seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")] = 0,
+    report: Annotated[
+        Path, typer.Option(help="Where the page goes; the page of an earlier demo is replaced.")
+    ] = Path("report.html"),
+    no_report: Annotated[bool, typer.Option("--no-report", help="Write no page.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite any file there.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
 ) -> None:
     """Learn tumours and a simulated crowd from noisy pairs, without any download, in seconds."""
-    with failing_with(BAD_DATA):
-        from noisypairs import demo as work
+    from noisypairs import demo as work
+    from noisypairs.files import atomic_write, check_writable
 
-        with progress(work.N_STEPS, quiet) as step:
-            result = work.run(seed, step)
+    target = None if no_report else report
+    with failing_with(WRONG_USE):
+        if target is not None:
+            force = force or _is_ours(target, work.GENERATOR)
+            check_writable(target, force)
+    with failing_with(BAD_DATA), progress(work.N_STEPS, quiet) as step:
+        result = work.run(seed, step)
+    if target is not None:
+        with failing_with(WRONG_USE):
+            atomic_write(target, work.demo_report(result), force)
     if as_json:
         import json
         from dataclasses import asdict
 
-        typer.echo(json.dumps(asdict(result), allow_nan=False, ensure_ascii=False))
+        found = asdict(result) | {"report": None if target is None else str(target)}
+        typer.echo(json.dumps(found, allow_nan=False, ensure_ascii=False))
     else:
-        _tell(work.stories(result), f"{result.seconds:.0f} s in all, with seed {seed}.")
+        last = f"{result.seconds:.0f} s in all, with seed {seed}."
+        page = "" if target is None else f" The same with pictures: {target}"
+        _tell(work.stories(result), last + page)
+
+
+def _is_ours(target: Path, generator: str) -> bool:
+    """Whether there is the page of an earlier demo, which may be replaced unasked."""
+    from noisypairs.report.page import is_generated
+
+    if not (target.is_file() and os.access(target, os.R_OK)):
+        return False
+    with target.open(encoding="utf-8", errors="replace") as stream:
+        return is_generated(stream.read(5000), generator)
 
 
 def _tell(stories: Sequence[Story], last: str) -> None:

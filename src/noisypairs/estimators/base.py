@@ -82,18 +82,24 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The latter is the mean of log P(answer | x, x') under the fitted noise: it needs no clean
         label and can be compared across rates, weights and estimators on held-out items.
         """
-        if isinstance(y, Pairs):
+        if hasattr(y, "without_self_pairs"):
+            y = _in_memory(y)
             return metrics.pair_log_likelihood(y, self.predict_proba(X), self.noise_)
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
+    #: Learners that only count pairs leave a `PairTable` where it is; the others load it.
+    _counts_in_place = False
+
     def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs]:
         """Return X and pairs after checking that they belong together and hold something."""
-        if not isinstance(pairs, Pairs):
+        if not hasattr(pairs, "without_self_pairs"):
             raise TypeError(
                 f"{type(self).__name__} learns from noisypairs.Pairs, got "
                 f"{type(pairs).__name__}: build them with Pairs(left, right, same, "
                 "n_items=len(X)), Pairs.from_frame or Pairs.from_tuples"
             )
+        if not self._counts_in_place:
+            pairs = _in_memory(pairs)
         X = X if hasattr(X, "shape") else np.asarray(X)
         if _num_samples(X) != pairs.n_items:
             raise ValueError(
@@ -161,7 +167,13 @@ def warn_names(n_classes: int) -> None:
     )
 
 
+def _in_memory(pairs: Any) -> Any:
+    """Load the pairs of a `PairTable`; anything else is what it is."""
+    return pairs.to_pairs() if hasattr(pairs, "to_pairs") else pairs
+
+
 def _ends(pairs: Pairs | ArrayLike, n_items: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    pairs = _in_memory(pairs)
     if isinstance(pairs, Pairs):
         if pairs.n_items != n_items:
             raise ValueError(f"X has {n_items} rows, but the pairs are about {pairs.n_items} items")

@@ -13,9 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from noisypairs import algebra, em, families, reduction
 from noisypairs.algebra import Array
-from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimation import Interval
-from noisypairs.estimators import starts
 from noisypairs.estimators.base import (
     PairClassifier,
     Positive,
@@ -29,18 +27,12 @@ from noisypairs.estimators.potentials import (
     fit_beliefs,
 )
 from noisypairs.estimators.problem import JointProblem, any_order, reordered
+from noisypairs.estimators.search import Search
 from noisypairs.estimators.uncertainty import joint_intervals
 from noisypairs.graph import PairGraph
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
-from noisypairs.propagation import answer_wrong_probability, bethe_log_likelihood, propagate
-
-#: Nats per item above which a gain over blind guessing cannot be chance (random answers: .03).
-CLEAR_GAIN = 0.06
-#: How many shuffles of the answers show what chance can do.
-N_SHUFFLES = 4
-#: A more complex noise model, or one class more, must explain the answers better by so many nats.
-WORTH_IT = 3.0
+from noisypairs.propagation import answer_wrong_probability
 
 
 class JointPairClassifier(PairClassifier):
@@ -62,7 +54,8 @@ class JointPairClassifier(PairClassifier):
         the crowd's.
     noise_model : ``"pairing"``, ``"labeling"``, ``"free"`` (any symmetric matrix) or ``"auto"``,
         the one that explains the answers best, simplest first.
-    starts : guesses to begin from, among ``"answers"``, ``"kmeans"``, ``"spectral"``, ``"random"``.
+    starts : guesses to begin from, among ``"aligned"``, ``"answers"``, ``"kmeans"``,
+        ``"spectral"``, ``"random"``.
     n_init : how many random guesses besides.
     max_iter, tol : rounds with the classifier, and when they stand still.
     cv : folds by item for out-of-fold P(class | x).
@@ -97,7 +90,7 @@ class JointPairClassifier(PairClassifier):
         prior: float | Literal["estimate"] = "estimate",
         annotators: bool = False,
         noise_model: Literal["auto", "pairing", "labeling", "free"] = "auto",
-        starts: Sequence[str] = ("answers", "kmeans", "spectral"),
+        starts: Sequence[str] = ("aligned", "answers", "kmeans", "spectral"),
         n_init: int = 0,
         max_iter: int = 10,
         tol: float = 5e-3,
@@ -128,12 +121,12 @@ class JointPairClassifier(PairClassifier):
         if self.estimator is not None:
             self._candidates(X, 0)  # a wrong one is refused before any work
         problem = JointProblem(X, pairs, self._class_numbers(), self.cv, self.random_state)
-        found = self._choose_classes(problem)
-        self._require_news(problem, found)
-        found = self._choose_noise_model(problem, found)
-        found = self._named(problem, found)
+        search = self._search(problem)
+        found = search.choose_classes(self._class_numbers())
+        search.require_news(found)
+        found = self._named(problem, search.choose_family(found))
         candidates = self._candidates(X, problem.seed)
-        best = self._choose_estimator(problem, found, candidates)
+        best = search.choose_estimator(found, candidates, self.n_jobs)
         graph = problem.graph
         if self.annotators:
             graph = PairGraph.from_pairs(pairs, annotators=True)
@@ -145,12 +138,16 @@ class JointPairClassifier(PairClassifier):
             potential,
             found.beliefs.item,
             found.noise,
-            self._fit_noise(self.noise_model_),
+            search.fit_noise(search.family),
             clamp=problem.clamp,
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        self.history_ += [{"stage": "classifier", **row} for row in found.history]
+        self.start_, self.starts_, self.n_classes_ = search.start, search.starts, search.n_classes
+        self.noise_model_, self.noise_models_ = search.family, search.noise_models
+        self.candidates_ = search.candidates
+        classifier = [{"stage": "classifier", **row} for row in found.history]
+        self.history_ = search.history + classifier
         self._store(problem, graph, found, candidates[best])
         return self
 
@@ -181,7 +178,7 @@ class JointPairClassifier(PairClassifier):
             self.item_proba_,
             self.oof_proba_,
             self.noise_,
-            self._fit_noise(self.noise_model_),
+            self._search(problem).fit_noise(self.noise_model_),
             level,
             n_bootstrap,
         )
@@ -217,6 +214,10 @@ class JointPairClassifier(PairClassifier):
         several = isinstance(self.n_classes, Sequence)
         return [int(K) for K in self.n_classes] if several else [int(self.n_classes)]  # type: ignore[arg-type,union-attr]
 
+    def _search(self, problem: JointProblem) -> Search:
+        given = self.noise if isinstance(self.noise, NoiseModel) else None
+        return Search(problem, given, self.noise_model, tuple(self.starts), self.n_init)
+
     def _candidates(self, X: Any, seed: int) -> dict[str, Any]:
         """Return the classifiers to choose from, by name, after checking what they can do."""
         if self.estimator is None:
@@ -238,110 +239,6 @@ class JointPairClassifier(PairClassifier):
                 )
         return {f"{i}: {type(one).__name__}": one for i, one in enumerate(chosen)}
 
-    def _fit_noise(self, name: str) -> families.Fit:
-        if isinstance(self.noise, NoiseModel):
-            return families.fixed(self.noise)
-        return families.family(name)
-
-    def _choose_classes(self, problem: JointProblem) -> em.Inference:
-        """Run every start for every K in question; keep what explains the answers best."""
-        self.history_: list[dict[str, Any]] = []
-        self.starts_: dict[str, float] = {}
-        best: em.Inference | None = None
-        for K in sorted(self._class_numbers()):
-            found = self._run_starts(problem, K)
-            gain = (found.log_likelihood - best.log_likelihood) if best else np.inf
-            if gain > WORTH_IT:
-                best, self.n_classes_ = found, K
-        assert best is not None  # the first K always gains
-        return best
-
-    def _run_starts(self, problem: JointProblem, K: int, record: bool = True) -> em.Inference:
-        kinds = (*self.starts, *("random",) * bool(self.n_init))
-        found: em.Inference | None = None
-        for name, guess in problem.guesses(kinds, K, self.n_init).items():
-            noise = self.noise if isinstance(self.noise, NoiseModel) else None
-            run = em.infer(
-                problem.graph,
-                problem.fast_potential,
-                guess,
-                noise or starts.guessed_noise(guess, problem.pairs),
-                self._fit_noise("free" if self.noise_model == "free" else "pairing"),
-                clamp=problem.clamp,
-                max_iter=15,
-            )
-            if record:
-                self.starts_[f"{name}, {K} classes"] = run.log_likelihood
-            if found is None or run.log_likelihood > found.log_likelihood:
-                found, best = run, name
-        if found is None:
-            raise ValueError(f"starts={self.starts!r} gives no start for {K} classes: add 'random'")
-        if record:
-            self.start_ = best
-        return found
-
-    def _choose_noise_model(self, problem: JointProblem, found: em.Inference) -> em.Inference:
-        """Let every family in question go on from the best start, and keep the best."""
-        names = list(families.FAMILIES) if self.noise_model == "auto" else [self.noise_model]
-        if isinstance(self.noise, NoiseModel):
-            names = ["given"]
-        self.noise_models_: dict[str, float] = {}
-        best: em.Inference | None = None
-        for name in names:
-            run = em.infer(
-                problem.graph,
-                problem.fast_potential,
-                found.beliefs.item,
-                found.noise,
-                self._fit_noise(name),
-                clamp=problem.clamp,
-                max_iter=30,
-                messages=found.beliefs.messages,
-            )
-            self.noise_models_[name] = run.log_likelihood
-            gain = (run.log_likelihood - best.log_likelihood) if best else np.inf
-            if gain > WORTH_IT:
-                best, self.noise_model_ = run, name
-        assert best is not None  # the first family always gains
-        self.history_ += [{"stage": "start", **row} for row in best.history]
-        return best
-
-    def _require_news(self, problem: JointProblem, found: em.Inference) -> None:
-        """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.
-
-        Even random answers are explained a little by the best of several starts, so a small gain
-        over "same with probability p every time" is held against that of shuffled answers, once
-        with the graph (Bethe) and once from the features of the two items alone: on sparse graphs
-        the second sees signal where the first sees its own noise.
-        """
-        gain = problem.gains(found)
-        if gain[0] > CLEAR_GAIN * problem.pairs.n_items and gain[0] > 10 * WORTH_IT:
-            return
-        by_chance = []
-        for _ in range(N_SHUFFLES):
-            shuffled = problem.shuffled()
-            by_chance.append(shuffled.gains(self._run_starts(shuffled, self.n_classes_, False)))
-        chance = np.mean(by_chance, axis=0)
-        spread = np.maximum(np.std(by_chance, axis=0, ddof=1), 0.5)
-        facts = (
-            f"the answers are explained {gain[0]:.1f} nats better (from features alone "
-            f"{gain[1]:.1f}) than by saying 'same' with probability {problem.share:.2f} every "
-            f"time, and shuffled answers reach {chance[0]:.1f} ± {spread[0]:.1f} ({chance[1]:.1f} "
-            f"± {spread[1]:.1f})"
-        )
-        beyond = float(((gain - chance) / spread).max())
-        if beyond < 2:
-            raise NotIdentifiable(
-                f"{facts}: these pairs say nothing about classes. The answers are random or all "
-                "alike, or there are far too few of them"
-            )
-        if beyond < 6:
-            warnings.warn(
-                f"{facts}: expect little. Collect more pairs",
-                NotIdentifiableWarning,
-                stacklevel=3,
-            )
-
     def _named(self, problem: JointProblem, found: em.Inference) -> em.Inference:
         """Put the groups in the order of their names and set ``classes_``."""
         K = found.beliefs.item.shape[1]
@@ -362,26 +259,6 @@ class JointPairClassifier(PairClassifier):
             wanted = algebra.class_prior(self.prior)
             order = np.argsort(shares)[np.argsort(np.argsort(wanted))]
         return reordered(found, order)
-
-    def _choose_estimator(
-        self, problem: JointProblem, found: em.Inference, candidates: dict[str, Any]
-    ) -> str:
-        """Return the candidate whose out-of-fold potentials explain all the answers best."""
-        self.candidates_: dict[str, float] = {}
-        if len(candidates) == 1:
-            return next(iter(candidates))
-        S = found.noise.same_probability(found.beliefs.item.shape[1])
-        for name, estimator in candidates.items():
-            potential = EstimatorPotential(
-                estimator, problem.X, problem.folds, problem.in_pairs, self.n_jobs
-            )
-            phi = np.clip(potential(found.beliefs.item), em.CERTAIN, None)
-            phi /= phi.sum(axis=1, keepdims=True)
-            beliefs = propagate(
-                problem.graph, np.log(phi), S, tol=1e-3, max_iter=50, clamp=problem.clamp
-            )
-            self.candidates_[name] = bethe_log_likelihood(problem.graph, beliefs, S)
-        return max(self.candidates_, key=self.candidates_.__getitem__)
 
     def _store(
         self, problem: JointProblem, graph: PairGraph, found: em.Inference, estimator: Any

@@ -5,13 +5,14 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from noisypairs import algebra, model_selection
+from noisypairs import algebra, model_selection, reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning, did_you_mean
 from noisypairs.estimation import PriorEstimate, estimate_prior
@@ -44,6 +45,7 @@ class PointwiseClassifier(PairClassifier):
     random_state: Any
     n_jobs: Any
     estimator_: Any
+    _counts_in_place = True
 
     def _class_proba(self, X: Any) -> Array:
         positive = self._positive_proba(self._fitted_rule(), X)
@@ -76,17 +78,23 @@ class PointwiseClassifier(PairClassifier):
 
     def _held_out_share(self, share_estimator: Any, X: Any, pairs: Pairs) -> HeldOut:
         """Return a function that cross-fits P("same" | x) when first asked, and only then."""
-        return cache(
-            partial(
-                model_selection.out_of_fold_share,
-                share_estimator,
-                X,
-                pairs,
-                cv=self.cv,
-                random_state=self.random_state,
-                n_jobs=self.n_jobs,
-            )
+        cross_fit = partial(
+            model_selection.out_of_fold_share,
+            share_estimator,
+            X,
+            pairs,
+            cv=self.cv,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
         )
+
+        @cache
+        def held_out() -> model_selection.HeldOutShare:
+            found = cross_fit()
+            some = reduction.sampled_answers(found.pairs, model_selection.MOST_PAIRS)
+            return replace(found, pairs=some)
+
+        return held_out
 
     def _candidate_priors(self, pairs: Pairs, noise: NoiseModel, held_out: HeldOut) -> list[float]:
         """Return the priors of classes_[1] that come into question, and set ``classes_``.
@@ -99,7 +107,7 @@ class PointwiseClassifier(PairClassifier):
         if isinstance(self.prior, str):
             if self.prior != "estimate":
                 raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
-            found = estimate_prior(pairs, noise)
+            found = estimate_prior(reduction.pooled_answers(pairs), noise)
             self.prior_estimate_ = found
             # Estimated rates are no judge of the share of "same": left-out answers must be.
             if self.noise != "estimate" or held_out().strength < CLEAR:
@@ -128,7 +136,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when a − b drowns in the randomness of the answers, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
-    pairs = pairs.without_self_pairs()
+    pairs = reduction.pooled_answers(pairs)
     total = pairs.n_pairs if pairs.weight is None else float(pairs.weight.sum())
     strength = abs(difference) * np.sqrt(2.0 * total)
     if strength >= WEAK:

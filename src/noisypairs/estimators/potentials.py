@@ -15,6 +15,9 @@ from sklearn.utils import _safe_indexing
 from noisypairs import reduction
 from noisypairs.algebra import Array
 
+#: The most that a potential is widened against its shrinking.
+WIDEST = 20.0
+
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
 
@@ -45,8 +48,22 @@ class RidgePotential:
         for test, factor in zip(self.tests, self.factors, strict=True):
             solution = cho_solve(factor, right - self.Z[test].T @ weighted[test])
             phi[test] = self.Z[test] @ solution
-        cut: Array = np.clip(phi, 0.02, 0.98)
+        cut: Array = np.clip(self._widened(phi, beliefs), 0.02, 0.98)
         return cut
+
+    def _widened(self, phi: Array, beliefs: Array) -> Array:
+        """Undo the shrinking: scale φ about its mean to the slope of the beliefs on it.
+
+        A penalty shrinks direction and size. Round after round the second would flatten φ where
+        answers are weak, and S would come out too certain to make up for it.
+        """
+        share = self.weight / self.weight.sum()
+        centre = (share * phi).sum(axis=0)
+        spread = phi - centre
+        variance = (share * spread**2).sum()
+        slope = (share * spread * (beliefs - centre)).sum() / max(float(variance), 1e-9)
+        widened: Array = centre + min(max(float(slope), 1.0), WIDEST) * spread
+        return widened
 
 
 class EstimatorPotential:

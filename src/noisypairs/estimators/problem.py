@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
-from noisypairs import em, metrics, reduction
+from noisypairs import em, reduction
 from noisypairs.algebra import Array
 from noisypairs.estimators import starts
 from noisypairs.estimators.base import label_names, match_labels
@@ -54,15 +54,9 @@ class JointProblem:
         p = min(max(self.share, 1e-12), 1 - 1e-12)
         return total * float(p * np.log(p) + (1 - p) * np.log1p(-p))
 
-    def gains(self, found: em.Inference) -> Array:
-        """Return by how many nats the answers are explained better than blindly, shape (2,).
-
-        By everything (Bethe), and by the out-of-fold potentials of the two items alone.
-        """
-        weight = self.pairs.weight
-        total = self.pairs.n_pairs if weight is None else float(weight.sum())
-        alone = total * metrics.pair_log_likelihood(self.pairs, found.potential, found.noise)
-        return np.array([found.log_likelihood, alone]) - self.blind_log_likelihood
+    def gain(self, found: em.Inference) -> float:
+        """Return by how many nats the answers are explained better than blindly (Bethe)."""
+        return found.log_likelihood - self.blind_log_likelihood
 
     def shuffled(self) -> JointProblem:
         """Return the same problem with the answers dealt out anew among the pairs."""

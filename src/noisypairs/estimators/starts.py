@@ -17,11 +17,16 @@ from sklearn.preprocessing import StandardScaler
 from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
+from noisypairs.estimators.alignment import Alignment
 from noisypairs.graph import PairGraph, signed_embedding
 from noisypairs.noise import PairingNoise
 from noisypairs.pairs import Pairs
 
-KINDS = ("answers", "kmeans", "spectral", "random")
+KINDS = ("aligned", "answers", "kmeans", "spectral", "random")
+
+
+#: Clusters of a guess are found on so many items at most, and the others put to the nearest.
+ENOUGH_ITEMS = 5_000
 
 
 def numeric_features(X: Any, n_components: int, seed: int) -> Array | None:
@@ -58,6 +63,7 @@ def guesses(
 ) -> dict[str, Array]:
     """Return named guesses of P(class | item), each of shape (n_items, K).
 
+    ``"aligned"``: directions of the features along which the answers agree most (`Alignment`);
     ``"answers"``: classes by how often an item is called "same", smoothed over the features (what
     the point-wise learners see); ``"kmeans"``: clusters of the features; ``"spectral"``: leading
     eigenvectors of the signed graph; ``"random"``. Those that need features are left out without.
@@ -66,7 +72,10 @@ def guesses(
     for kind in kinds:
         if kind not in KINDS:
             raise ValueError(f"unknown start {kind!r}: {did_you_mean(kind, KINDS)}")
-        if kind == "kmeans" and Z is not None:
+        if kind == "aligned" and Z is not None:
+            directions = Alignment(Z, pairs).directions(n_classes - 1)
+            found[kind] = _clusters(directions, n_classes, random_state)
+        elif kind == "kmeans" and Z is not None:
             found[kind] = _clusters(Z, n_classes, random_state)
         elif kind == "spectral":
             embedding = signed_embedding(graph, n_classes, random_state)
@@ -110,7 +119,8 @@ def _clusters(Z: Array, n_classes: int, random_state: np.random.RandomState) -> 
         # Fewer distinct points than clusters (constant columns, answers all alike) only make the
         # guess a poor one, and a guess may be poor.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        labels = KMeans(n_classes, n_init=4, random_state=random_state).fit_predict(Z)
+        few = random_state.permutation(len(Z))[:ENOUGH_ITEMS]
+        labels = KMeans(n_classes, n_init=4, random_state=random_state).fit(Z[few]).predict(Z)
     return _soften(labels, n_classes, 0.8)
 
 

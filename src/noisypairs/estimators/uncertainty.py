@@ -2,7 +2,8 @@
 
 A replicate draws classes of the items from their beliefs and answers from the fitted noise, on the
 same pairs, and runs the loop again from the beliefs found. The spread of the replicates is the
-standard error, their mean minus the truth they were drawn from the bias that is taken off.
+standard error, their mean minus the truth they were drawn from the bias, which is taken off and
+counted as a standard error besides: intervals always hold the estimate.
 Resampling items of the *given* answers instead would count the error of every answer three times
 on a sparse graph. For prior and accuracy the items themselves are resampled as well, so that those
 intervals speak about the population of items.
@@ -60,7 +61,8 @@ def joint_intervals(
         )
     spread = np.std(replicates, axis=0, ddof=1)
     bias = np.mean(replicates, axis=0) - np.mean(truths, axis=0)
-    half = float(stats.norm.ppf(0.5 + level / 2)) * spread
+    # The bias is known only at the noise found, not at the true one, so it counts as spread too.
+    half = float(stats.norm.ppf(0.5 + level / 2)) * np.hypot(spread, bias)
     names = ("similar_flip", "dissimilar_flip", "prior", "accuracy")
     return {
         name: Interval(

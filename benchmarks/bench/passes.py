@@ -1,0 +1,134 @@
+"""Ratios 3 and 6: the pass over a Parquet table, and the memory of learning from a large one.
+
+Run as a script (LEARNER FOLDER N_ITEMS) it fits one learner in a process of its own and prints its
+time, accuracy and peak memory as JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from record import NOISE, in_fresh_process, items, peak_gigabytes, seconds, side_by_side
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+
+from noisypairs import (
+    JointPairClassifier,
+    LossCorrectionClassifier,
+    WeightedPairClassifier,
+    families,
+    streaming,
+)
+from noisypairs.estimators.potentials import EstimatorPotential
+from noisypairs.metrics import accuracy_up_to_names
+from noisypairs.tables import PairTable
+
+BARE = """SELECT item, sum(same::BIGINT), count(*) FROM (
+    SELECT "left" AS item, same FROM read_parquet('{0}') UNION ALL
+    SELECT "right" AS item, same FROM read_parquet('{0}')) GROUP BY item"""
+AT_ONCE = 5_000_000
+#: Pairs of the sample from which the joint learner starts before it streams.
+SAMPLE = 2_000_000  # fewer pairs than this are simply all of them
+
+
+def write_pairs(folder: Path, y: np.ndarray, n_pairs: int) -> None:
+    """Draw and corrupt pairs in batches; one Parquet file each, 9 bytes a pair before packing."""
+    needed = 12 * n_pairs
+    if shutil.disk_usage(folder).free < 2 * needed:
+        raise OSError(f"{folder} has less than {2 * needed / 1e9:.0f} GB free")
+    for k, start in enumerate(range(0, n_pairs, AT_ONCE)):
+        rng = np.random.default_rng(k)
+        left, right = rng.integers(len(y), size=(2, min(AT_ONCE, n_pairs - start)), dtype=np.int32)
+        chance = NOISE.same_probability()[y[left], y[right]]
+        same = rng.random(left.size) < chance
+        table = pa.table({"left": left, "right": right, "same": same})
+        pq.write_table(table, folder / f"{k:04}.parquet")
+
+
+def pass_against_group_by(quick: bool) -> dict[str, Any]:
+    """Time opening and counting a table against the bare group-by of the same files."""
+    n_items, n_pairs = (100_000, 2_000_000) if quick else (1_000_000, 50_000_000)
+    with tempfile.TemporaryDirectory() as name:
+        write_pairs(Path(name), items(n_items, 2)[1], n_pairs)
+
+        def bare() -> None:
+            with duckdb.connect() as connection:
+                connection.sql(BARE.format(f"{name}/*.parquet")).to_arrow_table()
+
+        def ours() -> None:
+            PairTable.from_parquet(name, n_items=n_items).item_counts()
+
+        taken = side_by_side({"bare": bare, "ours": ours}, 3)
+    return {
+        "n_items": n_items,
+        "n_pairs": n_pairs,
+        "bare_seconds": taken["bare"],
+        "pass_seconds": taken["ours"],
+        "ratio": taken["ours"] / taken["bare"],
+        "pass_seconds_per_million_pairs": taken["ours"] / n_pairs * 1e6,
+    }
+
+
+def memory(quick: bool) -> dict[str, Any]:
+    """Measure the peak memory of each learner on one large table, in a process of its own."""
+    n_items, n_pairs = (5_000, 200_000) if quick else (1_000_000, 100_000_000)
+    found: dict[str, Any] = {"n_items": n_items, "n_pairs": n_pairs}
+    with tempfile.TemporaryDirectory() as name:
+        write_pairs(Path(name), items(n_items)[1], n_pairs)
+        files = Path(name).glob("*.parquet")
+        found["parquet_gigabytes"] = sum(file.stat().st_size for file in files) / 1e9
+        for learner in ("nothing", "loss correction", "weighted", "joint, streamed"):
+            found[learner] = in_fresh_process("passes.py", learner, name, str(n_items))
+    return found
+
+
+def _learn(learner: str, folder: str, n_items: int) -> dict[str, Any]:
+    X, y = items(n_items)
+    told = {"noise": NOISE, "prior": float(y.mean()), "random_state": 0}
+    # DuckDB would take most of the machine's memory if it could use it; 2 GB is enough.
+    table = PairTable.from_parquet(folder, n_items=n_items, memory_limit="2GB", threads=2)
+    if learner == "nothing":
+        return {"peak_gigabytes": peak_gigabytes()}
+    if learner == "joint, streamed":
+        return _stream_joint(X, y, table) | {"peak_gigabytes": peak_gigabytes()}
+    kinds = {"loss correction": LossCorrectionClassifier, "weighted": WeightedPairClassifier}
+    clf = kinds[learner](LogisticRegression() if learner == "weighted" else None, **told)
+    taken, _ = seconds(lambda: clf.fit(X, table))
+    accuracy = float(accuracy_score(y, clf.predict(X)))
+    return {"seconds": taken, "accuracy": accuracy, "peak_gigabytes": peak_gigabytes()}
+
+
+def _stream_joint(X: np.ndarray, y: np.ndarray, table: PairTable) -> dict[str, Any]:
+    """Start in memory from a sample of the pairs, then stream them all.
+
+    The accuracy is that of the training items' own beliefs, which see the answers about each item:
+    not to be held against a classifier's, which sees its features alone.
+    """
+    clf = JointPairClassifier(LogisticRegression(), positive="minority", random_state=0)
+    starting, start = seconds(lambda: clf.fit(X, table.sample(SAMPLE)))
+    fold = np.random.default_rng(0).integers(5, size=len(X))
+    folds = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
+    potential = EstimatorPotential(LogisticRegression(), X, folds, table.degrees() > 0)
+    args = potential, start.item_proba_, start.noise_, families.fit_pairing
+    streaming_, found = seconds(lambda: streaming.infer(table, *args))
+    return {
+        "sample_pairs": min(SAMPLE, table.n_pairs),
+        "start_seconds": starting,
+        "stream_seconds": streaming_,
+        "passes": int(found.history[-1]["passes"]),
+        "converged": found.converged,
+        "item_accuracy_up_to_names": accuracy_up_to_names(y, found.item_proba.argmax(axis=1)),
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(_learn(sys.argv[1], sys.argv[2], int(sys.argv[3]))))

@@ -1,0 +1,171 @@
+"""``noisypairs check``: what two files hold, what is wrong with them, and what can be learnt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from noisypairs.cli.app import (
+    BAD_DATA,
+    WRONG_USE,
+    command,
+    console_of,
+    failing_with,
+    progress,
+    table,
+)
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from noisypairs.checkup import Checkup
+    from noisypairs.files import Dataset
+
+
+@command()
+def check(
+    items: Annotated[Path, typer.Argument(help="One row per item: CSV, TSV, Parquet, JSON lines.")],
+    pairs: Annotated[Path, typer.Argument(help="One answer per row, or another tool's export.")],
+    left: Annotated[str | None, typer.Option(help="Column of the first item.")] = None,
+    right: Annotated[str | None, typer.Option(help="Column of the second item.")] = None,
+    same: Annotated[str | None, typer.Option(help="Column of the answers.")] = None,
+    annotator: Annotated[str | None, typer.Option(help="Column of who answered.")] = None,
+    id: Annotated[str | None, typer.Option("--id", help="Column of the items' ids.")] = None,
+    labels: Annotated[Path | None, typer.Option(help="File of known classes: id, class.")] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="Format of the pairs; guessed if not given.")
+    ] = None,
+    classes: Annotated[int, typer.Option(min=2, max=50, help="How many classes there are.")] = 2,
+    no_fit: Annotated[bool, typer.Option("--no-fit", help="A quick look, nothing fitted.")] = False,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Show what the files hold, what is wrong with them, how noisy they are and what can work.
+
+    ITEMS may be the same file as PAIRS where that holds the items too (dedupe, Label Studio,
+    metric-learn).
+    """
+    with failing_with(WRONG_USE):
+        _check_format(format)
+    with failing_with(BAD_DATA):
+        from noisypairs import checkup
+        from noisypairs.files import Columns, read_dataset
+
+        columns = Columns(left, right, same, annotator, id)
+        with progress(checkup.N_STEPS + 1, quiet) as step:
+            step("reading the files")
+            dataset = read_dataset(items, pairs, columns, labels, format)
+            found = checkup.check(dataset, fit=not no_fit, n_classes=classes, seed=seed, step=step)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(found.to_dict(), allow_nan=False, ensure_ascii=False))
+    else:
+        _tell(found)
+
+
+def _check_format(name: str | None) -> None:
+    from noisypairs.errors import did_you_mean
+    from noisypairs.files import FORMATS
+
+    if name is not None and name not in FORMATS:
+        raise ValueError(f"unknown format {name!r}: {did_you_mean(name, FORMATS)}")
+
+
+def _tell(found: Checkup) -> None:
+    console = console_of(110)
+    for title, lines in (
+        ("Files", _files(found.dataset)),
+        ("Columns and answers", _reading(found.dataset)),
+        ("Notes", [f"- {note}" for note in found.dataset.notes]),
+        ("Features", _features(found)),
+        ("Answers", str(found.audit).splitlines()),
+        ("Noise", _noise(found)),
+        ("Triangles", _triangles(found)),
+    ):
+        _section(console, title, list(lines))
+    console.print("Methods", style="bold")
+    first = {v.reason: v.method for v in reversed(found.methods)}
+    rows = [
+        (v.method, v.outlook, v.reason if first[v.reason] == v.method else f"as {first[v.reason]}")
+        for v in found.methods
+    ]
+    console.print(table(console, ("method", "outlook", "why"), rows), "", sep="\n")
+    problems = [f"{k}. {text}" for k, text in enumerate(found.problems, 1)]
+    _section(console, "What is wrong", problems or ["nothing that counting can see"])
+
+
+def _section(console: Console, title: str, lines: Sequence[str]) -> None:
+    if lines:
+        console.print(title, style="bold")
+        for line in lines:
+            console.print(f"  {line}", soft_wrap=True)
+        console.print()
+
+
+def _files(data: Dataset) -> Iterator[str]:
+    for source in data.sources:
+        size = f"{source['rows']:,} rows, {source['bytes']:,} bytes"
+        yield f"{source['path']}: {size}, sha256 {source['sha256'][:12]}…"
+    if data.format != "table":
+        yield f"the pairs are read as a {data.format} file (--format says otherwise)"
+
+
+def _reading(data: Dataset) -> Iterator[str]:
+    from dataclasses import asdict
+
+    named = [f"{role} = {name!r}" for role, name in asdict(data.columns).items() if name]
+    yield f"columns: {', '.join(named)} (--left, --right, --same, --annotator, --id say otherwise)"
+    senses = sorted(data.mapping.items(), key=lambda entry: entry[1], reverse=True)  # same first
+    yield "answers: " + ", ".join(f"{word!r} → {sense}" for word, sense in senses)
+    if data.pairs.labels:
+        yield f"known classes: {len(data.pairs.labels):,} items"
+
+
+def _features(found: Checkup) -> Iterator[str]:
+    """Give a line per kind of column, with names where there are few of them."""
+    kinds: dict[str, list[str]] = {}
+    for name, kind, _ in found.features:
+        kinds.setdefault(kind, []).append(name)
+    for kind, names in kinds.items():
+        shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
+        yield f"{kind:<10} {len(names):>4}: {shown}"
+    if found.dataset.features is None:
+        yield "none: the items are known by their ids alone"
+
+
+def _noise(found: Checkup) -> Iterator[str]:
+    noise = found.noise
+    if noise is None:
+        yield f"cannot be identified from these pairs: {found.no_noise}"
+        return
+    yield f"same pairs called different (similar_flip)     {noise.similar_flip}"
+    yield f"different pairs called same (dissimilar_flip)  {noise.dissimilar_flip}"
+    if noise.prior is not None:
+        yield f"share of class 1 (prior)                       {noise.prior}"
+    elif noise.no_prior is not None:
+        yield f"share of class 1 (prior)                       unknown: {noise.no_prior}"
+    if noise.signal is not None:
+        worth = "nothing" if noise.inflation is None else f"1/{noise.inflation:,.0f}"
+        yield (
+            f"signal |a − b|                                 {noise.signal:.3f}: to a point-wise "
+            f"method an answer is worth {worth} of a labelled item"
+        )
+    yield f"found by: {noise.how}; {noise.similar_flip.level:.0%} intervals in brackets"
+
+
+def _triangles(found: Checkup) -> Iterator[str]:
+    seen = found.triangles
+    if seen is None:
+        closed = found.audit.triangles.closed
+        open_question = "to say how many should break, noise and classes must be known better"
+        yield open_question if closed else "no three items were all compared with each other"
+        return
+    yield (
+        f"{seen.seen:.1%} of {seen.closed:,} closed triangles are broken (a = b, b = c, a ≠ c); "
+        f"expected under this noise: {seen.expected:.1%} ± {seen.spread:.1%}"
+    )

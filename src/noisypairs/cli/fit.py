@@ -1,0 +1,169 @@
+"""``noisypairs fit``: from a file of items and a file of answers to a model file and a report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from noisypairs.cli.app import (
+    BAD_DATA,
+    WRONG_USE,
+    command,
+    console_of,
+    failing_with,
+    progress,
+    table,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from noisypairs.methods import Candidate, FitResult
+
+_COLUMN = "Column of {}; guessed if not given."
+
+
+@command()
+def fit(
+    items: Annotated[Path, typer.Argument(help="Items with features: CSV, TSV, Parquet, JSONL.")],
+    pairs: Annotated[Path, typer.Argument(help="Answers about pairs of these items.")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="Model file to write.")] = Path(
+        "model.skops"
+    ),
+    report: Annotated[Path | None, typer.Option(help="HTML report to write.")] = None,
+    method: Annotated[str, typer.Option(help="auto, joint, weighted or correction.")] = "auto",
+    estimator: Annotated[
+        str, typer.Option(help="default, logistic, forest, boosting or mlp.")
+    ] = "default",
+    labels: Annotated[Path | None, typer.Option(help="File of the few known classes.")] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else 2.")
+    ] = None,
+    annotators: Annotated[
+        bool | None,
+        typer.Option("--annotators/--no-annotators", help="Rates for everyone who answered."),
+    ] = None,
+    noise_model: Annotated[str, typer.Option(help="auto, pairing, labeling or free.")] = "auto",
+    left: Annotated[str | None, typer.Option(help=_COLUMN.format("the first item"))] = None,
+    right: Annotated[str | None, typer.Option(help=_COLUMN.format("the second item"))] = None,
+    same: Annotated[str | None, typer.Option(help=_COLUMN.format("the answer"))] = None,
+    annotator: Annotated[str | None, typer.Option(help=_COLUMN.format("who answered"))] = None,
+    id: Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' ids"))] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", help="Format of the answers; guessed if not given.")
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Learn a classifier of items from noisy answers about pairs, and save it with its encoding.
+
+    Example: noisypairs fit items.csv pairs.csv -o model.skops --report report.html
+    """
+    with failing_with(WRONG_USE):
+        from noisypairs.trials import Request, class_numbers
+
+        request = Request(
+            method=method,
+            estimator=estimator,
+            n_classes=None if classes is None else class_numbers(classes),
+            annotators=annotators,
+            noise_model=noise_model,
+            curve=report is not None,
+            seed=seed,
+        )
+        _check_outputs([output, report], [items, pairs, labels], force)
+    with failing_with(BAD_DATA):
+        from noisypairs import modelfile
+        from noisypairs.files import Columns, atomic_write, read_dataset
+        from noisypairs.methods import fit_dataset, n_steps
+
+        dataset = read_dataset(
+            items, pairs, Columns(left, right, same, annotator, id), labels, format
+        )
+        with progress(n_steps(request), quiet) as step:
+            fitted = fit_dataset(dataset, request, step)
+        page = None
+        if report is not None:
+            from noisypairs.report.model import fit_report
+
+            page = fit_report(fitted.result)
+        modelfile.save(output, fitted.model, fitted.result.facts, force)
+        if report is not None and page is not None:
+            atomic_write(report, page, force)
+    written = {"model": str(output), "report": None if report is None else str(report)}
+    if as_json:
+        import json
+
+        found = fitted.result.to_dict() | {"written": written}
+        typer.echo(json.dumps(found, allow_nan=False, ensure_ascii=False, default=str))
+    else:
+        _tell(fitted.result, written)
+
+
+def _check_outputs(
+    outputs: Sequence[Path | None], inputs: Sequence[Path | None], force: bool
+) -> None:
+    """Refuse, before any work, what could not be written or would destroy an input."""
+    from noisypairs.files import check_writable
+
+    wanted = [path for path in outputs if path is not None]
+    if len({path.resolve() for path in wanted}) < len(wanted):
+        raise ValueError(f"model and report would both be written to {wanted[0]}: name two files")
+    given = {path.resolve() for path in inputs if path is not None}
+    for path in wanted:
+        if path.resolve() in given:
+            raise ValueError(f"{path} is an input: name another file to write")
+        check_writable(path, force)
+
+
+def _tell(result: FitResult, written: Mapping[str, str | None]) -> None:
+    """Print the answer first, then what it rests on."""
+    console = console_of(100)
+    accuracy = "not estimated" if result.accuracy is None else _percent(result.accuracy)
+    console.print(
+        f"Estimated accuracy on new items: {accuracy}; always naming the largest class would reach "
+        f"{result.majority_share:.1%}.",
+        style="bold",
+    )
+    console.print(f"How estimated: {result.accuracy_how}.", "", sep="\n")
+    rows = [(one.name, f"{one.share:.1%}", f"{one.n_items:,}") for one in result.classes]
+    console.print(table(console, ("class", "share", "items predicted"), rows))
+    if not result.names_known:
+        console.print("Pairs cannot name classes; these are numbered by size. --labels names them.")
+    console.print(
+        "",
+        f"Same pairs called different: {_percent(result.noise.similar_flip)}; different pairs "
+        f"called same: {_percent(result.noise.dissimilar_flip)}. {result.n_suspects:,} of "
+        f"{result.n_pairs:,} answers are probably wrong.",
+        "",
+        result.why,
+        "",
+        sep="\n",
+    )
+    headings = ("method", "log-likelihood of a held-out answer", "behind")
+    console.print(table(console, headings, [_row(one) for one in result.candidates]), "", sep="\n")
+    for one in result.candidates:
+        if one.refusal:
+            console.print(f"{one.title} refuses: {one.refusal}.")
+    for text in (*result.notes, *(f"Warning: {text}" for text in result.warnings)):
+        console.print(f"* {text}")
+    files = ", ".join(f"{what} {path}" for what, path in written.items() if path)
+    console.print("", f"Written: {files} ({result.seconds:.0f} s, seed {result.seed}).", sep="\n")
+
+
+def _percent(one: Any) -> str:
+    if one.low == one.high:
+        return f"{one.estimate:.1%}"
+    return f"{one.estimate:.1%} ({one.low:.1%} to {one.high:.1%})"
+
+
+def _row(one: Candidate) -> tuple[str, str, str]:
+    if one.log_likelihood is None:
+        return one.title, "refuses", ""
+    gap = "" if one.behind is None else f"{one.behind:.3f} ± {one.behind_error:.3f}"
+    score = f"{one.log_likelihood:.3f} ± {one.standard_error:.3f}"
+    return one.title, score, "chosen" if one.behind == one.behind_error == 0 else gap

@@ -1,0 +1,32 @@
+"""``noisypairs inspect``: what a model file is, without running anything from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noisypairs.cli.app import BAD_DATA, command, failing_with
+
+
+@command()
+def inspect(
+    model: Annotated[Path, typer.Argument(help="Model file that `noisypairs fit` wrote.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Show what a model is, what it was trained on, and how good it may be: its model card.
+
+    Nothing in the file is run and no object in it is built.
+    """
+    with failing_with(BAD_DATA):
+        from noisypairs import modelfile
+
+        facts = modelfile.inspect(model)
+        card = modelfile.card(facts)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps(facts, allow_nan=False, ensure_ascii=False))
+    else:
+        typer.echo(card, nl=False)

@@ -1,0 +1,160 @@
+"""``noisypairs reproduce`` and ``noisypairs report``: the paper's tables and figures, and ours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from noisypairs.cli.app import BAD_DATA, WRONG_USE, command, console_of, failing_with
+
+if TYPE_CHECKING:
+    from noisypairs.experiments import Run, Spec
+
+INTERRUPTED = 130
+
+
+@command()
+def reproduce(
+    experiment: Annotated[
+        str, typer.Argument(help="table1, table2, figure2, figure3, efficiency or all.")
+    ],
+    datasets: Annotated[str, typer.Option(help="Only these data sets: NAME,NAME.")] = "",
+    repeats: Annotated[int, typer.Option(help="Splits of each table.")] = 3,
+    pairs_per_item: Annotated[
+        str, typer.Option(help="Pairs per training item in the tables: N,N.")
+    ] = "20",
+    methods: Annotated[str, typer.Option(help="Only these methods: NAME,NAME.")] = "",
+    jobs: Annotated[int, typer.Option(help="Processes; -1 for one per core.")] = -1,
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of the first split.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("reproduction"),
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a folder.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+) -> None:
+    """Run the experiments of a table or figure of the paper and keep a record of every cell.
+
+    What is done is never lost: run again with --resume after a stop. noisypairs report shows it.
+
+    Example: noisypairs reproduce table1 --datasets cancer,diabetes --repeats 1 --out mine
+    """
+    with failing_with(WRONG_USE):
+        from noisypairs.experiments import Choice, plan, run
+
+        if jobs == 0:
+            raise ValueError("--jobs 0: expected a number of processes, or -1 for one per core")
+        choice = Choice(_words(datasets), _words(methods), _numbers(pairs_per_item), repeats, seed)
+        specs = plan(experiment, choice)
+        if not specs:
+            raise ValueError("no cell of this experiment has these data sets and methods")
+        _require_network(specs)
+    from noisypairs.experiments.records import FolderMismatch
+
+    try:
+        with failing_with(BAD_DATA), _progress(quiet) as tell:
+            try:
+                records = run(specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=tell)
+            except FolderMismatch as error:
+                typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
+                raise typer.Exit(WRONG_USE) from error
+    except KeyboardInterrupt:
+        typer.echo(f"Stopped. Go on with the same command and --out {out} --resume", err=True)
+        raise typer.Exit(INTERRUPTED) from None
+    refused = sum(record.refused is not None for record in records.values())
+    if as_json:
+        import json
+
+        found = {"out": str(out), "records": len(records), "refused": refused}
+        typer.echo(json.dumps(found))
+    else:
+        typer.echo(f"{len(records)} cells, {refused} refused, in {out}: noisypairs report {out}")
+
+
+@command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="Folder of noisypairs reproduce.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write; by default FOLDER/report.")
+    ] = None,
+    docs: Annotated[
+        Path | None, typer.Option(help="Also renew the tables of reproduction.md in this folder.")
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Write existing files anew.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Make one HTML file, Markdown and LaTeX tables, a CSV and SVG figures of a folder's records.
+
+    Example: noisypairs report mine --out mine/report
+    """
+    with failing_with(WRONG_USE):
+        from noisypairs.errors import MissingExtra
+
+        try:
+            from noisypairs.experiments.report import build, update_docs, write_report
+        except MissingExtra as error:
+            raise ValueError(str(error)) from error
+        found = build(folder)
+        paths = write_report(found, folder / "report" if out is None else out, force=force)
+        if docs is not None:
+            paths.append(update_docs(found, docs))
+    if as_json:
+        import json
+
+        typer.echo(json.dumps({"records": len(found.records), "files": list(map(str, paths))}))
+    else:
+        typer.echo(f"{len(found.records)} records: {paths[0]}, and {len(paths) - 1} files beside")
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+def _numbers(text: str) -> tuple[float, ...]:
+    try:
+        return tuple(float(word) for word in _words(text))
+    except ValueError:
+        raise ValueError(f"--pairs-per-item {text!r}: expected numbers, such as 20,2") from None
+
+
+def _require_network(specs: Sequence[Spec]) -> None:
+    """Say at once, not in a worker, that the network's package is missing."""
+    learned = {"pn", "sd-clean", "t-loss", "t-loss-printed", "sd-loss", "weighted", "unweighted"}
+    if any(spec.model == "network" and spec.method in learned for spec in specs):
+        from noisypairs.errors import MissingExtra
+
+        try:
+            import noisypairs.nn  # noqa: F401
+        except MissingExtra as error:
+            raise ValueError(str(error)) from error
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[Run], None]]:
+    """Give what to call after each group: a bar with time left on a terminal, else lines."""
+    from rich.progress import Progress
+
+    console = console_of(100, stderr=True, quiet=quiet)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("", total=None)
+
+        def tell(state: Run) -> None:
+            done, left = state.before + state.done, state.seconds_left
+            minutes = "" if left is None else f", about {_duration(left)} left"
+            line = f"{done} of {state.total} cells{minutes}. {state.latest}".rstrip(". ")
+            bar.update(task, total=state.total, completed=done, description=line)
+            if not console.is_terminal:
+                console.print(line)
+
+        yield tell
+
+
+def _duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> _duration(42), _duration(400)
+    ('42 s', '7 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,0 +1,338 @@
+"""From a table of items to numbers: every column looked at, encoded, and accounted for.
+
+`describe` says what each column is taken for and why; `item_encoder` builds the scikit-learn
+transformer that follows. All its parts are scikit-learn's or defined here at the top level, with
+plain arrays as their state, so that a model file can hold them without holding code.
+
+    number    median for what is missing, a column that says so, mean 0 and variance 1, cut to ±10
+    boolean   as a number
+    date      days, and the time of year, week and day as cosine and sine; then as numbers
+    category  one column per level; rare levels share one, unknown ones leave all at zero
+    text      words hashed, tf-idf, and the leading factors of that; then scaled as numbers
+    constant  left out
+    id        left out: it names the item and says nothing about it
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_matrix
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from noisypairs.algebra import Array
+
+#: Cells that say nothing, whatever their case, where a column holds text.
+MISSING_WORDS = frozenset({"", "?", "-", "na", "n/a", "nan", "nat", "null", "none", "<na>"})
+#: Standardised numbers are cut to ± this.
+FAR = 10.0
+#: Levels with a column of their own, at most; columns of hashed words; factors kept of them.
+MOST_LEVELS, HASHED_WORDS, WORD_FACTORS = 30, 2**12, 30
+#: A text column has so many words on average.
+WORDY = 2.5
+_ID_NAME = re.compile(r"(^|[_\s.])(id|ids|uuid|guid|key|index)$|^unnamed: \d+$", re.IGNORECASE)
+_ISO_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?")
+_CODE = re.compile(r"0\d+")
+_NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class ColumnPlan:
+    """What one column is taken for (``kind``) and what is done with it, in words (``note``)."""
+
+    name: str
+    kind: str
+    note: str
+
+
+def describe(frame: pd.DataFrame) -> list[ColumnPlan]:
+    """Say column by column what `item_encoder` does with a table of items.
+
+    >>> table = pd.DataFrame({"size": ["1.5", "2", "?"], "colour": ["red", "blue", "red"]})
+    >>> for plan in describe(table):
+    ...     print(plan.name, plan.kind, "|", plan.note)
+    size number | numbers stored as text, 1 missing
+    colour category | 2 levels
+    """
+    return [_plan(str(name), frame[name]) for name in frame.columns]
+
+
+def item_encoder(frame: pd.DataFrame, random_state: int | None = 0) -> ColumnTransformer:
+    """Return the unfitted transformer from tables like ``frame`` to dense numbers.
+
+    Columns are found by name, so a new table may have others besides and in any order.
+
+    >>> table = pd.DataFrame({"size": [1.0, 2.0, None], "colour": ["red", "blue", "red"]})
+    >>> item_encoder(table).fit_transform(table).shape  # size, its absence, blue, red
+    (3, 4)
+    """
+    if not all(isinstance(name, str) for name in frame.columns):
+        raise TypeError("the columns of the items need names: strings, as a file's first line has")
+    kinds: dict[str, list[str]] = {}
+    for plan in describe(frame):
+        kinds.setdefault(plan.kind, []).append(plan.name)
+    rare = max(2, len(frame) // 200)
+    parts: list[tuple[str, Any, Any]] = []
+    if numbers := kinds.get("number", []) + kinds.get("boolean", []):
+        parts.append(("number", make_pipeline(NumberReader(), *_scaled()), numbers))
+    if dates := kinds.get("date"):
+        parts.append(("date", make_pipeline(DateReader(), *_scaled()), dates))
+    if categories := kinds.get("category"):
+        levels = OneHotEncoder(
+            handle_unknown="infrequent_if_exist",
+            min_frequency=rare,
+            max_categories=MOST_LEVELS,
+            sparse_output=False,
+        )
+        parts.append(("category", make_pipeline(CategoryReader(), levels), categories))
+    for name in kinds.get("text", []):
+        words = Pipeline([("words", WordFactors(random_state=random_state)), ("scale", _Scale())])
+        parts.append((f"text {name}", words, name))
+    if not parts:
+        left_out = ", ".join(f"{p.name} ({p.kind})" for p in describe(frame)[:10]) or "none at all"
+        raise ValueError(
+            f"the items have no column to learn from: {left_out}. Give a table with features "
+            "beside the ids: without them no new item can be classified"
+        )
+    return ColumnTransformer(parts, sparse_threshold=0.0, verbose_feature_names_out=True)
+
+
+def unread(frame: pd.DataFrame, kinds: Mapping[str, str]) -> list[str]:
+    """Say which cells of new items hold something that is not of the kind the column was.
+
+    They count as missing. ``kinds`` are those of `describe`, by column.
+
+    >>> unread(pd.DataFrame({"size": ["1.5", "large", ""]}), {"size": "number"})
+    ["column 'size': 1 cell is no number and counts as missing, such as 'large'"]
+    """
+    notes = []
+    for name, kind in kinds.items():
+        if kind in ("number", "boolean"):
+            lost = ~np.isfinite(_numbers(frame[name]))
+        elif kind == "date":
+            lost = _dates(frame[name]).isna().to_numpy()
+        else:
+            continue
+        texts = _texts(frame[name][lost])
+        if (texts := texts[texts != ""]).size:
+            what = (
+                f"1 cell is no {kind} and counts"
+                if texts.size == 1
+                else (f"{texts.size} cells are no {kind}s and count")
+            )
+            notes.append(f"column {name!r}: {what} as missing, such as {str(texts[0])!r}")
+    return notes
+
+
+class NumberReader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Read columns as floats, shape (n, d): text is parsed; what is no finite number is missing.
+
+    >>> NumberReader().fit_transform(pd.DataFrame({"a": [" 1.5", "?", "inf"]})).ravel()
+    array([1.5, nan, nan])
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Remember the columns' names."""
+        self.names_in_ = _names(X)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return floats, shape (n, d), NaN where a cell is no finite number."""
+        columns = [_numbers(X[name]) for name in X.columns]
+        numbers: Array = np.column_stack(columns)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Return the columns' own names."""
+        return np.asarray(self.names_in_)
+
+
+class DateReader(NumberReader):
+    """Read dates as 7 numbers each: days since 1970, cosine and sine of year, week and day.
+
+    >>> DateReader().fit_transform(pd.DataFrame({"d": ["1970-01-02", "?"]})).round(2)[:, :3]
+    array([[1.  , 1.  , 0.02],
+           [ nan,  nan,  nan]])
+    """
+
+    def transform(self, X: Any) -> Array:
+        """Return shape (n, 7 d); NaN where a cell is no date."""
+        return np.column_stack([_calendar(_dates(X[name])) for name in X.columns])
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Return the names with what is measured, such as ``seen days``."""
+        cycles = [f"{wave} of {cycle}" for cycle in ("year", "week", "day") for wave in _WAVES]
+        return np.asarray([f"{name} {of}" for name in self.names_in_ for of in ("days", *cycles)])
+
+
+class CategoryReader(NumberReader):
+    """Read columns as levels, shape (n, d) of str: trimmed text, 2.0 as "2", missing as "".
+
+    >>> CategoryReader().fit_transform(pd.DataFrame({"a": [" red", None, 2.0]})).ravel().tolist()
+    ['red', '', '2']
+    """
+
+    def transform(self, X: Any) -> Any:
+        """Return the levels as strings, shape (n, d)."""
+        return np.column_stack([_texts(X[name]).astype(object) for name in X.columns])
+
+
+class WordFactors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Read one text column as its leading factors: hashed words, tf-idf, truncated SVD.
+
+    >>> texts = pd.Series(["red house", "red car", "blue car", None])
+    >>> WordFactors(n_factors=2).fit_transform(texts).shape
+    (4, 2)
+    """
+
+    def __init__(self, n_factors: int = WORD_FACTORS, random_state: int | None = 0) -> None:
+        self.n_factors = n_factors
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn how telling each word is, and the factors."""
+        counts = _word_counts(X)
+        self.tfidf_ = TfidfTransformer(sublinear_tf=True).fit(counts)
+        wanted = max(1, min(self.n_factors, counts.shape[0] - 1))
+        self.factors_ = TruncatedSVD(wanted, random_state=self.random_state)
+        with np.errstate(invalid="ignore", divide="ignore"):  # texts all alike explain 0 of 0
+            self.factors_.fit(self.tfidf_.transform(counts))
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the factors, shape (n, n_factors)."""
+        factors: Array = self.factors_.transform(self.tfidf_.transform(_word_counts(X)))
+        return factors
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Return a name for every factor."""
+        return self.factors_.get_feature_names_out().astype(object)  # type: ignore[no-any-return]
+
+
+class _Scale(StandardScaler):  # type: ignore[misc]
+    """Standardise, then cut to ±`FAR`: one wild value must not outweigh a table."""
+
+    def transform(self, X: Any, copy: bool | None = None) -> Array:
+        cut: Array = np.clip(super().transform(X, copy=copy), -FAR, FAR)
+        return cut
+
+
+def _scaled() -> tuple[SimpleImputer, StandardScaler]:
+    # A column may be empty in one fold and not in another: it must not vanish there.
+    return SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True), _Scale()
+
+
+def _plan(name: str, column: pd.Series) -> ColumnPlan:
+    plain = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
+    texts = None if plain else _texts(column)  # slow, so only where cells may be anything
+    present = column.notna().to_numpy() if texts is None else texts != ""
+    n, n_missing = len(column), int(np.count_nonzero(~present))
+    distinct = column.nunique() if texts is None else len(np.unique(texts[present]))
+    missing = f", {n_missing} missing" if n_missing else ""
+    if distinct + (n_missing > 0) <= 1:
+        return ColumnPlan(name, "constant", "left out: the same in every row" if n else "left out")
+    if distinct == n and _ID_NAME.search(name):
+        return ColumnPlan(name, "id", "left out: a name for each item")
+    if pd.api.types.is_bool_dtype(column):
+        return ColumnPlan(name, "boolean", f"0 and 1{missing}")
+    if pd.api.types.is_datetime64_any_dtype(column):
+        return ColumnPlan(name, "date", f"dates{missing}")
+    if texts is None:
+        return ColumnPlan(name, "number", f"numbers{missing}")
+    return _plan_text(name, texts[present], n, distinct, missing)
+
+
+def _plan_text(name: str, texts: Any, n: int, distinct: int, missing: str) -> ColumnPlan:
+    """Tell numbers, dates, ids, words and levels apart; ``texts`` are the cells that say any."""
+    if {text.lower() for text in texts} <= {"true", "false"}:
+        return ColumnPlan(name, "boolean", f"0 and 1 stored as text{missing}")
+    codes = any(_CODE.fullmatch(text) for text in texts)  # 007 is a name, not a 7
+    if not codes and np.isfinite(_numbers(pd.Series(texts))).all():
+        return ColumnPlan(name, "number", f"numbers stored as text{missing}")
+    if all(_ISO_DATE.fullmatch(text) for text in texts) and _dates(pd.Series(texts)).notna().all():
+        return ColumnPlan(name, "date", f"dates stored as text{missing}")
+    words = float(np.mean([len(text.split()) for text in texts]))
+    if words >= WORDY and distinct > min(20, n / 2):
+        return ColumnPlan(name, "text", f"{words:.1f} words on average{missing}")
+    if distinct == n and n > 2 and words < 2:
+        return ColumnPlan(name, "id", "left out: different in every row")
+    if words >= 2 and distinct > n / 2:
+        return ColumnPlan(name, "text", f"{words:.1f} words on average{missing}")
+    pooled = "; rare ones pooled" if distinct > MOST_LEVELS else ""
+    return ColumnPlan(name, "category", f"{distinct} levels{pooled}{missing}")
+
+
+def _names(X: Any) -> list[str]:
+    return [str(name) for name in X.columns]
+
+
+def _texts(column: Any) -> NDArray[np.str_]:
+    """Return trimmed text, "" where a cell is missing; whole floats without their ".0"."""
+    values = pd.Series(column)
+    if pd.api.types.is_float_dtype(values):
+        whole = np.isfinite(values.to_numpy(dtype=float, na_value=_NAN)) & (values % 1 == 0)
+        text = [f"{v:.0f}" if w else str(v) for v, w in zip(values, whole, strict=True)]
+    else:
+        text = [_cell(value) for value in values]
+    trimmed = np.array([cell.strip() for cell in text], dtype=str)
+    return np.where(np.isin(np.char.lower(trimmed), list(MISSING_WORDS)), "", trimmed)
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float) and value.is_integer():
+        return f"{value:.0f}"
+    return str(value)
+
+
+def _numbers(column: Any) -> Array:
+    values = pd.Series(column)
+    if not pd.api.types.is_numeric_dtype(values):
+        texts = np.char.lower(_texts(values))
+        texts = np.where(texts == "true", "1", np.where(texts == "false", "0", texts))
+        values = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce")
+    numbers: Array = values.to_numpy(dtype=float, na_value=_NAN)
+    return numbers
+
+
+def _dates(column: Any) -> pd.Series:
+    values = pd.Series(column)
+    if not pd.api.types.is_datetime64_any_dtype(values):
+        texts = pd.Series(_texts(values), dtype=object)
+        values = pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True)
+    elif values.dt.tz is None:
+        values = values.dt.tz_localize("UTC")
+    return values.reset_index(drop=True)
+
+
+_WAVES = ("cosine", "sine")
+
+
+def _calendar(dates: pd.Series) -> Array:
+    """Return days since 1970 and cosine and sine of year, week and day, shape (n, 7)."""
+    since = dates - pd.Timestamp("1970-01-01", tz="UTC")
+    days: Array = (since / pd.Timedelta(days=1)).to_numpy(dtype=float, na_value=_NAN)
+    turns = 2.0 * np.pi * days[:, None] / np.array([365.2425, 7.0, 1.0])
+    waves = np.stack([np.cos(turns), np.sin(turns)], axis=2).reshape(len(days), -1)
+    return np.column_stack([days, waves])
+
+
+def _word_counts(texts: ArrayLike) -> csr_matrix:
+    """Return how often each hashed word occurs, shape (n, `HASHED_WORDS`)."""
+    # Stateless, so nothing of it needs to be kept; single letters are words too.
+    hashing = HashingVectorizer(
+        n_features=HASHED_WORDS, alternate_sign=False, norm=None, token_pattern=r"(?u)\w+"
+    )
+    counts: csr_matrix = hashing.transform(_texts(texts).tolist())
+    return counts

@@ -1,0 +1,216 @@
+"""Items from files: one row per item, the column of ids set apart, the others typed as features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+import pandas as pd
+
+from noisypairs.answers import IntArray, factorise
+from noisypairs.errors import did_you_mean
+from noisypairs.files.cells import ITEM_NAMES, MISSING, as_text, typed
+from noisypairs.files.contents import BadFile, Source, plural, some
+from noisypairs.files.frames import UNNAMED, Table, read_table
+from noisypairs.files.matching import loose, match_ids
+
+CLASS_NAMES = frozenset(
+    {"label", "class", "category", "target", "y", "truth", "true_class", "gold", "true_label"}
+)
+"""Names of a column that holds the class of an item, whatever the case."""
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Items as read: typed features, one row per item, and their ids in the same order."""
+
+    features: pd.DataFrame
+    ids: list[str]
+    id_column: str | None
+    source: Source
+    notes: list[str]
+
+
+def read_items(path: PathLike[str] | str, id: str | None = None) -> tuple[pd.DataFrame, list[str]]:
+    r"""Return the features of the items in a file, one row each, and their ids as text.
+
+    The column of ids is the one named, else guessed by name; without one, ids are row numbers
+    counted from 0.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "items.csv")
+    ...     _ = file.write_text("id,size\n007,1\n008,2\n")
+    ...     features, ids = read_items(file)
+    >>> ids, features["size"].tolist()
+    (['007', '008'], [1, 2])
+    """
+    items = items_of(read_table(path), id)
+    return items.features, items.ids
+
+
+def items_of(table: Table, id: str | None = None, asked: Sequence[str] | None = None) -> Items:
+    """Return the items of a table; `asked`, the ids that pairs use, helps to find their column."""
+    if table.frame.empty:
+        raise BadFile(f"{table.path} has a header but no rows: expected one row per item")
+    column, notes = find_ids(table, id, asked)
+    if column is None:
+        ids, kept = [str(k) for k in range(len(table.frame))], np.arange(len(table.frame))
+    else:
+        ids, kept, more = _unique_ids(table, column)
+        notes += more
+    frame = table.frame.drop(columns=[] if column is None else [column]).iloc[kept]
+    features, mended = typed(frame.reset_index(drop=True), (), table.decimal_comma)
+    notes += [f"{table.path.name}: {note}" for note in mended]
+    for name in features.columns:
+        if str(name).lower() in CLASS_NAMES:
+            notes.append(
+                f"{table.path.name}: column {name!r} may be the class itself and is used as a "
+                "feature; take it out, or give it as a file of known classes (--labels)"
+            )
+    return Items(features, ids, column, table.source, [*table.notes, *notes])
+
+
+def find_ids(
+    table: Table, named: str | None, asked: Sequence[str] | None
+) -> tuple[str | None, list[str]]:
+    """Return the column of ids (None: items are numbered by row, from 0) and a note on the guess.
+
+    By name first; among several names, or without any, the column that holds what is asked for.
+    """
+    columns = [str(name) for name in table.frame.columns]
+    if named is not None:
+        if named not in columns:
+            hint = did_you_mean(named, columns)
+            raise BadFile(f"{table.path}: there is no column {named!r} to hold the ids; {hint}")
+        return named, []
+    likely = [name for name in columns if name.strip().lower() in ITEM_NAMES]
+    likely = likely or [name for name in columns if name == UNNAMED.format(1)]
+    if len(likely) > 1:
+        likely = _holding(table, likely, asked) or likely[:1]
+    elif not likely and asked is not None:
+        likely = _holding(table, columns, asked)
+    if likely:
+        return likely[0], [f"{table.path.name}: ids of the items in column {likely[0]!r}"]
+    _check_row_numbers(table, asked)
+    return None, [f"{table.path.name}: no column of ids, so items are numbered by row, from 0"]
+
+
+def _holding(table: Table, columns: Sequence[str], asked: Sequence[str] | None) -> list[str]:
+    """Return the columns, best first, without repeats that hold at least half of the asked ids."""
+    wanted = {loose(name) for name in asked or ()}
+    shares = {}
+    for name in columns:
+        cells = [loose(text) for text in as_text(table.frame[name])]
+        if len(set(cells)) == len(cells):
+            shares[name] = len(wanted.intersection(cells)) / max(len(wanted), 1)
+    good = sorted((name for name in shares if shares[name] >= 0.5), key=lambda n: -shares[n])
+    if len(good) > 1 and shares[good[0]] == shares[good[1]]:
+        raise BadFile(
+            f"{table.path}: columns {some(good)} could each hold the ids of the items: name one "
+            f"with --id {good[0]}"
+        )
+    return good
+
+
+def _check_row_numbers(table: Table, asked: Sequence[str] | None) -> None:
+    """Refuse to number items by row where the ids asked for are no row numbers."""
+    size = len(table.frame)
+    strange = [name for name in asked or () if not (name.isdecimal() and int(name[:18]) < size)]
+    if strange:
+        raise BadFile(
+            f"{table.path}: no column looks like the ids of the items, and {strange[0]!r} is no "
+            f"row number below {size}. The columns are {some(list(table.frame.columns), 8)}: name "
+            "the one with the ids with --id"
+        )
+
+
+def _unique_ids(table: Table, column: str) -> tuple[list[str], IntArray, list[str]]:
+    """Return ids, the rows kept and notes; equal rows are merged, others of one id refused."""
+    raw = table.frame[column]
+    texts = as_text(raw)
+    missing = np.flatnonzero([text.lower() in MISSING for text in texts])
+    if missing.size:
+        raise BadFile(
+            f"{table.where(int(missing[0]))}: the id in column {column!r} is missing "
+            f"({plural(missing.size, 'row')} in all): fill it in or take the row out"
+        )
+    notes = []
+    spaced = sum(isinstance(v, str) and v != text for v, text in zip(raw, texts, strict=True))
+    if spaced:
+        notes.append(f"{table.path.name}: blanks around {plural(spaced, 'id')} removed")
+    ids, codes = factorise(texts.to_numpy())
+    first = np.full(len(ids), -1)
+    first[codes[::-1]] = np.arange(codes.size)[::-1]
+    repeats = np.flatnonzero(first[codes] != np.arange(codes.size))
+    if repeats.size:
+        _refuse_conflicts(table, column, repeats, first[codes])
+        notes.append(f"{table.path.name}: {plural(repeats.size, 'repeated row')} left out")
+    return ids, first, notes
+
+
+def _refuse_conflicts(table: Table, column: str, repeats: IntArray, first: IntArray) -> None:
+    """Refuse rows that repeat an id with other values; `first` is the first row of each id."""
+    differs = np.zeros(repeats.size, dtype=bool)
+    for name in table.frame.columns:
+        cells = as_text(table.frame[name]).to_numpy()
+        differs |= cells[repeats] != cells[first[repeats]]
+    if differs.any():
+        row = int(repeats[np.argmax(differs)])
+        raise BadFile(
+            f"{table.where(row)}: the id {table.frame[column].iloc[row]!r} stands already on "
+            f"{table.place(int(first[row]))}, with other values: give each item its own id"
+        )
+
+
+def read_labels(path: PathLike[str] | str, ids: Sequence[str]) -> dict[int, str]:
+    r"""Return the known classes in a file as {position in ids: class name}.
+
+    The columns of ids and classes are guessed by name; two columns need no names.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "known.csv")
+    ...     _ = file.write_text("id,class\nb,cat\na,dog\n")
+    ...     read_labels(file, ["a", "b", "c"])
+    {1: 'cat', 0: 'dog'}
+    """
+    return labels_of(read_table(path), ids)[0]
+
+
+def labels_of(table: Table, ids: Sequence[str]) -> tuple[dict[int, str], list[str]]:
+    """Return known classes by position, and notes; one item with two classes is refused."""
+    column, notes = find_ids(table, None, ids if len(table.frame.columns) > 1 else None)
+    if column is None:
+        raise BadFile(f"{table.path}: no column of ids: expected columns such as id and class")
+    others = [str(name) for name in table.frame.columns if name != column]
+    named = [name for name in others if name.strip().lower() in CLASS_NAMES] or others
+    if len(named) != 1:
+        raise BadFile(
+            f"{table.path}: columns {some(named, 8)} could each hold the classes: keep the ids and "
+            "one column called class"
+        )
+    texts, classes = as_text(table.frame[column]), as_text(table.frame[named[0]])
+    given = np.array([name.lower() not in MISSING for name in classes], dtype=bool)
+    same, more = match_ids(texts[given], ids, table.path.name, "the items")
+    position = {name: k for k, name in enumerate(ids)}
+    known: dict[int, str] = {}
+    unknown = 0
+    for row in np.flatnonzero(given).tolist():
+        if texts[row] not in same:
+            unknown += 1
+            continue
+        at = position[same[texts[row]]]
+        if known.setdefault(at, classes[row]) != classes[row]:
+            raise BadFile(
+                f"{table.where(row)}: item {texts[row]!r} is {classes[row]!r} here and "
+                f"{known[at]!r} above: an item has one class"
+            )
+    if unknown:
+        more.append(f"{table.path.name}: {plural(unknown, 'class', 'classes')} of unknown items")
+    if not known:
+        raise BadFile(f"{table.path} names no class of any item: expected columns id and class")
+    notes.append(f"{table.path.name}: classes of {plural(len(known), 'item')} in {named[0]!r}")
+    return known, [*table.notes, *notes, *more]

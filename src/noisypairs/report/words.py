@@ -1,0 +1,102 @@
+"""Numbers as a reader wants them: shares in percent, intervals from … to …, counts with commas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from noisypairs.estimation import Interval
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """Return a share in percent.
+
+    >>> percent(0.256), percent(0.256, 1)
+    ('26%', '25.6%')
+    """
+    return f"{share:.{decimals}%}"
+
+
+def between(interval: Interval) -> str:
+    """Return the two ends of an interval of a share.
+
+    >>> between(Interval(0.9, 0.87, 0.93))
+    '87 to 93%'
+    """
+    low, high = percent(interval.low), percent(interval.high)
+    return high if low == high else f"{low.removesuffix('%')} to {high}"
+
+
+def confidence(interval: Interval) -> str:
+    """Return the ends of an interval with its level.
+
+    >>> confidence(Interval(0.9, 0.87, 0.93))
+    '87 to 93% at 95% confidence'
+    """
+    return f"{between(interval)} at {percent(interval.level)} confidence"
+
+
+def share(interval: Interval) -> str:
+    """Return an estimate with the ends of its interval, for a table.
+
+    >>> share(Interval(0.9, 0.87, 0.93))
+    '90% (87 to 93%)'
+    """
+    return f"{percent(interval.estimate)} ({between(interval)})"
+
+
+def chance(probability: float) -> str:
+    """Return a probability in percent that claims no certainty.
+
+    >>> chance(0.42), chance(0.9999), chance(0.0001)
+    ('42%', 'over 99%', 'under 1%')
+    """
+    if probability > 0.99:
+        return "over 99%"
+    return "under 1%" if probability < 0.01 else percent(probability)
+
+
+def sentence(text: str) -> str:
+    """Return the text with a capital and a full stop.
+
+    >>> sentence("mean belief in the class"), sentence("Is it?")
+    ('Mean belief in the class.', 'Is it?')
+    """
+    text = text.strip()
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?", "…")) else ".")
+
+
+def shortened(text: str, longest: int) -> str:
+    """Return the text, cut where it is longer than that.
+
+    >>> shortened("abcdef", 4), shortened("abc", 4)
+    ('abc…', 'abc')
+    """
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def count(number: int, one: str, many: str | None = None) -> str:
+    """Return a number with its noun.
+
+    >>> count(1, "item"), count(2130, "item"), count(0, "class", "classes")
+    ('1 item', '2,130 items', '0 classes')
+    """
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def listed(names: Iterable[object]) -> str:
+    """Return names as part of a sentence.
+
+    >>> listed(["a", "b", "c"]), listed(["a"])
+    ('a, b and c', 'a')
+    """
+    *first, last = map(str, names)
+    return f"{', '.join(first)} and {last}" if first else last
+
+
+def described(features: Mapping[str, str], longest: int = 110) -> str:
+    """Return an item's features in one line, cut where it gets too long to compare.
+
+    >>> described({"colour": "red", "size": "3"})
+    'colour red; size 3'
+    """
+    return shortened("; ".join(f"{name} {value}" for name, value in features.items()), longest)

@@ -1,0 +1,248 @@
+"""Belief propagation over a stream of answers: item-sized arrays, and no edge is remembered.
+
+Belief propagation keeps two messages per pair. They need not be kept: with h the log-beliefs of the
+items and f the message an answer makes of a cavity,
+
+    m_{j→i}(t) = f( h_j(t−1) − m_{i→j}(t−1) ),   m_{i→j}(t−1) = f( h_i(t−2) − m_{j→i}(t−2) ),   …
+
+so the beliefs of the last ``depth`` sweeps give them back, pair by pair, while the pairs stream by.
+From a fresh start that is belief propagation exactly for ``depth`` sweeps; later the error of
+cutting off shrinks with every level by the slope of f, which is below one. Memory follows the
+items, time the pairs. Two things differ from `noisypairs.propagation`: answers on one pair are not
+merged (each is an edge of its own, which counts repeats a little too often), and damping acts on
+items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisypairs import families
+from noisypairs.algebra import Array
+from noisypairs.em import CERTAIN, Potential
+from noisypairs.factors import PROBABILITY_FLOOR
+from noisypairs.noise import NoiseModel
+
+#: Answers worked on at once: the arrays of one batch stay within tens of megabytes.
+BATCH = 500_000
+
+
+class Stream(Protocol):
+    """What can be streamed: `noisypairs.tables.PairTable`, or anything like it."""
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        ...
+
+    def batches(self, size: int) -> Iterator[Any]:
+        """Yield batches with left, right, same, annotator and weight."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One pass over the answers: new log-beliefs and, under the old ones, what was counted.
+
+    ``log_item`` (n_items, K); ``log_scale`` is Σ_i log Σ_y φ_i(y) Π m(y) of the new beliefs;
+    ``same`` and ``different`` (n_groups, K, K) are the expected counts of the M-step and
+    ``log_edges`` the pairs' share of the Bethe log-likelihood, both at the beliefs swept from.
+    """
+
+    log_item: Array
+    log_scale: float
+    same: Array
+    different: Array
+    log_edges: float
+
+
+@dataclass(frozen=True)
+class StreamedInference:
+    """Where the streaming loop stopped; fields as in `noisypairs.em.Inference`."""
+
+    item_proba: Array
+    potential: Array
+    matrices: Array
+    noise: NoiseModel
+    log_likelihood: float
+    converged: bool
+    history: list[dict[str, float]] = field(repr=False)
+
+
+def sweep(
+    table: Stream,
+    log_phi: Array,
+    past: list[Array],
+    S: Array,
+    *,
+    clamped: NDArray[np.bool_] | None = None,
+    size: int = BATCH,
+) -> Sweep:
+    """Renew all beliefs in one pass; ``past`` holds log-beliefs (n_items, K), newest first.
+
+    ``S`` is (K, K), or (R, K, K) by annotator code. ``clamped`` items keep log φ.
+    """
+    n, K = log_phi.shape
+    groups = S if S.ndim == 3 else S[None]
+    factors = np.stack([1 - groups, groups], axis=1).reshape(-1, K, K)  # by 2·group + same
+    factors = np.maximum(factors, PROBABILITY_FLOOR)
+    total, counts, log_edges = log_phi.copy(), np.zeros((len(factors), K * K)), 0.0
+    for batch in table.batches(size):
+        proper = batch.left != batch.right
+        left, right = batch.left[proper], batch.right[proper]
+        group = batch.annotator[proper] if S.ndim == 3 else 0
+        kind = 2 * group + batch.same[proper]
+        weight = None if batch.weight is None else batch.weight[proper]
+        carry = _Carrier(factors, kind, weight)
+        (to_left, to_right), cavities = _messages(carry, left, right, past)
+        for k in range(1, K):
+            total[:, k] += np.bincount(left, to_left[:, k], n)
+            total[:, k] += np.bincount(right, to_right[:, k], n)
+        joint, log_total = carry.joint(*cavities)
+        log_edges += log_total
+        counts += _by_kind(joint, kind, weight, len(factors))
+    if clamped is not None:
+        total[clamped] = log_phi[clamped]
+    log_normaliser = _normalise(total)
+    split = counts.reshape(-1, 2, K, K)
+    split = (split + split.swapaxes(2, 3)) / 2
+    return Sweep(total, float(log_normaliser.sum()), split[:, 1], split[:, 0], log_edges)
+
+
+def infer(
+    table: Stream,
+    potential: Potential,
+    item_proba: Array,
+    noise: NoiseModel,
+    fit_noise: families.Fit,
+    *,
+    n_groups: int = 1,
+    clamp: Mapping[int, int] | None = None,
+    max_iter: int = 10,
+    tol: float = 5e-3,
+    sweeps: int = 5,
+    depth: int = 3,
+    damping: float = 0.1,
+    size: int = BATCH,
+) -> StreamedInference:
+    """Run the loop of `noisypairs.em.infer` on a stream: ``sweeps`` passes a round at most.
+
+    A sweep counts for the M-step as it goes, so a round needs no pass of its own for S. With
+    ``n_groups`` > 1 annotators get matrices of their own, shrunk towards the crowd's.
+    """
+    if sweeps < 2 or depth < 1:
+        raise ValueError(f"sweeps={sweeps}, depth={depth}: expected at least 2 sweeps and depth 1")
+    K = item_proba.shape[1]
+    S = noise.same_probability(K)
+    S = np.broadcast_to(S, (n_groups, K, K)) if n_groups > 1 else S
+    clamped = np.zeros(len(item_proba), dtype=bool)
+    if clamp:
+        clamped[list(clamp)] = True
+    past = [np.log(np.clip(item_proba, CERTAIN, None))]
+    history: list[dict[str, float]] = []
+    converged, log_likelihood, passes = False, -np.inf, 0
+    for _ in range(max_iter):
+        phi = np.clip(potential(item_proba), CERTAIN, None)
+        log_phi = np.log(phi / phi.sum(axis=1, keepdims=True))
+        if clamp:
+            known = np.array(list(clamp.values()))[:, None]
+            log_phi[list(clamp)] = np.where(np.arange(K) == known, 0.0, -np.inf)
+        past[0][clamped] = log_phi[clamped]
+        log_scale = np.nan
+        for number in range(sweeps):
+            done = sweep(table, log_phi, past, S, clamped=clamped, size=size)
+            log_likelihood = log_scale + done.log_edges
+            before, log_scale, passes = past[0], done.log_scale, passes + 1
+            mixed = np.where(
+                clamped[:, None], log_phi, (1 - damping) * done.log_item + damping * before
+            )
+            _normalise(mixed)
+            past = [mixed, *past[: depth - 1]]
+            # Shallower than asked for, or without the scale of a sweep before, nothing is judged.
+            ready = number > 0 and len(past) == depth
+            if ready and float(np.abs(np.exp(mixed) - np.exp(before)).max()) < tol:
+                break
+        noise = fit_noise(done.same.sum(axis=0), done.different.sum(axis=0))
+        crowd = noise.same_probability(K)
+        new_S = families.group_matrices(done.same, done.different, crowd) if n_groups > 1 else crowd
+        beliefs = np.exp(past[0])
+        moved = float(np.abs(new_S - S).max()), float(np.abs(beliefs - item_proba).mean())
+        history.append({"noise_change": moved[0], "belief_change": moved[1], "passes": passes})
+        S, item_proba = new_S, beliefs
+        if len(past) == depth and max(moved) < tol:
+            converged = True
+            break
+    return StreamedInference(
+        item_proba, np.exp(log_phi), S, noise, log_likelihood, converged, history
+    )
+
+
+class _Carrier:
+    """Factors ψ of a batch of answers, ready to carry cavities across them."""
+
+    def __init__(self, factors: Array, kind: NDArray[Any], weight: Array | None) -> None:
+        self.kind, self.factors = kind, factors
+        self.own: Array | None = None
+        if weight is not None or len(factors) > 2:
+            power = 1.0 if weight is None else weight[:, None, None]
+            self.own = np.exp(power * np.log(factors)[kind])
+
+    def __call__(self, log_cavity: Array) -> Array:
+        """Return log Σ_y exp(c(y)) ψ(y, y'), relative to class 0, for cavities (m, K)."""
+        scaled = np.exp(log_cavity - log_cavity.max(axis=1, keepdims=True))
+        if self.own is not None:
+            carried = np.einsum("my,myz->mz", scaled, self.own)
+        else:
+            says_same = self.kind[:, None] == 1
+            carried = np.where(says_same, scaled @ self.factors[1], scaled @ self.factors[0])
+        log_carried: Array = np.log(carried)
+        return log_carried - log_carried[:, :1]
+
+    def joint(self, left: Array, right: Array) -> tuple[Array, float]:
+        """P(y, y' | everything) for log-cavities (m, K) each, shape (m, K·K); Σ log-normalisers."""
+        tops = left.max(axis=1), right.max(axis=1)
+        outer = (
+            np.exp(left - tops[0][:, None])[:, :, None]
+            * (np.exp(right - tops[1][:, None])[:, None, :])
+        )
+        outer *= self.factors[self.kind] if self.own is None else self.own
+        flat = outer.reshape(len(left), -1)
+        total = flat.sum(axis=1)
+        flat /= total[:, None]
+        return flat, float((np.log(total) + tops[0] + tops[1]).sum())
+
+
+def _messages(
+    carry: _Carrier, left: NDArray[Any], right: NDArray[Any], past: list[Array]
+) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
+    """Return the messages (to left, to right) of this sweep, and the cavities (left, right).
+
+    Goes through the past from the oldest beliefs on; the oldest have no message to take out.
+    """
+    to_left: Any = 0.0
+    to_right: Any = 0.0
+    for beliefs in reversed(past):
+        at_left, at_right = beliefs[left] - to_left, beliefs[right] - to_right
+        to_left, to_right = carry(at_right), carry(at_left)
+    return (to_left, to_right), (at_left, at_right)
+
+
+def _by_kind(joint: Array, kind: NDArray[Any], weight: Array | None, n_kinds: int) -> Array:
+    """Sum the rows of joint (m, K·K), times weight, by kind of answer: (n_kinds, K·K)."""
+    weighted = joint if weight is None else joint * weight[:, None]
+    columns = [np.bincount(kind, column, n_kinds) for column in weighted.T]
+    return np.stack(columns, axis=1)
+
+
+def _normalise(log_weight: Array) -> Array:
+    """Let exp of each row (n, K) sum to one, in place; return what was taken off, (n,)."""
+    top = log_weight.max(axis=1)
+    log_weight -= top[:, None]
+    rest: Array = np.log(np.exp(log_weight).sum(axis=1))
+    log_weight -= rest[:, None]
+    return np.asarray(top + rest)

@@ -1,0 +1,23 @@
+"""Pair tables of any size through Ibis: files and engines, counted where they are.
+
+`PairTable` stands wherever `noisypairs.Pairs` do. DuckDB, embedded, is the default engine; Spark
+(`spark_engine`) and every other back end of Ibis run the same expressions.
+"""
+
+from noisypairs.tables.engine import (
+    ChangedTable,
+    UnreadableTable,
+    duckdb_engine,
+    spark_engine,
+)
+from noisypairs.tables.table import AnnotatorCounts, Batch, PairTable
+
+__all__ = [
+    "AnnotatorCounts",
+    "Batch",
+    "ChangedTable",
+    "PairTable",
+    "UnreadableTable",
+    "duckdb_engine",
+    "spark_engine",
+]

@@ -1,0 +1,144 @@
+"""Where a pair table comes from: files that must not change, or an Ibis expression."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
+
+from noisypairs.tables.engine import (
+    ChangedTable,
+    duckdb_engine,
+    forgiving,
+    naming,
+    read_with_spark,
+)
+
+Kind = Literal["parquet", "csv"]
+SUFFIXES: dict[str, tuple[str, ...]] = {
+    "parquet": (".parquet", ".pq"),
+    "csv": (".csv", ".csv.gz", ".tsv", ".txt"),
+}
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of pairs read by one engine; pickles as its paths and is opened anew elsewhere.
+
+    ``state`` is (path, bytes, time of change) of every file when the table was opened; every pass
+    compares before and after, and refuses (`ChangedTable`) where they differ.
+    """
+
+    kind: Kind
+    paths: tuple[str, ...]
+    state: tuple[tuple[str, int, int], ...]
+    settings: tuple[tuple[str, Any], ...] = ()
+    engine: Any = field(default=None, compare=False, repr=False)
+
+    @classmethod
+    def find(cls, path: str | Path, kind: Kind, settings: dict[str, Any], engine: Any) -> Files:
+        """Take a file, a folder (every file of the kind below it) or a glob pattern."""
+        paths = tuple(_expand(Path(path), kind))
+        return cls(kind, paths, _state(paths), tuple(settings.items()), engine)
+
+    @property
+    def name(self) -> str:
+        """The file, or the first of so many."""
+        more = f" (and {len(self.paths) - 1} more files)" if len(self.paths) > 1 else ""
+        return f"{self.paths[0]}{more}"
+
+    @cached_property
+    def table(self) -> Any:
+        """The files as one Ibis table, columns as they are (those of a CSV all text)."""
+        engine = self.engine or duckdb_engine(**dict(self.settings))
+        with naming(self.name), forgiving():
+            if engine.name == "pyspark":
+                return read_with_spark(engine, self.kind, self.paths)
+            if self.kind == "parquet":
+                return engine.read_parquet(list(self.paths))
+            # "007" is not 7: no guessing of types.
+            return engine.read_csv(list(self.paths), all_varchar=True)
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Read inside the block; raise if the files were or are no longer those first opened."""
+        self._check("since it was opened")
+        with naming(self.name):
+            yield
+        self._check("while it was read")
+
+    def _check(self, when: str) -> None:
+        before = {path: rest for path, *rest in self.state}
+        now = {path: rest for path, *rest in _state(self.paths)}
+        changed = [path for path in before if before[path] != now.get(path)]
+        if changed:
+            (old, _), new = before[changed[0]], now.get(changed[0])
+            what = f"went from {old:,} to {new[0]:,} bytes" if new else "is gone"
+            raise ChangedTable(
+                f"{changed[0]} changed {when} ({what}): counts of it would belong to no one "
+                "state. Let whoever writes it finish, then open the table again"
+            )
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {k: v for k, v in self.__dict__.items() if k not in ("table", "engine")}
+        if self.engine is not None:
+            raise TypeError(
+                "a pair table on a given engine cannot be sent to another process: its connection "
+                "lives here. Use n_jobs=1, or open the files without engine="
+            )
+        return kept | {"engine": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
+
+@dataclass(frozen=True)
+class Expression:
+    """A table that some Ibis back end holds; it cannot be watched, only its rows be counted."""
+
+    table: Any
+    name: str = "the Ibis table"
+
+    @contextmanager
+    def unchanged(self) -> Iterator[None]:
+        """Read inside the block; the engine's errors become sentences."""
+        with naming(self.name):
+            yield
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise TypeError(
+            "a pair table from an Ibis expression cannot be sent to another process: its "
+            "connection lives here. Use n_jobs=1, or PairTable.from_parquet"
+        )
+
+
+Source = Files | Expression
+
+
+def _expand(path: Path, kind: Kind) -> list[str]:
+    """Return the files meant by ``path``, sorted; refuse when there are none."""
+    if path.is_dir():
+        found = [p for p in path.rglob("*") if p.name.endswith(SUFFIXES[kind]) and p.is_file()]
+        # Spark and others keep files of their own, which begin with _ or a dot.
+        names = sorted(str(p) for p in found if not p.name.startswith(("_", ".")))
+        if not names:
+            raise FileNotFoundError(f"the folder {path} holds no {kind} file")
+        return names
+    names = [str(path)] if path.is_file() else sorted(glob.glob(str(path)))
+    if not names:
+        raise FileNotFoundError(f"{path}: there is no such file, folder or pattern")
+    return names
+
+
+def _state(paths: tuple[str, ...]) -> tuple[tuple[str, int, int], ...]:
+    found = []
+    for path in paths:
+        if os.path.exists(path):
+            facts = os.stat(path)
+            found.append((path, facts.st_size, facts.st_mtime_ns))
+    return tuple(found)

@@ -1,0 +1,394 @@
+"""PairTable: pairs that stay where they are, for learners that need only sums over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisypairs.algebra import Array
+from noisypairs.audit import Audit
+from noisypairs.columns import check_index, check_labels, clean_ids, id_array
+from noisypairs.pairs import Labels, Pairs
+from noisypairs.reduction import ItemCounts
+from noisypairs.tables import sums
+from noisypairs.tables.auditing import audit_table
+from noisypairs.tables.engine import ChangedTable, fetch, stream
+from noisypairs.tables.reading import ROLES, Opened, Role, open_answers
+from noisypairs.tables.source import Expression, Files, Source
+
+#: Answers per batch: some tens of megabytes at work, whatever the size of the table.
+BATCH = 1_000_000
+
+
+class Batch(NamedTuple):
+    """Some answers as flat arrays of one length; annotator (codes) and weight may be None."""
+
+    left: NDArray[np.int64]
+    right: NDArray[np.int64]
+    same: NDArray[np.bool_]
+    annotator: NDArray[np.int32] | None
+    weight: Array | None
+
+
+class AnnotatorCounts(NamedTuple):
+    """Answers by annotator, names sorted: weight of "same", of all, how many, (R,) each."""
+
+    names: NDArray[Any]
+    same: Array
+    total: Array
+    n_answers: NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairTable:
+    """Noisy answers in files or in an engine, of any size; use it wherever `Pairs` are taken.
+
+    Build one with `from_parquet`, `from_csv` or `from_ibis`. Learners that weigh items need one
+    pass over the pairs, made by the engine; learners that need the pairs themselves load them
+    (`to_pairs`), 9 bytes each. Indexing takes items and gives the sub-graph on them, lazily, so
+    scikit-learn's splitters work. Nothing is read twice that was counted once.
+
+    >>> import ibis, pyarrow
+    >>> table = pyarrow.table({"left": [0, 1, 0], "right": [1, 2, 3], "same": [1, 0, 1]})
+    >>> pairs = PairTable.from_ibis(ibis.memtable(table), n_items=4)
+    >>> pairs
+    PairTable(n_items=4, n_pairs=3)
+    >>> pairs.item_counts().same
+    array([2., 1., 0., 1.])
+    """
+
+    source: Source
+    recipe: Mapping[str, Any]
+    labels: Labels = field(default_factory=lambda: MappingProxyType({}))
+    kept: NDArray[np.int64] | None = None
+    self_pairs: bool = True
+
+    # --- building ---------------------------------------------------------------------------
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: str | Path,
+        *,
+        items: ArrayLike | None = None,
+        n_items: int | None = None,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+        temp_directory: str | None = None,
+        engine: Any = None,
+        labels: Labels | None = None,
+        **columns: Any,
+    ) -> PairTable:
+        """Read a Parquet file, folder or pattern where it lies.
+
+        ``n_items`` says that the columns hold positions; ``items`` are ids in the order of X, to
+        which the columns are joined in the engine. ``memory_limit`` ("2GB"), ``threads`` and
+        ``temp_directory`` are DuckDB's; ``engine`` is another Ibis connection, such as
+        `spark_engine()`. ``columns`` are left, right, same, annotator, weight (names, guessed as
+        `Pairs.from_frame` does; False leaves one out), unsure ("raise" or "drop") and
+        drop_unknown (False: refuse ids that are not among the items).
+        """
+        settings = {"memory_limit": memory_limit, "threads": threads}
+        settings["temp_directory"] = temp_directory
+        source = Files.find(path, "parquet", settings, engine)
+        return cls._opened(source, items, n_items, labels, columns)
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | Path,
+        *,
+        items: ArrayLike | None = None,
+        n_items: int | None = None,
+        memory_limit: str | None = None,
+        threads: int | None = None,
+        temp_directory: str | None = None,
+        engine: Any = None,
+        labels: Labels | None = None,
+        **columns: Any,
+    ) -> PairTable:
+        """Read CSV files where they lie, ids as text ("007" is not 7); else as `from_parquet`."""
+        settings = {"memory_limit": memory_limit, "threads": threads}
+        settings["temp_directory"] = temp_directory
+        source = Files.find(path, "csv", settings, engine)
+        return cls._opened(source, items, n_items, labels, columns)
+
+    @classmethod
+    def from_ibis(
+        cls,
+        table: Any,
+        *,
+        items: ArrayLike | None = None,
+        n_items: int | None = None,
+        labels: Labels | None = None,
+        **columns: Any,
+    ) -> PairTable:
+        """Take any Ibis table expression: of DuckDB, Spark or a warehouse. See `from_parquet`."""
+        return cls._opened(Expression(table), items, n_items, labels, columns)
+
+    @classmethod
+    def _opened(
+        cls,
+        source: Source,
+        items: ArrayLike | None,
+        n_items: int | None,
+        labels: Labels | None,
+        columns: dict[str, Any],
+    ) -> PairTable:
+        policies = {
+            "unsure": columns.pop("unsure", "raise"),
+            "drop_unknown": columns.pop("drop_unknown", False),
+        }
+        strange = set(columns) - set(ROLES)
+        if strange:
+            raise TypeError(f"unknown arguments {sorted(strange)}: expected {', '.join(ROLES)}")
+        named: dict[str, Role] = {role: columns.get(role) for role in ROLES}
+        recipe = {"named": named, "items": items, "n_items": n_items, **policies}
+        table = cls(source, MappingProxyType(recipe))
+        return table.with_labels(labels) if table._base.n_pairs else table  # opens it
+
+    @cached_property
+    def _base(self) -> Opened:
+        """The table as first looked at; opened again where this object was unpickled."""
+        return open_answers(self.source, **self.recipe)
+
+    @cached_property
+    def _answers(self) -> Any:
+        """The Ibis expression of exactly the answers this object stands for."""
+        found = self._base.answers
+        if self.kept is not None:
+            found = sums.among_items(found, self.kept)
+        return found if self.self_pairs else found.filter(found.left != found.right)
+
+    def _changed(self, **changes: Any) -> PairTable:
+        new = replace(self, **changes)
+        if "_base" in self.__dict__:  # what was looked at need not be looked at again
+            new.__dict__["_base"] = self._base
+        return new
+
+    # --- what Pairs have too ----------------------------------------------------------------
+
+    @property
+    def n_items(self) -> int:
+        """Number of items, in pairs or not."""
+        return self._base.n_items if self.kept is None else int(self.kept.size)
+
+    @cached_property
+    def n_pairs(self) -> int:
+        """Number of answers, repeats and (unless left out) self pairs included."""
+        if self.kept is None:
+            return self._base.n_pairs - (0 if self.self_pairs else self._base.self_pairs)
+        with self.source.unchanged():
+            return int(fetch(self._answers.count()).as_py())
+
+    @property
+    def item_ids(self) -> NDArray[Any] | None:
+        """The ids behind the positions, where the table was joined by ids."""
+        ids = self._base.item_ids
+        return ids if ids is None or self.kept is None else ids[self.kept]
+
+    @property
+    def dropped(self) -> Mapping[str, int]:
+        """How many rows were left out, unsure answers and unknown items."""
+        return MappingProxyType(self._base.dropped if self.kept is None else {})
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(n_items,): beside X, pairs have one entry per item."""
+        return (self.n_items,)
+
+    def __len__(self) -> int:
+        return self.n_items
+
+    def __repr__(self) -> str:
+        return f"PairTable(n_items={self.n_items}, n_pairs={self.n_pairs})"
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.object_]:
+        """Return one None per item: scikit-learn then splits by KFold, as it does for `Pairs`."""
+        if dtype is not None and np.dtype(dtype) != np.dtype(object):
+            raise TypeError(f"a PairTable is no array of {dtype}: use batches() or to_pairs()")
+        return np.full(self.n_items, None, dtype=object)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PairTable:
+        return self  # nothing in here can change
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = {name: self.__dict__[name] for name in ("source", "kept", "self_pairs")}
+        return state | {"labels": dict(self.labels), "recipe": dict(self.recipe)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        frozen = {name: MappingProxyType(state[name]) for name in ("labels", "recipe")}
+        self.__dict__.update(state | frozen)
+
+    def __getitem__(self, rows: Any) -> PairTable:
+        """Return the sub-graph on the items ``rows``, renumbered in that order; reads nothing."""
+        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
+            rows = rows[0]
+        chosen = check_index(rows, self.n_items, "items")
+        if np.unique(chosen).size < chosen.size:
+            raise ValueError("an item can stand in a sub-graph once: rows name some item twice")
+        new = {old: at for at, old in enumerate(chosen.tolist())} if self.labels else {}
+        labels = {new[k]: name for k, name in self.labels.items() if k in new}
+        kept = chosen if self.kept is None else self.kept[chosen]
+        return self._changed(kept=kept, labels=MappingProxyType(labels))
+
+    def without_self_pairs(self) -> PairTable:
+        """Leave out pairs of an item with itself; the same object if there are none."""
+        return (
+            self._changed(self_pairs=False) if self.self_pairs and self._base.self_pairs else self
+        )
+
+    def with_labels(self, labels: Labels | None) -> PairTable:
+        """Return the same table with these known classes, {item position: class}, and no others."""
+        return self._changed(labels=MappingProxyType(check_labels(labels, self.n_items)))
+
+    # --- sums, made by the engine -----------------------------------------------------------
+
+    @cached_property
+    def _counted(self) -> tuple[Array, Array, NDArray[np.int64]]:
+        with self.source.unchanged():
+            found = sums.count_items(self._answers, self.n_items)
+        if self.kept is None:
+            self._require_rows(int(found[2].sum()) // 2, self._base.n_pairs - self._base.self_pairs)
+        return found
+
+    def item_counts(self) -> ItemCounts:
+        """Return s_i and d_i as `reduction.item_counts` does: the point-wise learners' one pass."""
+        same, total, _ = self._counted
+        return ItemCounts(same, total - same)
+
+    def degrees(self) -> NDArray[np.int64]:
+        """Return the number of answers about each item, self pairs aside, shape (n_items,)."""
+        return self._counted[2]
+
+    def pooled_answers(self) -> Pairs:
+        """Return one weighted answer of each kind: all that the share of "same" depends on.
+
+        Weights are the totals, in float32 as those of all `Pairs` (relative error below 1e-7).
+        """
+        same, total, _ = self._counted
+        weight = np.array([same.sum(), (total - same).sum()]) / 2
+        said = weight > 0
+        zero, one = np.zeros(2, int), np.ones(2, int)
+        return Pairs(
+            zero[said], one[said], np.array([True, False])[said], n_items=2, weight=weight[said]
+        )
+
+    def neighbour_sums(self, values: ArrayLike) -> tuple[Array, Array]:
+        """Return Σ_j w·values[j] over "same" and over "different" answers, (n_items, k) each.
+
+        ``values`` is (n_items, k). With messages as values it is the sum of an E-step; with
+        indicators of folds it counts answers by the fold of the other item.
+        """
+        given = np.asarray(values, dtype=float)
+        if given.ndim != 2 or len(given) != self.n_items:
+            raise ValueError(f"values has shape {given.shape}, expected ({self.n_items}, k)")
+        with self.source.unchanged():
+            return sums.sum_neighbours(self._answers, given)
+
+    @cached_property
+    def annotator_counts(self) -> AnnotatorCounts | None:
+        """Answers by annotator, or None where the table does not say who answered."""
+        if "annotator" not in self._base.answers.columns:
+            return None
+        with self.source.unchanged():
+            rows = sums.count_annotators(self._answers)
+        names = clean_ids([row[0] for row in rows], "annotator")
+        order = sorted(set(names))
+        table = np.zeros((3, len(order)))
+        np.add.at(table.T, [order.index(n) for n in names], np.array([row[1:] for row in rows]))
+        return AnnotatorCounts(id_array(order), table[0], table[1], table[2].astype(np.int64))
+
+    @property
+    def annotator_names(self) -> NDArray[Any] | None:
+        """Sorted names of the annotators, as in `Pairs`."""
+        counts = self.annotator_counts
+        return None if counts is None else counts.names
+
+    def audit(self, most_pairs: int = 2_000_000) -> Audit:
+        """Report what `Pairs.audit` does; triangles of a sample beyond ``most_pairs`` pairs."""
+        return audit_table(self, most_pairs)
+
+    def count_repeats(self) -> dict[str, int]:
+        """Return repeated pairs, answers beyond the first, and contradictions."""
+        with self.source.unchanged():
+            return sums.count_repeats(self._answers)
+
+    # --- the pairs themselves ---------------------------------------------------------------
+
+    def batches(self, size: int = BATCH) -> Iterator[Batch]:
+        """Stream all answers in batches of at most ``size``, in no promised order.
+
+        Finish one stream before asking the table for anything else: they share a connection.
+        """
+        yield from self._stream(self._answers, size, self.n_pairs)
+
+    def _stream(self, expression: Any, size: int, expected: int | None) -> Iterator[Batch]:
+        if size < 1:
+            raise ValueError(f"size={size!r}: expected a positive number of answers")
+        names = self.annotator_names
+        codes = None if names is None else {name: k for k, name in enumerate(names.tolist())}
+        seen = 0
+        with self.source.unchanged():
+            for rows in stream(expression, size):
+                seen += rows.num_rows
+                yield _batch(rows, codes)
+        if expected is not None:
+            self._require_rows(seen, expected)
+
+    def to_pairs(self) -> Pairs:
+        """Load everything into memory, 9 bytes a pair, 17 with annotator and weight."""
+        return self._load(self._answers, self.n_pairs)
+
+    def sample(self, n_pairs: int, random_state: int = 0) -> Pairs:
+        """Load about ``n_pairs`` pairs (all if there are no more), the same for any row order."""
+        if n_pairs >= self.n_pairs:
+            return self.to_pairs()
+        share = n_pairs / self.n_pairs
+        return self._load(sums.some_pairs(self._answers, share, random_state), None)
+
+    def _load(self, expression: Any, expected: int | None) -> Pairs:
+        parts = list(self._stream(expression, BATCH, expected))
+        columns: list[Any] = [
+            None if not parts or parts[0][k] is None else np.concatenate([p[k] for p in parts])
+            for k in range(5)
+        ]
+        if not parts:
+            columns[:3] = np.zeros(0, int), np.zeros(0, int), np.zeros(0, bool)
+        # Engines return rows in any order: one order for all, so that models repeat.
+        keys = [column for column in (columns[4], *columns[2::-1]) if column is not None]
+        order = np.lexsort(keys)
+        columns = [column if column is None else column[order] for column in columns]
+        left, right, same, who, weight = columns
+        names = self.annotator_names
+        who = None if who is None or names is None else names[who]
+        return Pairs(left, right, same, self.n_items, who, weight, self.labels)
+
+    def _require_rows(self, seen: int, expected: int) -> None:
+        if seen != expected:
+            raise ChangedTable(
+                f"{self.source.name} had {expected:,} usable pairs when it was opened and {seen:,} "
+                "now: it changed while it was read. Open the table again when nothing writes to it"
+            )
+
+
+def _batch(rows: Any, codes: dict[Any, int] | None) -> Batch:
+    """Turn an Arrow record batch into flat arrays."""
+    left, right = (rows.column(end).to_numpy().astype(np.int64) for end in ("left", "right"))
+    same = rows.column("same").to_numpy(zero_copy_only=False).astype(np.bool_)
+    names = rows.schema.names
+    who = None
+    if codes is not None:
+        told = rows.column("annotator").dictionary_encode()
+        distinct = clean_ids(told.dictionary.to_pylist(), "annotator")
+        own = np.array([codes[name] for name in distinct], dtype=np.int32)
+        who = own[told.indices.to_numpy()]
+    weight = rows.column("weight").to_numpy().astype(float) if "weight" in names else None
+    return Batch(left, right, same, who, weight)
