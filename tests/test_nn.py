@@ -26,9 +26,9 @@ from noisypairs.nn import (  # noqa: E402
     TorchClassifier,
     TorchRegressor,
     TrainingDiverged,
-    _scores,
     paper_network,
 )
+from noisypairs.nn.estimators import _scores  # noqa: E402
 
 Floats = NDArray[np.float64]
 Rows = tuple[Floats, Floats, Floats]

@@ -53,6 +53,11 @@ class Inference:
     converged: bool
     history: list[dict[str, float]] = field(repr=False)
 
+    @property
+    def item_proba(self) -> Array:
+        """P(class | everything) of the items, shape (n_items, K)."""
+        return self.beliefs.item
+
 
 def infer(
     graph: PairGraph,

@@ -27,6 +27,7 @@ class Factors:
         both = np.stack([1 - same, same], axis=1).reshape(-1, n_classes * n_classes)
         self.log_table: FloatArray = np.log(np.maximum(both, PROBABILITY_FLOOR))
         self.table, self.table_log_scale = self._scaled(self.log_table)
+        self._only: tuple[FloatArray, FloatArray] | None = None  # of a graph that is one block
 
     def _scaled(self, log_factor: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Split log-factors (m, K·K) into factors (m, K, K) with maximum one and a log-scale."""
@@ -59,9 +60,13 @@ class Factors:
 
     def __call__(self, block: slice) -> tuple[FloatArray, FloatArray]:
         """Return the factors (m, K, K), scaled to maximum one, and their log-scale (m,)."""
+        if self._only is not None:
+            return self._only
         kind = self.first_kind(block)
         factor, log_scale = self.table[kind], self.table_log_scale[kind]
         rows, factor[rows], log_scale[rows] = self.compound(block)
+        if (block.start, block.stop) == (0, self.graph.n_edges):
+            self._only = factor, log_scale
         return factor, log_scale
 
 

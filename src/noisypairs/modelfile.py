@@ -13,24 +13,17 @@ import io
 import json
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
-
-from sklearn.exceptions import InconsistentVersionWarning
-from sklearn.pipeline import Pipeline
+from typing import TYPE_CHECKING, Any
 
 from noisypairs.errors import MissingExtra
-from noisypairs.files import atomic_write
 
-try:
-    import skops.io as skops
-    from skops.io.exceptions import UntrustedTypesFoundException
-except ImportError as error:
-    raise MissingExtra("skops", "app", "noisypairs.modelfile") from error
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 #: Members of the archive that are ours, and the version of their form.
 FACTS, CARD, FORM = "noisypairs.json", "README.md", 1
@@ -70,6 +63,8 @@ TRAINING_ONLY = (
 )
 #: A file that would unpack to more than this, or has more members, is refused: it may be a trap.
 MOST_BYTES, MOST_MEMBERS, MOST_FACTS = 2 * 2**30, 20_000, 8 * 2**20
+#: A card names so many columns one by one; beyond that, columns treated alike share a line.
+MOST_COLUMNS, MOST_NAMES = 20, 6
 #: Packages whose other version may read a model differently.
 MATTERS = ("noisypairs", "scikit-learn", "numpy")
 
@@ -96,6 +91,15 @@ class Model:
         return [one["name"] for one in self.facts["features"] if one["kind"] not in left_out]
 
 
+def require_skops() -> Any:
+    """Return skops.io. Looking at a model does not need it, and importing it takes seconds."""
+    try:
+        import skops.io
+    except ImportError as error:
+        raise MissingExtra("skops", "app", "Reading and writing models") from error
+    return skops.io
+
+
 def save(
     path: PathLike[str] | str, pipeline: Pipeline, facts: Mapping[str, Any], force: bool = False
 ) -> Path:
@@ -103,6 +107,9 @@ def save(
 
     What the classifier keeps about its training items and answers (`TRAINING_ONLY`) is left out.
     """
+    from noisypairs.files import atomic_write
+
+    skops = require_skops()
     content = io.BytesIO(skops.dumps(_stripped(pipeline), compression=zipfile.ZIP_DEFLATED))
     foreign = _foreign(content.getvalue())
     if foreign:  # better now than when somebody needs the model
@@ -126,6 +133,10 @@ def load(path: PathLike[str] | str) -> Model:
 
     Warns with `ModelVersionWarning` where the file was written with other versions.
     """
+    from sklearn.exceptions import InconsistentVersionWarning
+    from sklearn.pipeline import Pipeline
+
+    skops = require_skops()
     content = _content(path)
     facts = _facts(content, Path(path))
     if foreign := _foreign(content, Path(path)):
@@ -138,7 +149,7 @@ def load(path: PathLike[str] | str) -> Model:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InconsistentVersionWarning)  # told once, above
             pipeline = skops.loads(content, trusted=sorted(TRUSTED))
-    except UntrustedTypesFoundException as error:
+    except skops.exceptions.UntrustedTypesFoundException as error:
         raise BadModelFile(f"{path} is not loaded: {error}") from error
     except Exception as error:  # a damaged file may fail in any way, and must fail in ours
         raise BadModelFile(f"{path} is damaged ({type(error).__name__}: {error})") from error
@@ -166,7 +177,8 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
         f"* {role}: {name}, sha256 {facts['checksums'][role]}"
         for role, name in facts["sources"].items()
     ]
-    columns = [f"| {c['name']} | {c['kind']} | {c['note']} |" for c in facts["features"]]
+    rows = ((c["name"], c["kind"], c["note"]) for c in facts["features"])
+    columns = [f"| {' | '.join(row)} |" for row in column_rows(rows)]
     return [
         f"# Model of {facts['title']}",
         f"{facts['method_title']} with {facts['estimator_title']}, learnt from "
@@ -191,6 +203,28 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def column_rows(columns: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
+    """Return a row (names, kind, treatment) per column, or where they are many, per treatment.
+
+    >>> column_rows([(f"f{k}", "number", "scaled") for k in range(64)])
+    [('f0, f1, f2, f3, f4, …, f63 (64 columns)', 'number', 'scaled')]
+    """
+    rows = [(str(name), str(kind), str(note)) for name, kind, note in columns]
+    if len(rows) <= MOST_COLUMNS:
+        return rows
+    alike: dict[tuple[str, str], list[str]] = {}
+    for name, *treatment in rows:
+        alike.setdefault((treatment[0], treatment[1]), []).append(name)
+    return [(_names(names), *treatment) for treatment, names in alike.items()]
+
+
+def _names(names: list[str]) -> str:
+    if len(names) > MOST_NAMES:
+        first = ", ".join(names[: MOST_NAMES - 1])
+        return f"{first}, …, {names[-1]} ({len(names):,} columns)"
+    return ", ".join(names)
+
+
 def _interval(one: Mapping[str, float]) -> str:
     if one["low"] == one["high"]:
         return f"{one['estimate']:.1%}"
@@ -199,6 +233,8 @@ def _interval(one: Mapping[str, float]) -> str:
 
 def _stripped(pipeline: Pipeline) -> Pipeline:
     """Return the pipeline with a last step that has forgotten its training data."""
+    from sklearn.pipeline import Pipeline
+
     *steps, (name, last) = pipeline.steps
     light = copy(last)
     for attribute in TRAINING_ONLY:
@@ -257,6 +293,7 @@ def _facts(content: bytes, path: Path) -> dict[str, Any]:
 
 def _foreign(content: bytes, path: Path | None = None) -> list[str]:
     """Return the types in an archive that are not trusted; nothing is built."""
+    skops = require_skops()
     try:
         found = skops.get_untrusted_types(data=content)
     except Exception as error:  # whatever a damaged or hostile schema sets off

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,6 +61,21 @@ class Sweep:
     log_edges: float
 
 
+class Suspects(NamedTuple):
+    """The answers most probably wrong, worst first, shape (k,) each; annotator codes or None.
+
+    ``wrong`` holds the probabilities, ``n_wrong`` how many answers of all are more likely wrong
+    than right.
+    """
+
+    left: NDArray[Any]
+    right: NDArray[Any]
+    same: NDArray[np.bool_]
+    annotator: NDArray[Any] | None
+    wrong: Array
+    n_wrong: int
+
+
 @dataclass(frozen=True)
 class StreamedInference:
     """Where the streaming loop stopped; fields as in `noisypairs.em.Inference`."""
@@ -88,9 +103,7 @@ def sweep(
     ``S`` is (K, K), or (R, K, K) by annotator code. ``clamped`` items keep log φ.
     """
     n, K = log_phi.shape
-    groups = S if S.ndim == 3 else S[None]
-    factors = np.stack([1 - groups, groups], axis=1).reshape(-1, K, K)  # by 2·group + same
-    factors = np.maximum(factors, PROBABILITY_FLOOR)
+    factors = _factors(S)
     total, counts, log_edges = log_phi.copy(), np.zeros((len(factors), K * K)), 0.0
     for batch in table.batches(size):
         proper = batch.left != batch.right
@@ -182,6 +195,49 @@ def infer(
     )
 
 
+def most_suspect(
+    table: Stream, item_proba: Array, S: Array, k: int, *, depth: int = 3, size: int = BATCH
+) -> Suspects:
+    """Return the ``k`` answers most probably wrong, in one pass that remembers k answers alone.
+
+    At beliefs (n_items, K) that stand still the messages of a pair follow from them: m = f(h − m')
+    and m' = f(h' − m), ``depth`` times from nothing. ``S`` as in `sweep`. A self pair is of one
+    class for certain. Ties are broken by the items, so the order of the stream does not matter.
+
+    >>> from noisypairs import Pairs
+    >>> class Stream:
+    ...     n_items = 3
+    ...     def batches(self, size):
+    ...         yield Pairs([0, 1, 2], [1, 2, 2], [True, True, False])
+    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
+    >>> certain = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> most_suspect(Stream(), certain, S, k=2).left.tolist()
+    [1, 2]
+    """
+    K = item_proba.shape[1]
+    past = [np.log(np.maximum(item_proba, np.finfo(float).tiny))] * depth
+    factors = _factors(S)
+    n_wrong, kept = 0, np.zeros((5, 0))
+    has_annotator = False
+    for batch in table.batches(size):
+        group = batch.annotator if S.ndim == 3 else 0
+        kind = 2 * group + batch.same
+        carry = _Carrier(factors, kind, batch.weight)
+        joint, _ = carry.joint(*_messages(carry, batch.left, batch.right, past)[1])
+        together = np.where(batch.left == batch.right, 1.0, joint[:, :: K + 1].sum(axis=1))
+        wrong = np.where(batch.same, 1.0 - together, together)
+        n_wrong += int((wrong > 0.5).sum())
+        has_annotator = batch.annotator is not None
+        who = batch.annotator if has_annotator else np.zeros(len(wrong))
+        rows = np.stack([wrong, batch.left, batch.right, batch.same, who])
+        if kept.shape[1] >= k:  # most answers are better than the worst k so far
+            rows = rows[:, wrong >= kept[0, -1]] if k else rows[:, :0]
+        both = np.concatenate([kept, rows], axis=1)
+        kept = both[:, np.lexsort([both[4], both[3], both[2], both[1], -both[0]])[:k]]
+    left, right, said, who = kept[1:].astype(np.int64)
+    return Suspects(left, right, said == 1, who if has_annotator else None, kept[0], n_wrong)
+
+
 class _Carrier:
     """Factors ψ of a batch of answers, ready to carry cavities across them."""
 
@@ -215,6 +271,13 @@ class _Carrier:
         total = flat.sum(axis=1)
         flat /= total[:, None]
         return flat, float((np.log(total) + tops[0] + tops[1]).sum())
+
+
+def _factors(S: Array) -> Array:
+    """Return ψ by kind of answer, 2·group + same, shape (2·n_groups, K, K), from S."""
+    groups = S if S.ndim == 3 else S[None]
+    both = np.stack([1 - groups, groups], axis=1).reshape(-1, *S.shape[-2:])
+    return np.maximum(both, PROBABILITY_FLOOR)
 
 
 def _messages(

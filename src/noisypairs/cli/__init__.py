@@ -23,8 +23,8 @@ COMMANDS = (
     "inspect",
     "annotators",
     "plan",
-    "theory",
     "reproduce",
+    "theory",
 )
 
 

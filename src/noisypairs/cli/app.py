@@ -1,21 +1,27 @@
 """What every command shares: registration, exit codes, consoles, progress and tables.
 
-Exit codes: 0 fine, 1 bad data, 2 wrong use; both failures are one line on stderr (`failing_with`).
+Exit codes: 0 fine, 1 bad data, 2 wrong use, 130 stopped by Ctrl-C; every failure is one line on
+stderr (`failing_with`).
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+
+from noisypairs.errors import MissingExtra
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-BAD_DATA, WRONG_USE = 1, 2
+BAD_DATA, WRONG_USE, INTERRUPTED = 1, 2, 130
+#: Seconds of work after which a line of progress also tells the time left.
+WORTH_TELLING = 2.0
 
 Command = Callable[..., None]
 _COMMANDS: list[tuple[Command, dict[str, Any]]] = []
@@ -33,12 +39,35 @@ def command(**context_settings: Any) -> Callable[[Command], Command]:
 
 @contextmanager
 def failing_with(code: int) -> Iterator[None]:
-    """Turn a ValueError or TypeError of the block into one line on stderr and an exit code."""
+    """Turn what goes wrong in the block into one line on stderr and an exit code.
+
+    ``code`` is for what the user gave: `ValueError`, `TypeError`, and files that cannot be read or
+    written (`OSError`). A missing package is wrong use, too little memory bad data, whatever the
+    code. Other exceptions are defects of ours and pass.
+    """
     try:
         yield
     except (ValueError, TypeError) as error:
-        typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
-        raise typer.Exit(code) from error
+        _fail(str(error), code, error)
+    except OSError as error:
+        place = f"{error.filename}: " if error.filename else ""
+        _fail(f"{place}{error.strerror or error}", code, error)
+    except MissingExtra as error:
+        _fail(str(error), WRONG_USE, error)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "noisypairs"):
+            raise
+        _fail(str(MissingExtra(package, "app", "This command")), WRONG_USE, error)
+    except MemoryError as error:
+        _fail("not enough memory for these files: try fewer items or columns", BAD_DATA, error)
+    except KeyboardInterrupt as error:
+        _fail("stopped; no file was left half-written", INTERRUPTED, error)
+
+
+def _fail(message: str, code: int, error: BaseException) -> NoReturn:
+    typer.echo(f"Error: {' '.join(message.split())}", err=True)
+    raise typer.Exit(code) from error
 
 
 def application() -> typer.Typer:
@@ -69,24 +98,59 @@ def _root(
         typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Learn a classifier for single items from noisy answers to "are these two the same class?"."""
+    """Learn a classifier for single items from noisy answers to "are these two the same class?".
+
+    With files of your own: check, fit, predict; annotators and plan for whoever buys the answers.
+    """
 
 
 @contextmanager
-def progress(total: int, quiet: bool) -> Iterator[Callable[[str], None]]:
-    """Give what to call as each step begins: a bar with time left on a terminal, else lines."""
+def progress(
+    total: int, quiet: bool, shares: Sequence[float] | None = None
+) -> Iterator[Callable[[str], None]]:
+    """Give what to call as each step begins: a bar with time left on a terminal, else lines.
+
+    ``shares`` (total,) say how long the steps take in comparison; by default all alike. Lines tell
+    the time left as soon as two seconds of work are done.
+    """
     from rich.progress import Progress
 
+    work = [1.0] * total if shares is None else list(shares)
     console = console_of(100, stderr=True, quiet=quiet)
+    begun, steps = time.monotonic(), 0
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=total + 1)  # no step is over when the first begins
+        task = bar.add_task("", total=sum(work))
 
         def begin(step: str) -> None:
-            bar.update(task, advance=1, description=step)
+            nonlocal steps
+            done = sum(work[:steps])
+            steps += 1
+            bar.update(task, completed=done, description=step)
             if not console.is_terminal:
-                console.print(f"{step} …")
+                left = _time_left(time.monotonic() - begun, done, sum(work))
+                console.print(f"{step} …{left}")
 
         yield begin
+
+
+def _time_left(elapsed: float, done: float, total: float) -> str:
+    """Return the time left where enough work is done to tell.
+
+    >>> _time_left(30.0, 1.0, 4.0), _time_left(0.5, 1.0, 4.0)
+    (' about 90 s left', '')
+    """
+    if elapsed < WORTH_TELLING or not 0.0 < done < total:
+        return ""
+    return f" about {duration(elapsed * (total - done) / done)} left"
+
+
+def duration(seconds: float) -> str:
+    """Return a time as people say it.
+
+    >>> duration(0.2), duration(42), duration(400)
+    ('1 s', '42 s', '7 min')
+    """
+    return f"{max(seconds, 1.0):.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def console_of(plain_width: int, **settings: Any) -> Console:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from noisypairs.cli import options
 from noisypairs.cli.app import (
     BAD_DATA,
     WRONG_USE,
@@ -25,21 +26,26 @@ if TYPE_CHECKING:
 
 @command()
 def demo(
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")] = 0,
+    seed: options.Seed = 0,
     report: Annotated[
         Path, typer.Option(help="Where the page goes; the page of an earlier demo is replaced.")
     ] = Path("report.html"),
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no page.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite any file there.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Learn tumours and a simulated crowd from noisy pairs, without any download, in seconds."""
-    from noisypairs import demo as work
-    from noisypairs.files import atomic_write, check_writable
+    """See it work on data that need no download, in seconds.
 
+    Learns tumours and a simulated crowd from noisy pairs and writes a page with the same.
+
+    Example: noisypairs demo --report demo.html
+    """
     target = None if no_report else report
     with failing_with(WRONG_USE):
+        from noisypairs import demo as work
+        from noisypairs.files import atomic_write, check_writable
+
         if target is not None:
             force = force or _is_ours(target, work.GENERATOR)
             check_writable(target, force)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisypairs.cli import options
 from noisypairs.cli.app import (
     BAD_DATA,
     WRONG_USE,
@@ -18,17 +19,15 @@ from noisypairs.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from noisypairs.methods import Candidate, FitResult
-
-_COLUMN = "Column of {}; guessed if not given."
 
 
 @command()
 def fit(
-    items: Annotated[Path, typer.Argument(help="Items with features: CSV, TSV, Parquet, JSONL.")],
-    pairs: Annotated[Path, typer.Argument(help="Answers about pairs of these items.")],
+    items: options.Items,
+    pairs: options.Pairs,
     output: Annotated[Path, typer.Option("-o", "--output", help="Model file to write.")] = Path(
         "model.skops"
     ),
@@ -37,7 +36,7 @@ def fit(
     estimator: Annotated[
         str, typer.Option(help="default, logistic, forest, boosting or mlp.")
     ] = "default",
-    labels: Annotated[Path | None, typer.Option(help="File of the few known classes.")] = None,
+    labels: options.Labels = None,
     classes: Annotated[
         str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else 2.")
     ] = None,
@@ -46,20 +45,20 @@ def fit(
         typer.Option("--annotators/--no-annotators", help="Rates for everyone who answered."),
     ] = None,
     noise_model: Annotated[str, typer.Option(help="auto, pairing, labeling or free.")] = "auto",
-    left: Annotated[str | None, typer.Option(help=_COLUMN.format("the first item"))] = None,
-    right: Annotated[str | None, typer.Option(help=_COLUMN.format("the second item"))] = None,
-    same: Annotated[str | None, typer.Option(help=_COLUMN.format("the answer"))] = None,
-    annotator: Annotated[str | None, typer.Option(help=_COLUMN.format("who answered"))] = None,
-    id: Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' ids"))] = None,
-    format: Annotated[
-        str | None, typer.Option("--format", help="Format of the answers; guessed if not given.")
-    ] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    left: options.Left = None,
+    right: options.Right = None,
+    same: options.Same = None,
+    annotator: options.Annotator = None,
+    id: options.Id = None,
+    format: options.Format = None,
+    seed: options.Seed = 0,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Learn a classifier of items from noisy answers about pairs, and save it with its encoding.
+    """Learn a classifier from answers about pairs, and save it.
+
+    The encoding of the columns is saved with it, so that new items need none.
 
     Example: noisypairs fit items.csv pairs.csv -o model.skops --report report.html
     """
@@ -75,7 +74,10 @@ def fit(
             curve=report is not None,
             seed=seed,
         )
-        _check_outputs([output, report], [items, pairs, labels], force)
+        options.check_format(format)
+        outputs = {"the model": output, "the report": report}
+        options.check_outputs(outputs, [items, pairs, labels], force)
+        _require_writers(report is not None)
     with failing_with(BAD_DATA):
         from noisypairs import modelfile
         from noisypairs.files import Columns, atomic_write, read_dataset
@@ -86,14 +88,11 @@ def fit(
         )
         with progress(n_steps(request), quiet) as step:
             fitted = fit_dataset(dataset, request, step)
-        page = None
+        modelfile.save(output, fitted.model, fitted.result.facts, force)
         if report is not None:
             from noisypairs.report.model import fit_report
 
-            page = fit_report(fitted.result)
-        modelfile.save(output, fitted.model, fitted.result.facts, force)
-        if report is not None and page is not None:
-            atomic_write(report, page, force)
+            atomic_write(report, fit_report(fitted.result), force)
     written = {"model": str(output), "report": None if report is None else str(report)}
     if as_json:
         import json
@@ -104,20 +103,13 @@ def fit(
         _tell(fitted.result, written)
 
 
-def _check_outputs(
-    outputs: Sequence[Path | None], inputs: Sequence[Path | None], force: bool
-) -> None:
-    """Refuse, before any work, what could not be written or would destroy an input."""
-    from noisypairs.files import check_writable
+def _require_writers(with_report: bool) -> None:
+    """Say at once, not after minutes of work, that a package for writing is missing."""
+    from noisypairs import modelfile
 
-    wanted = [path for path in outputs if path is not None]
-    if len({path.resolve() for path in wanted}) < len(wanted):
-        raise ValueError(f"model and report would both be written to {wanted[0]}: name two files")
-    given = {path.resolve() for path in inputs if path is not None}
-    for path in wanted:
-        if path.resolve() in given:
-            raise ValueError(f"{path} is an input: name another file to write")
-        check_writable(path, force)
+    modelfile.require_skops()
+    if with_report:
+        import noisypairs.report.model  # noqa: F401
 
 
 def _tell(result: FitResult, written: Mapping[str, str | None]) -> None:
@@ -146,9 +138,12 @@ def _tell(result: FitResult, written: Mapping[str, str | None]) -> None:
     )
     headings = ("method", "log-likelihood of a held-out answer", "behind")
     console.print(table(console, headings, [_row(one) for one in result.candidates]), "", sep="\n")
+    refusals: dict[str, list[str]] = {}
     for one in result.candidates:
         if one.refusal:
-            console.print(f"{one.title} refuses: {one.refusal}.")
+            refusals.setdefault(one.refusal, []).append(one.title)
+    for why, titles in refusals.items():
+        console.print(f"{' and '.join(titles)}: {why}.", "", sep="\n")
     for text in (*result.notes, *(f"Warning: {text}" for text in result.warnings)):
         console.print(f"* {text}")
     files = ", ".join(f"{what} {path}" for what, path in written.items() if path)

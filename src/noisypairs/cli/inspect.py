@@ -7,17 +7,20 @@ from typing import Annotated
 
 import typer
 
+from noisypairs.cli import options
 from noisypairs.cli.app import BAD_DATA, command, failing_with
 
 
 @command()
 def inspect(
     model: Annotated[Path, typer.Argument(help="Model file that `noisypairs fit` wrote.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Show what a model is, what it was trained on, and how good it may be: its model card.
+    """Show a model's card: what it is, from what, how good.
 
     Nothing in the file is run and no object in it is built.
+
+    Example: noisypairs inspect model.skops
     """
     with failing_with(BAD_DATA):
         from noisypairs import modelfile

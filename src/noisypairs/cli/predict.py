@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisypairs.cli import options
 from noisypairs.cli.app import BAD_DATA, WRONG_USE, command, console_of, failing_with
 
 if TYPE_CHECKING:
@@ -22,30 +23,24 @@ def predict(
     output: Annotated[
         Path, typer.Option("-o", "--output", help="File to write: .csv, .tsv, .parquet or .jsonl.")
     ],
-    id: Annotated[
-        str | None, typer.Option("--id", help="Column of the items' ids; guessed if not given.")
-    ] = None,
+    id: options.Id = None,
     threshold: Annotated[
         float | None,
         typer.Option(help="Name the second of two classes from this probability on; else 0.5."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no notes.")] = False,
 ) -> None:
-    """Classify new items: writes id, class, and the probability of every class.
+    """Classify new items: class and probabilities, written to a file.
 
     Example: noisypairs predict model.skops new.csv -o classes.csv
     """
     with failing_with(WRONG_USE):
-        from noisypairs.files import check_writable
-
         if threshold is not None and not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold {threshold:g}: expected a number between 0 and 1")
-        if output.resolve() in (items.resolve(), model.resolve()):
-            raise ValueError(f"{output} is an input: name another file to write")
         _writer(output)
-        check_writable(output, force)
+        options.check_outputs({"the classes": output}, [items, model], force)
     with failing_with(BAD_DATA):
         from noisypairs import modelfile
         from noisypairs.files import atomic_write

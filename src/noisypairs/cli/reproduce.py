@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli.app import BAD_DATA, WRONG_USE, command, console_of, failing_with
+from noisypairs.cli import options
+from noisypairs.cli.app import (
+    BAD_DATA,
+    INTERRUPTED,
+    WRONG_USE,
+    command,
+    console_of,
+    duration,
+    failing_with,
+)
 
 if TYPE_CHECKING:
     from noisypairs.experiments import Run, Spec
-
-INTERRUPTED = 130
 
 
 @command()
@@ -32,12 +39,13 @@ def reproduce(
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Seed of the first split.")] = 0,
     out: Annotated[Path, typer.Option(help="Folder of the records.")] = Path("reproduction"),
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a folder.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Run the experiments of a table or figure of the paper and keep a record of every cell.
+    """Run the experiments behind a table or figure of the paper.
 
-    What is done is never lost: run again with --resume after a stop. noisypairs report shows it.
+    A record of every cell is kept in a folder, and what is done is never lost: run again with
+    --resume after a stop. noisypairs report shows the folder.
 
     Example: noisypairs reproduce table1 --datasets cancer,diabetes --repeats 1 --out mine
     """
@@ -53,16 +61,15 @@ def reproduce(
         _require_network(specs)
     from noisypairs.experiments.records import FolderMismatch
 
-    try:
-        with failing_with(BAD_DATA), _progress(quiet) as tell:
-            try:
-                records = run(specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=tell)
-            except FolderMismatch as error:
-                typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
-                raise typer.Exit(WRONG_USE) from error
-    except KeyboardInterrupt:
-        typer.echo(f"Stopped. Go on with the same command and --out {out} --resume", err=True)
-        raise typer.Exit(INTERRUPTED) from None
+    with failing_with(BAD_DATA), _progress(quiet) as tell:
+        try:
+            records = run(specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=tell)
+        except FolderMismatch as error:
+            typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
+            raise typer.Exit(WRONG_USE) from error
+        except KeyboardInterrupt:
+            typer.echo(f"Stopped. Go on with the same command and --out {out} --resume", err=True)
+            raise typer.Exit(INTERRUPTED) from None
     refused = sum(record.refused is not None for record in records.values())
     if as_json:
         import json
@@ -82,20 +89,19 @@ def report(
     docs: Annotated[
         Path | None, typer.Option(help="Also renew the tables of reproduction.md in this folder.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Write existing files anew.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Make one HTML file, Markdown and LaTeX tables, a CSV and SVG figures of a folder's records.
+    """Show what noisypairs reproduce measured: tables, figures.
+
+    Makes one HTML file, Markdown and LaTeX tables, a CSV and SVG figures of a folder's records.
+    The report on files of your own is another: noisypairs fit … --report report.html.
 
     Example: noisypairs report mine --out mine/report
     """
     with failing_with(WRONG_USE):
-        from noisypairs.errors import MissingExtra
+        from noisypairs.experiments.report import build, update_docs, write_report
 
-        try:
-            from noisypairs.experiments.report import build, update_docs, write_report
-        except MissingExtra as error:
-            raise ValueError(str(error)) from error
         found = build(folder)
         paths = write_report(found, folder / "report" if out is None else out, force=force)
         if docs is not None:
@@ -123,12 +129,7 @@ def _require_network(specs: Sequence[Spec]) -> None:
     """Say at once, not in a worker, that the network's package is missing."""
     learned = {"pn", "sd-clean", "t-loss", "t-loss-printed", "sd-loss", "weighted", "unweighted"}
     if any(spec.model == "network" and spec.method in learned for spec in specs):
-        from noisypairs.errors import MissingExtra
-
-        try:
-            import noisypairs.nn  # noqa: F401
-        except MissingExtra as error:
-            raise ValueError(str(error)) from error
+        import noisypairs.nn  # noqa: F401
 
 
 @contextmanager
@@ -142,19 +143,10 @@ def _progress(quiet: bool) -> Iterator[Callable[[Run], None]]:
 
         def tell(state: Run) -> None:
             done, left = state.before + state.done, state.seconds_left
-            minutes = "" if left is None else f", about {_duration(left)} left"
+            minutes = "" if left is None else f", about {duration(left)} left"
             line = f"{done} of {state.total} cells{minutes}. {state.latest}".rstrip(". ")
             bar.update(task, total=state.total, completed=done, description=line)
             if not console.is_terminal:
                 console.print(line)
 
         yield tell
-
-
-def _duration(seconds: float) -> str:
-    """Return a time as people say it.
-
-    >>> _duration(42), _duration(400)
-    ('42 s', '7 min')
-    """
-    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

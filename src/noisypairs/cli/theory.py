@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisypairs.cli import options
 from noisypairs.cli.app import WRONG_USE, command, console_of, failing_with, table
 
 if TYPE_CHECKING:
@@ -33,9 +34,11 @@ def theory(
     epsilon: Annotated[float, typer.Option(help="Excess risk to reach by enough pairs.")] = 0.1,
     loss: Annotated[str, typer.Option(help="logistic, squared or hinge.")] = "logistic",
     reach: Annotated[float, typer.Option(help="Linear models with |w||x| up to this.")] = 1.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+    as_json: options.Json = False,
 ) -> None:
-    """Show what follows from noise and prior: matrices, weights, convexity, bounds, prior roots.
+    """Show what follows from noise and prior, in numbers.
+
+    Matrices, weights, convexity, bounds and prior roots, as derived and as printed in the paper.
 
     Example: noisypairs theory --noise pairing 0.2 0.1 --prior 0.35 --n 10000
     """

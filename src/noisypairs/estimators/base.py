@@ -87,7 +87,8 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return metrics.pair_log_likelihood(y, self.predict_proba(X), self.noise_)
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
-    #: Learners that only count pairs leave a `PairTable` where it is; the others load it.
+    #: Learners that only count, sample or stream pairs leave a `PairTable` where it is; the others
+    #: load it.
     _counts_in_place = False
 
     def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from noisypairs import algebra, em, families, reduction
+from noisypairs import algebra, em, families, reduction, streaming
 from noisypairs.algebra import Array
 from noisypairs.estimation import Interval
 from noisypairs.estimators.base import (
@@ -33,6 +33,12 @@ from noisypairs.graph import PairGraph
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 from noisypairs.propagation import answer_wrong_probability
+
+#: Pairs of a `PairTable` on which start, noise family and classifier are chosen. A larger table is
+#: streamed for the rounds with the classifier.
+ENOUGH_PAIRS = 2_000_000
+#: … and on which answers are redrawn for intervals: those of more pairs would be shorter.
+ENOUGH_FOR_INTERVALS = 500_000
 
 
 class JointPairClassifier(PairClassifier):
@@ -69,7 +75,8 @@ class JointPairClassifier(PairClassifier):
     noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
-    wrong_proba_ : probability that each answer is wrong, shape (n_pairs,).
+    wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
+        were streamed from a table of more than `ENOUGH_PAIRS` pairs (see `stream_suspects`).
     start_, starts_, n_classes_, log_likelihood_, converged_, n_iter_, history_ : how it went.
 
     Examples
@@ -114,42 +121,73 @@ class JointPairClassifier(PairClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    _counts_in_place = True  # a table is sampled, then streamed
+
     def fit(self, X: Any, pairs: Pairs) -> Self:
-        """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
+        """Learn from items ``X``, shape (n_items, n_features), and pairs of them.
+
+        Of a `PairTable` with more than `ENOUGH_PAIRS` pairs so many are loaded, to choose start,
+        noise family and classifier; the last rounds then stream all of them, batch by batch,
+        against arrays of the size of the items. A smaller table is loaded whole.
+        """
         X, pairs = self._check_training(X, pairs)
         self._check_parameters(pairs)
         if self.estimator is not None:
             self._candidates(X, 0)  # a wrong one is refused before any work
-        problem = JointProblem(X, pairs, self._class_numbers(), self.cv, self.random_state)
+        some = reduction.sampled_answers(pairs, ENOUGH_PAIRS)
+        problem = JointProblem(X, some, self._class_numbers(), self.cv, self.random_state)
         search = self._search(problem)
         found = search.choose_classes(self._class_numbers())
         search.require_news(found)
         found = self._named(problem, search.choose_family(found))
         candidates = self._candidates(X, problem.seed)
         best = search.choose_estimator(found, candidates, self.n_jobs)
-        graph = problem.graph
-        if self.annotators:
-            graph = PairGraph.from_pairs(pairs, annotators=True)
-        potential = EstimatorPotential(
-            candidates[best], X, problem.folds, problem.in_pairs, self.n_jobs
-        )
-        found = em.infer(
-            graph,
-            potential,
-            found.beliefs.item,
-            found.noise,
-            search.fit_noise(search.family),
-            clamp=problem.clamp,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
+        learner = candidates[best]
+        rounds = self._stream_rounds if some.n_pairs < pairs.n_pairs else self._graph_rounds
+        last, in_pairs = rounds(problem, pairs, learner, found, search.fit_noise(search.family))
         self.start_, self.starts_, self.n_classes_ = search.start, search.starts, search.n_classes
         self.noise_model_, self.noise_models_ = search.family, search.noise_models
         self.candidates_ = search.candidates
-        classifier = [{"stage": "classifier", **row} for row in found.history]
+        classifier = [{"stage": "classifier", **row} for row in last.history]
         self.history_ = search.history + classifier
-        self._store(problem, graph, found, candidates[best])
+        self._store(X, in_pairs, last, learner)
         return self
+
+    def _graph_rounds(
+        self,
+        problem: JointProblem,
+        _pairs: Pairs,
+        learner: Any,
+        found: em.Inference,
+        fit_noise: families.Fit,
+    ) -> tuple[em.Inference, NDArray[np.bool_]]:
+        """Run the rounds with the classifier in memory; return also which items are in pairs."""
+        graph, in_pairs = problem.graph, problem.in_pairs
+        if self.annotators:
+            graph = PairGraph.from_pairs(problem.all_pairs, annotators=True)
+        potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
+        start = found.beliefs.item, found.noise, fit_noise
+        settings: dict[str, Any] = {"clamp": problem.clamp, "max_iter": self.max_iter}
+        last = em.infer(graph, potential, *start, tol=self.tol, **settings)
+        self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices)
+        return last, in_pairs
+
+    def _stream_rounds(
+        self,
+        problem: JointProblem,
+        pairs: Any,
+        learner: Any,
+        found: em.Inference,
+        fit_noise: families.Fit,
+    ) -> tuple[streaming.StreamedInference, NDArray[np.bool_]]:
+        """Run the rounds with the classifier over a table; return also which items are in pairs."""
+        in_pairs = pairs.degrees() > 0
+        potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
+        start = found.beliefs.item, found.noise, fit_noise
+        settings: dict[str, Any] = {"clamp": problem.clamp, "max_iter": self.max_iter}
+        settings["n_groups"] = len(pairs.annotator_names) if self.annotators else 1
+        self.wrong_proba_ = None
+        return streaming.infer(pairs, potential, *start, tol=self.tol, **settings), in_pairs
 
     def _class_proba(self, X: Any) -> Array:
         return class_proba(self.estimator_, X, len(self.classes_))
@@ -159,19 +197,40 @@ class JointPairClassifier(PairClassifier):
 
         Without ``k``: every answer that is more likely wrong than right.
         """
+        check_is_fitted(self)
+        if self.wrong_proba_ is None:
+            raise ValueError(
+                "the answers were streamed from a table, so none is remembered: let "
+                "stream_suspects(pairs, k) read the table once more"
+            )
         order = np.argsort(-self.wrong_proba_, kind="stable")
         size = int((self.wrong_proba_ > 0.5).sum()) if k is None else k
         return order[:size], self.wrong_proba_[order[:size]]
+
+    def stream_suspects(self, pairs: Any, k: int = 20) -> streaming.Suspects:
+        """Return the k most suspect answers of a table, worst first, in one more pass over it.
+
+        ``pairs`` is the `PairTable` of `fit`; see `noisypairs.streaming.most_suspect`.
+        """
+        check_is_fitted(self)
+        K = len(self.classes_)
+        S = self.noise_.same_probability(K)
+        if self.annotator_noise_ is not None and len(self.annotator_noise_) > 1:
+            similar, dissimilar = self.annotator_noise_.T[:, :, None, None]
+            S = np.where(np.eye(K, dtype=bool), 1.0 - similar, dissimilar)
+        return streaming.most_suspect(pairs, self.item_proba_, S, k)
 
     def intervals(
         self, X: Any, pairs: Pairs, level: float = 0.9, n_bootstrap: int = 60
     ) -> dict[str, Interval]:
         """Return intervals for ``similar_flip``, ``dissimilar_flip``, ``prior`` and ``accuracy``.
 
-        ``X`` and ``pairs`` are those of `fit`; see `noisypairs.estimators.uncertainty`.
+        ``X`` and ``pairs`` are those of `fit`; see `noisypairs.estimators.uncertainty`. Of a large
+        table `ENOUGH_FOR_INTERVALS` pairs are redrawn, which makes the intervals too long.
         """
         check_is_fitted(self)
         X, pairs = self._check_training(X, pairs)
+        pairs = reduction.sampled_answers(pairs, ENOUGH_FOR_INTERVALS)
         problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
         return joint_intervals(
             problem,
@@ -204,7 +263,7 @@ class JointPairClassifier(PairClassifier):
                 f"n_classes={self.n_classes!r} leaves the number of classes open, but the labelled "
                 f"items name {named}: pass n_classes={named}, or pairs without labels"
             )
-        if self.annotators and pairs.annotator is None:
+        if self.annotators and pairs.annotator_names is None:
             raise ValueError(
                 "annotators=True, but the pairs do not say who answered: give Pairs annotator=, or "
                 "leave annotators=False"
@@ -261,25 +320,25 @@ class JointPairClassifier(PairClassifier):
         return reordered(found, order)
 
     def _store(
-        self, problem: JointProblem, graph: PairGraph, found: em.Inference, estimator: Any
+        self,
+        X: Any,
+        in_pairs: NDArray[np.bool_],
+        found: em.Inference | streaming.StreamedInference,
+        estimator: Any,
     ) -> None:
-        K = found.beliefs.item.shape[1]
-        items = np.flatnonzero(problem.in_pairs)
-        self.estimator_ = fit_beliefs(estimator, problem.X, found.beliefs.item, items)
-        self.item_proba_ = found.beliefs.item
+        beliefs = found.item_proba
+        K = beliefs.shape[1]
+        items = np.flatnonzero(in_pairs)
+        self.estimator_ = fit_beliefs(estimator, X, beliefs, items)
+        self.item_proba_ = beliefs
         self.oof_proba_ = found.potential
         self.noise_ = found.noise
-        self.prior_ = (
-            float(found.beliefs.item[items, 1].mean())
-            if K == 2
-            else found.beliefs.item[items].mean(axis=0)
-        )
+        shares = beliefs[items].mean(axis=0)
+        self.prior_ = float(beliefs[items, 1].mean()) if K == 2 else shares
         self.annotator_noise_ = None
         if self.annotators:
-            similar = 1.0 - found.matrices[:, 0, 0]
-            dissimilar = found.matrices[:, 0, 1]
-            self.annotator_noise_ = np.column_stack([similar, dissimilar])
-        self.wrong_proba_ = answer_wrong_probability(graph, found.beliefs, found.matrices)
+            S = found.matrices.reshape(-1, K, K)  # one annotator comes without an axis for it
+            self.annotator_noise_ = np.column_stack([1.0 - S[:, 0, 0], S[:, 0, 1]])
         self.log_likelihood_ = found.log_likelihood
         self.converged_, self.n_iter_ = found.converged, len(found.history)
         if not found.converged:

@@ -26,7 +26,7 @@ class JointProblem:
     def __init__(
         self, X: Any, pairs: Pairs, n_classes: list[int], cv: int, random_state: Any
     ) -> None:
-        self.X, self.pairs = X, pairs.without_self_pairs()
+        self.X, self.all_pairs, self.pairs = X, pairs, pairs.without_self_pairs()
         self.n_classes, self.cv = n_classes, cv
         self.random_state = check_random_state(random_state)
         self.seed = int(self.random_state.randint(2**31 - 1))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from noisypairs.methods import FitResult
+from noisypairs.modelfile import column_rows
 from noisypairs.report import doubts, evidence
 from noisypairs.report.page import Block, Page, bullets, callout, numbers, paragraph, table
 from noisypairs.report.words import between, confidence, count, listed, percent, sentence, share
@@ -119,7 +120,7 @@ def _data(result: FitResult) -> list[Block]:
     if result.notes:
         blocks += [paragraph("On reading the files:"), bullets(result.notes)]
     if result.features:
-        cells = [(one.name, one.kind, one.note) for one in result.features]
+        cells = column_rows((one.name, one.kind, one.note) for one in result.features)
         caption = (
             f"Columns of the items; they became {count(result.n_features, 'number')} per item."
         )

@@ -1,23 +1,4 @@
-"""Networks for noisy pairs (extra ``[torch]``): any ``torch.nn.Module`` minimises the pooled risk.
-
-One risk serves every estimator: with t_i = module(x_i), one number per row, and u, v of any sign,
-
-    R = (1/m) Σ_i [u_i l(t_i, +1) + v_i l(t_i, −1)],    m = Σ_i |u_i + v_i|.
-
-    loss        l(t, +1)        l(t, −1)       P(class 1)
-    squared     (1 − t)²        t²             t, clipped to [0, 1]
-    logistic    log(1 + e⁻ᵗ)    log(1 + eᵗ)    1 / (1 + e⁻ᵗ)
-
-A target y of weight w is u = wy, v = w(1 − y). In the loss correction u_i + v_i counts how often
-item i occurs, so m keeps the scale of training on true labels, whatever the noise.
-
-The defaults are the paper's network: two hidden layers of 100 ReLU units, one sigmoid output,
-squared loss, SGD with rate 0.001 and momentum 0.9. It names no epochs and no batch size: 200 and 32
-are ours, about where diabetes and cancer, trained on true labels, stop gaining.
-
-Why not skorch: its loss sees (prediction, y), so u and v would travel disguised as y; its seeds are
-torch's global ones. The loop it would save is shorter than the code that would teach it the risk.
-"""
+"""Any torch module as a scikit-learn estimator that minimises the pooled risk."""
 
 from __future__ import annotations
 
@@ -25,28 +6,22 @@ import copy
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, Self
 
 import numpy as np
+import torch
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from torch import Tensor, nn
 
-from noisypairs.errors import MissingExtra, did_you_mean
-
-try:
-    import torch
-except ImportError as error:
-    raise MissingExtra("torch", "torch", "noisypairs.nn") from error
-
-from torch import Tensor, nn, optim
-
-__all__ = ["TorchClassifier", "TorchRegressor", "TrainingDiverged", "paper_network"]
+from noisypairs.errors import did_you_mean
+from noisypairs.nn.risk import LOSSES, OPTIMIZERS, PooledRisk, paper_network, stepper
 
 Vector = NDArray[np.float64]
 logger = logging.getLogger(__name__)
@@ -54,54 +29,6 @@ logger = logging.getLogger(__name__)
 
 class TrainingDiverged(ValueError):
     """The risk or a weight became infinite or NaN; the message says what to do."""
-
-
-def paper_network(n_features: int, sigmoid: bool = True) -> nn.Sequential:
-    """Build the paper's network: n_features → 100 ReLU → 100 ReLU → 1 → sigmoid, or a bare logit.
-
-    >>> [tuple(p.shape) for p in paper_network(8).parameters()]
-    [(100, 8), (100,), (100, 100), (100,), (1, 100), (1,)]
-    """
-    hidden = [nn.Linear(n_features, 100), nn.ReLU(), nn.Linear(100, 100), nn.ReLU()]
-    output = [nn.Linear(100, 1), nn.Sigmoid()] if sigmoid else [nn.Linear(100, 1)]
-    return nn.Sequential(*hidden, *output)
-
-
-_LOSSES: dict[str, Callable[[Tensor], tuple[Tensor, Tensor]]] = {  # t ↦ l(t, +1), l(t, −1)
-    "squared": lambda t: ((1 - t) ** 2, t**2),
-    "logistic": lambda t: (nn.functional.softplus(-t), nn.functional.softplus(t)),
-}
-_OPTIMIZERS: dict[str, Callable[..., optim.Optimizer]] = {"sgd": optim.SGD, "adam": optim.Adam}
-
-
-@dataclass(frozen=True)
-class _Risk:
-    """The mean of u_i l(t_i,+1) + v_i l(t_i,−1) over some rows; u, v scaled to mean |u+v| = 1."""
-
-    features: Tensor  # (n_rows, n_features)
-    u: Tensor  # (n_rows,)
-    v: Tensor  # (n_rows,)
-    loss: str
-    non_negative: bool
-
-    def __call__(self, module: nn.Module, rows: Tensor) -> Tensor:
-        if_positive, if_negative = _LOSSES[self.loss](module(self.features[rows]).reshape(-1))
-        parts = (self.u[rows] * if_positive).mean(), (self.v[rows] * if_negative).mean()
-        if self.non_negative:  # the clamp also stops the gradient of a part below zero
-            return parts[0].clamp(min=0) + parts[1].clamp(min=0)
-        return parts[0] + parts[1]
-
-    def epoch(self, module: nn.Module, batches: Sequence[Tensor], step: optim.Optimizer) -> float:
-        """Take one step per batch and return the mean of their risks."""
-        module.train()
-        total = torch.zeros((), device=self.features.device)
-        for rows in batches:
-            step.zero_grad()
-            value = self(module, rows)
-            torch.autograd.backward(value)
-            step.step()
-            total += value.detach()  # one transfer per epoch, not per step
-        return total.item() / len(batches)
 
 
 @dataclass(eq=False, repr=False)  # a constructor that only stores, as scikit-learn wants it
@@ -163,7 +90,7 @@ class _TorchEstimator(BaseEstimator):  # type: ignore[misc]
         return self.warm_start and hasattr(self, "module_")
 
     def _check_parameters(self) -> None:
-        for name, known in (("loss", list(_LOSSES)), ("optimizer", list(_OPTIMIZERS))):
+        for name, known in (("loss", list(LOSSES)), ("optimizer", list(OPTIMIZERS))):
             if (given := getattr(self, name)) not in known:
                 raise ValueError(f"{name}={given!r} is not known; {did_you_mean(given, known)}")
         for name, right, expected in (
@@ -194,7 +121,7 @@ class _TorchEstimator(BaseEstimator):  # type: ignore[misc]
             torch.as_tensor(values[active], dtype=torch.float32, device=self.device)
             for values in (X, u * scale, v * scale)
         )
-        risk = _Risk(features, positive, negative, self.loss, non_negative)
+        risk = PooledRisk(features, positive, negative, self.loss, non_negative)
         seed = _draw_seed(self.random_state)
         # modules draw initial weights and dropout from torch's global state: it is put back after
         with _threads(self.n_threads), torch.random.fork_rng(range(torch.cuda.device_count())):
@@ -224,14 +151,14 @@ class _TorchEstimator(BaseEstimator):  # type: ignore[misc]
             raise ValueError("module must return one number per row, shape (n, 1) or (n,)")
         return module
 
-    def _train(self, module: nn.Module, risk: _Risk, generator: torch.Generator) -> None:
+    def _train(self, module: nn.Module, risk: PooledRisk, generator: torch.Generator) -> None:
         """Run the epochs, keep their history, and end on the best weights."""
         held_out, rows = self._split(len(risk.features), generator)
         n_batches = math.ceil(len(rows) / (self.batch_size or len(rows)))
         settings = {"lr": self.learning_rate, "weight_decay": self.weight_decay}
         if self.optimizer == "sgd":
             settings["momentum"] = self.momentum
-        step = _OPTIMIZERS[self.optimizer](module.parameters(), **settings)
+        step = stepper(module, risk, self.optimizer, settings)
         losses, held_out_losses = list[float](), list[float]()
         self.history_ = {"loss": losses, "validation_loss": held_out_losses}
         best_state, started = module.state_dict(), time.monotonic()

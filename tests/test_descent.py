@@ -1,0 +1,96 @@
+"""Gradients written out, against finite differences and against automatic ones."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+pytest.importorskip("torch", reason="needs the extra [torch]")
+
+from torch import nn
+
+from noisypairs.nn import TorchClassifier, paper_network
+from noisypairs.nn import risk as risks
+from noisypairs.nn.descent import Descent, logistic_risk, squared_risk
+
+RISKS = {"squared": squared_risk, "logistic": logistic_risk}
+
+
+def signed(n=200, d=5, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    u = (X[:, 0] > 0) + rng.normal(size=n)
+    return X, u, 1.3 - u
+
+
+@pytest.mark.parametrize("loss", RISKS)
+@pytest.mark.parametrize("non_negative", [False, True])
+def test_slopes_are_finite_differences(loss, non_negative):
+    rng = np.random.default_rng(1)
+    z, u, v = rng.normal(size=(3, 40))
+    risk = partial(RISKS[loss], non_negative=non_negative)
+    _, slope = risk(z, u, v)
+    for i in range(5):
+        up, down = z.copy(), z.copy()
+        up[i] += 1e-5
+        down[i] -= 1e-5
+        by_difference = (risk(up, u, v)[0] - risk(down, u, v)[0]) / 2e-5
+        assert slope[i] == pytest.approx(by_difference, abs=1e-8)
+
+
+def test_a_part_below_zero_is_not_followed():
+    z, u, v = np.zeros(4), np.full(4, -1.0), np.ones(4)
+    assert squared_risk(z, u, v, non_negative=False) == (0.0, pytest.approx(np.full(4, 0.125)))
+    risk, slope = squared_risk(z, u, v, non_negative=True)
+    assert risk == 0.25
+    assert_allclose(slope, np.full(4, 0.0625))
+
+
+@pytest.mark.parametrize("loss", RISKS)
+@pytest.mark.parametrize("non_negative", [False, True])
+@pytest.mark.parametrize("weight_decay", [0.0, 0.01])
+def test_a_fit_is_that_of_automatic_gradients(monkeypatch, loss, non_negative, weight_decay):
+    X, u, v = signed()
+    settings = {"loss": loss, "max_epochs": 5, "learning_rate": 0.02, "random_state": 0}
+    model = TorchClassifier(**settings, weight_decay=weight_decay)
+    written_out = model.fit_risk(X, u, v, non_negative=non_negative)
+    weights = [p.detach().clone().numpy() for p in written_out.module_.parameters()]
+    losses = written_out.history_["loss"]
+    monkeypatch.setattr(risks, "_dense_layers", lambda *_, **__: None)
+    automatic = model.fit_risk(X, u, v, non_negative=non_negative)
+    for ours, theirs in zip(weights, automatic.module_.parameters(), strict=True):
+        assert_allclose(ours, theirs.detach().numpy(), rtol=0, atol=2e-5)
+    assert_allclose(losses, automatic.history_["loss"], rtol=0, atol=2e-5)
+    assert abs(losses[0] - losses[-1]) > 1e-3  # something was learnt
+
+
+@pytest.mark.parametrize(
+    ("module", "loss", "expected"),
+    [
+        (paper_network(3), "squared", 3),
+        (paper_network(3, sigmoid=False), "logistic", 3),
+        (paper_network(3), "logistic", None),  # a sigmoid inside the logistic loss is not ours
+        (paper_network(3, sigmoid=False), "squared", None),
+        (nn.Sequential(nn.Linear(3, 1)), "logistic", 1),
+        (nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)), "logistic", None),
+        (nn.Sequential(nn.Linear(3, 1, bias=False)), "logistic", None),
+        (nn.Linear(3, 1), "logistic", None),
+        (nn.Sequential(), "logistic", None),
+    ],
+)
+def test_other_modules_are_left_to_torch(module, loss, expected):
+    layers = risks._dense_layers(module, ends_in_sigmoid=loss == "squared")
+    assert (layers if layers is None else len(layers)) == expected
+
+
+def test_steps_change_the_weights_in_place():
+    W, b = np.ones((1, 2), np.float32), np.zeros(1, np.float32)
+    descent = Descent([W], [b], partial(squared_risk, non_negative=False), 0.1, 0.9)
+    rows = np.ones((4, 2), np.float32)
+    before = descent.step(rows, np.zeros(4, np.float32), np.ones(4, np.float32))
+    after = descent.step(rows, np.zeros(4, np.float32), np.ones(4, np.float32))
+    assert after < before
+    assert W[0, 0] < 1
