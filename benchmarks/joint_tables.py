@@ -1,120 +1,76 @@
 """The joint learner, with nothing told, on the 18 settings of the paper's Tables 1 and 2.
 
-    python benchmarks/joint_tables.py [pairs per item: 20 and 2 by default]
+    noisypairs reproduce table1 --pairs-per-item 2,20 --out benchmarks/records/reproduction …
+    python benchmarks/joint_tables.py
 
-Ten splits (adult and magic: three). Beside it: the same estimator trained on the true labels, and
-the paper's two learners with rates and prior estimated. Where a learner refuses, for want of
-signal, the larger class for everything is counted in its place. Prints the tables of docs/joint.md.
+Reads the records of ``noisypairs reproduce`` (the commands are in docs/reproduction.md). Beside the
+joint learner: the very estimator that it chose trained on the true labels, and the paper's two
+learners with the paper's network, tuned on the noisy pairs. Where a learner refuses, for want of
+signal, the larger class for everything is counted in its place; the reference is then the linear
+default. Prints the tables of docs/joint.md.
 """
 
 from __future__ import annotations
 
-import sys
-import time
+from functools import cache
 
 import numpy as np
 from sklearn.base import clone
 
-from noisypairs import (
-    JointPairClassifier,
-    LossCorrectionClassifier,
-    NotIdentifiable,
-    WeightedPairClassifier,
-)
 from noisypairs.estimators.defaults import default_candidates
-from noisypairs.metrics import accuracy_up_to_names
-from protocol import PAPER_SETTINGS, machine, mean_error, noise_of, run, split
-
-LARGE = ("adult", "magic")
-POINTWISE = {"correction": LossCorrectionClassifier, "weighted": WeightedPairClassifier}
-
-
-def task(name, family, rates, pairs_per_item, seed):
-    noise = noise_of(family, tuple(rates))
-    data = split(name, noise, pairs_per_item=pairs_per_item, seed=seed)
-    record = joint_record(data, seed)
-    for kind, learner in POINTWISE.items():
-        try:
-            model = learner(noise_model=family, random_state=seed).fit(data.X, data.pairs)
-            record[kind] = accuracy_up_to_names(data.y_test, model.predict(data.X_test))
-        except NotIdentifiable:
-            record[kind] = constant(data)
-    return record
+from noisypairs.experiments import Spec, load_records
+from noisypairs.experiments.paper import ROWS
+from noisypairs.experiments.problem import make_problem
+from protocol import RECORDS, machine, mean_error
 
 
-def constant(data):
-    """Return the accuracy of calling every item by the larger class."""
-    return float(max(data.y_test.mean(), 1 - data.y_test.mean()))
+def reference(record) -> float:
+    """Return the accuracy of the same estimator on the true labels."""
+    return record.details.get("true_labels") or linear_on_true_labels(record.spec)
 
 
-def joint_record(data, seed):
-    start = time.perf_counter()
-    try:
-        joint = JointPairClassifier(random_state=seed).fit(data.X, data.pairs)
-    except NotIdentifiable:
-        linear = clone(default_candidates(data.X, seed)["linear"]).fit(data.X, data.y)
-        clean = float(np.mean(linear.predict(data.X_test) == data.y_test))
-        return {"joint": constant(data), "clean": clean, "refused": True}
-    clean = clone(joint.estimator_).fit(data.X, data.y)
-    return {
-        "seconds": time.perf_counter() - start,
-        "joint": accuracy_up_to_names(data.y_test, joint.predict(data.X_test)),
-        "clean": float(np.mean(clean.predict(data.X_test) == data.y_test)),
-        "noise_model": joint.noise_model_,
-        "noise": str(joint.noise_),
-        "training_items": accuracy_up_to_names(data.y, joint.item_proba_.argmax(axis=1)),
-        "log_likelihood": joint.log_likelihood_,
-    }
+@cache
+def linear_on_true_labels(spec: Spec) -> float:
+    problem = make_problem(spec)
+    linear = clone(default_candidates(problem.X, spec.seed)["linear"]).fit(problem.X, problem.y)
+    return float(linear.score(problem.X_test, problem.y_test))
 
 
-def table(records: list[dict], density: float) -> None:
+def table(records: dict, density: float) -> None:
     print(f"\n{density:g} pairs per training item\n")
     print("| dataset | noise | rates | true labels | joint | gap ± s.e. ", end="")
-    print("| correction | weighted | splits (refused) |")
+    print("| T-Loss | Weighted | splits (refused) |")
     print("|---|---|---|---|---|---|---|---|---|")
     gaps = []
-    for name, family, rates in PAPER_SETTINGS:
+    for row in ROWS:
         mine = [
-            r
-            for r in records
-            if (r["cell"]["name"], tuple(r["cell"]["rates"]), r["cell"]["pairs_per_item"])
-            == (name, rates, density)
+            record
+            for spec, record in records.items()
+            if (spec.dataset, spec.family, spec.rates) == (row.dataset, row.family, row.rates)
+            and (spec.density, spec.model, spec.rows) == (density, "network", 0)
         ]
-        if not mine:
+        joint = [record for record in mine if record.spec.method == "joint"]
+        if not joint:
             continue
-        gap, error = mean_error(100 * (r["clean"] - r["joint"]) for r in mine)
+        gap, error = mean_error(100 * (reference(r) - r.accuracy) for r in joint)
         gaps.append(gap)
-        means = {
-            k: mean_error(100 * r[k] for r in mine)[0]
-            for k in ("clean", "joint", "correction", "weighted")
-        }
+        means = [100 * np.mean([reference(r) for r in joint])]
+        for method in ("joint", "t-loss", "weighted"):
+            means.append(100 * np.mean([r.accuracy for r in mine if r.spec.method == method]))
+        refused = sum(r.refused is not None for r in joint)
         print(
-            f"| {name} | {family} | {rates} | {means['clean']:.1f} | {means['joint']:.1f} | "
-            f"{gap:.1f} ± {error:.1f} | {means['correction']:.1f} | {means['weighted']:.1f} | "
-            f"{len(mine)} ({sum(r.get('refused', False) for r in mine)}) |"
+            f"| {row.dataset} | {row.family} | {row.rates} | {means[0]:.1f} | {means[1]:.1f} | "
+            f"{gap:.1f} ± {error:.1f} | {means[2]:.1f} | {means[3]:.1f} | {len(joint)} ({refused}) |"
         )
-    print(f"\ngap: mean {np.mean(gaps):.2f}, median {np.median(gaps):.2f}, worst {max(gaps):.2f}")
+    if gaps:
+        worst = f"worst {max(gaps):.2f}"
+        print(f"\ngap: mean {np.mean(gaps):.2f}, median {np.median(gaps):.2f}, {worst}")
 
 
 def main() -> None:
-    densities = [float(word) for word in sys.argv[1:]] or [20.0, 2.0]
-    cells = [
-        {
-            "name": name,
-            "family": family,
-            "rates": list(rates),
-            "pairs_per_item": density,
-            "seed": seed,
-        }
-        for large in (False, True)
-        for density in densities
-        for seed in range(3 if large else 10)
-        for name, family, rates in PAPER_SETTINGS
-        if (name in LARGE) == large
-    ]
-    records = run(task, cells, "joint_tables")
+    records = load_records(RECORDS / "reproduction")
     print(machine())
-    for density in densities:
+    for density in (20.0, 2.0):
         table(records, density)
 
 

@@ -9,19 +9,17 @@ import pytest
 from scipy import integrate, stats
 
 from noisypairs import NotIdentifiable, Pairs, datasets
-from noisypairs.annotators import (
+from noisypairs.annotators import UNDECIDED, _Reading, annotator_table
+from noisypairs.graph import PairGraph
+from noisypairs.propagation import propagate
+from noisypairs.verdicts import (
     KINDS,
     SLIPS,
-    UNDECIDED,
     _honest_evidence,
     _log_evidence,
-    _Reading,
-    annotator_table,
     kind_probability,
     rate_posterior,
 )
-from noisypairs.graph import PairGraph
-from noisypairs.propagation import propagate
 
 
 def crowd_of(seed: int = 0, n_classes: int = 2, n_annotators: int = 30, n_items: int = 120, **more):

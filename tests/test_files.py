@@ -305,7 +305,7 @@ def test_the_column_of_ids_is_found_by_what_it_holds(put):
     data = read_dataset(numbered, put("positions.csv", "left,right,same\n0,1,1\n"))
     assert data.ids == ["0", "1"]
     assert noted(data, "numbered by row, from 0")
-    with pytest.raises(BadFile, match="no column looks like the ids"):
+    with pytest.raises(BadFile, match=r"such as '2', .* begin 'w' with '1.5', '2.5', 'v' with"):
         read_dataset(numbered, put("beyond.csv", "left,right,same\n0,2,1\n"))
 
 
@@ -340,7 +340,8 @@ def test_a_class_among_the_features_is_pointed_out(put):
 
 def test_known_classes(put):
     labels = put("known.csv", "id,class,by\n7,cat,me\n009,dog,me\n008,,me\nzz,cow,me\n")
-    assert read_labels(labels, ["007", "008", "009"]) == {0: "cat", 2: "dog"}
+    with pytest.warns(UserWarning, match="1 class of unknown items left out, such as 'zz' on line"):
+        assert read_labels(labels, ["007", "008", "009"]) == {0: "cat", 2: "dog"}
     data = read_dataset(put("items.csv", ITEMS), put("pairs.csv", PAIRS), labels=labels)
     assert dict(data.pairs.labels) == {0: "cat", 2: "dog"}
     assert noted(data, "1 class of unknown items")
@@ -349,6 +350,28 @@ def test_known_classes(put):
         read_labels(put("both.csv", "id,class\na,cat\na,dog\n"), ["a"])
     with pytest.raises(BadFile, match="names no class of any item"):
         read_labels(put("none.csv", "id,class\na,\n"), ["a"])
+
+
+def test_classes_are_known_by_the_items_own_column(put):
+    items = put("items.csv", "photo,w\np1,1\np2,2\np3,3\np4,4\np5,5\n")
+    pairs = put("pairs.csv", "left,right,same\np1,p2,1\np3,p4,0\np5,p1,1\n")
+    known = put("known.csv", "photo,kind\np4,ash\np2,yew\n")
+    assert dict(read_dataset(items, pairs, labels=known).pairs.labels) == {3: "ash", 1: "yew"}
+    assert read_labels(known, ["p1", "p2", "p3", "p4"], "photo") == {3: "ash", 1: "yew"}
+    assert read_labels(known, ["p1", "p2", "p3", "p4"]) == {3: "ash", 1: "yew"}  # by content
+    with pytest.raises(BadFile, match=r"such as 'q1', 'q2'; the columns begin 'photo' with 'p4'"):
+        read_labels(known, ["q1", "q2", "q3"])
+
+
+def test_files_that_share_no_id_show_ids_of_both(put):
+    pairs = put("pairs.csv", "left,right,same\ncat.png,dog.png,1\n")
+    with pytest.raises(
+        BadFile, match=r"holds 'cat.png', 'dog.png', the second '007', '008', '009'"
+    ):
+        read_dataset(put("items.csv", ITEMS), pairs)
+    halves = put("halves.csv", "left,right,same\n007,dog.png,1\n")
+    with pytest.raises(BadFile, match=r"names '007', 'dog.png', the second '007', '008', …"):
+        read_dataset(put("items.csv", ITEMS), halves)
 
 
 def test_pairs_alone_number_items_as_they_appear(put):

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from noisypairs.estimation import Interval
-from noisypairs.methods import Candidate, CurvePoint, ReliabilityBin
+from noisypairs.methods import Candidate, ColumnNote, CurvePoint, ReliabilityBin
 from noisypairs.report import doubts, evidence
 from noisypairs.report.model import answer, fit_report, trust
 from noisypairs.report.page import Table, is_generated
+from noisypairs.report.verdicts import by_suspicion
 from tests.report_problems import HOSTILE, fit_result
 from tests.test_report_page import check_page
 
@@ -211,12 +212,10 @@ def test_named_classes_are_said_to_be_named():
 def test_suspect_annotators_come_first_and_the_crowd_last():
     found = fit_result().annotators
     rows = table_of(doubts.annotators(found)).rows
-    assert [row[0] for row in rows[: len(found.suspects)]] == [
-        str(row.name) for row in doubts.most_suspect(found, len(found.suspects))
-    ]
-    assert set(found.suspects) == {
-        row.name for row in doubts.most_suspect(found, len(found.suspects))
-    }
+    first = {row[0] for row in rows[: len(found.suspects)]}
+    assert first == set(map(str, found.suspects))
+    worth = [found.rows[r].informativeness.estimate for r in by_suspicion(found)]
+    assert worth[len(found.suspects) :] == sorted(worth[len(found.suspects) :])
     assert rows[-1][0] == "all together"
     assert len(rows) == len(found) + 1
 
@@ -224,7 +223,7 @@ def test_suspect_annotators_come_first_and_the_crowd_last():
 def test_a_crowd_without_suspects_is_said_to_have_none():
     found = fit_result().annotators
     honest = replace(found, rows=tuple(replace(row, verdict="honest") for row in found))
-    assert "No annotator stands out" in texts(doubts.annotators(honest))
+    assert "Nobody stands out" in texts(doubts.annotators(honest))
 
 
 def test_long_crowds_are_cut_and_counted():
@@ -234,8 +233,21 @@ def test_long_crowds_are_cut_and_counted():
     )
     blocks = doubts.annotators(many)
     assert len(table_of(blocks).rows) == doubts.MOST_ANNOTATORS + 1
-    assert "30 annotators of 30" in texts(blocks)
-    assert "and 10 more" in texts(blocks)
+    assert "30 stand out: 30 spammers (0, 1, 2, 3, 4 and 25 more)." in texts(blocks)
+
+
+def test_those_with_too_few_answers_are_counted_not_judged():
+    found = fit_result().annotators
+    few = replace(found, rows=tuple(replace(row, verdict="too few answers") for row in found))
+    said = texts(doubts.annotators(few))
+    assert said.strip() == "Nobody stands out. 8 of 8 gave too few answers to be judged one by one."
+
+
+def test_many_columns_treated_alike_share_a_line():
+    many = tuple(ColumnNote(f"f{k:02d}", "number", "scaled") for k in range(40))
+    text = words_of(fit_report(replace(fit_result(), features=many)))
+    assert "f00, f01, f02, f03, f04, …, f39 (40 columns)" in text
+    assert "f20" not in text
 
 
 def test_suspect_answers_show_both_items_and_never_certainty():

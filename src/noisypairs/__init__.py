@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from noisypairs.pairs import Pairs
     from noisypairs.sampling import sample_pairs
+    from noisypairs.tables import PairTable
 
 _HOME = {
     "COPKMeans": "estimators",
@@ -51,6 +52,7 @@ _HOME = {
     "NotIdentifiable": "errors",
     "NotIdentifiableWarning": "errors",
     "PairKMeans": "estimators",
+    "PairTable": "tables",
     "PairingNoise": "noise",
     "Pairs": "pairs",
     "WeightedPairClassifier": "estimators",
@@ -79,6 +81,7 @@ __all__ = [
     "NotIdentifiable",
     "NotIdentifiableWarning",
     "PairKMeans",
+    "PairTable",
     "PairingNoise",
     "Pairs",
     "WeightedPairClassifier",

@@ -19,32 +19,35 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import betaln, entr, softmax
+from scipy.special import entr
 from scipy.stats import beta
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from noisypairs import em, families
+from noisypairs import em, families, reduction, streaming
 from noisypairs.algebra import Array
 from noisypairs.errors import ClassNamesWarning, NotIdentifiable, did_you_mean
 from noisypairs.estimation import Interval
-from noisypairs.estimators import JointPairClassifier, starts
+from noisypairs.estimators import JointPairClassifier, joint, starts
 from noisypairs.estimators.base import label_names, match_labels
 from noisypairs.estimators.search import CLEAR_GAIN, WORTH_IT
 from noisypairs.graph import PairGraph, RandomSource
 from noisypairs.pairs import Pairs
-from noisypairs.propagation import Beliefs, answer_wrong_probability, expected_counts, propagate
+from noisypairs.propagation import Beliefs, expected_counts, propagate
+from noisypairs.verdicts import KINDS, kind_probability, rate_posterior
 
-KINDS = ("honest", "spammer", "always-same", "always-different", "reversed")
+__all__ = [
+    "KINDS",
+    "UNDECIDED",
+    "AnnotatorRow",
+    "AnnotatorTable",
+    "annotator_table",
+    "kind_probability",
+    "rate_posterior",
+    "table_from_counts",
+]
+
 UNDECIDED = "too few answers"
-#: Beta laws of P("same") for annotators who do not look: any coin; and 5 % of slips.
-COIN, SLIPS = (2.0, 2.0), (1.0, 19.0)
-#: One honest annotator in a hundred is unlike the others: their law is worth so few answers.
-ODD_SHARE, ODD_STRENGTH = 0.01, 5.0
-#: In the rates the honest are never worth more than so many answers of one's own.
-MOST_SHRINKAGE = 20.0
-#: Annotators of each kind, in the order of `KINDS`, that are taken as seen beforehand.
-KIND_PSEUDO = np.array([8.0, 0.5, 0.5, 0.5, 0.5])
 #: Draws behind the interval of J; random guesses of the classes to start from.
 N_DRAWS, N_RANDOM = 4000, 3
 
@@ -155,6 +158,9 @@ def annotator_table(
       must be as probable as ``level``, or the verdict is "too few answers".
     - ``n_drop``: for so many annotators, the lowest J first, ``drop_effect`` is computed.
 
+    A `PairTable` of more than `joint.ENOUGH_PAIRS` pairs is streamed: every answer counts, but no
+    ``drop_effect`` is computed.
+
     Raises `NotIdentifiable` where classes explain the answers hardly better than chance.
 
     >>> from noisypairs import datasets
@@ -166,15 +172,19 @@ def annotator_table(
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"level={level!r}: expected a number between 0 and 1, such as 0.95")
-    if pairs.annotator is None:
+    if pairs.annotator_names is None:
         raise ValueError("the pairs do not say who answered: give Pairs(..., annotator=ids)")
-    pairs = (pairs if gold is None else pairs.with_labels(gold)).without_self_pairs()
-    pairs = pairs.reweighted(np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight)
-    if pairs.n_pairs == 0:
+    whole = (pairs if gold is None else pairs.with_labels(gold)).without_self_pairs()
+    if whole.n_pairs == 0:
         raise ValueError("there is no pair of two distinct items: nothing to judge annotators by")
     if isinstance(random_state, np.random.Generator):
         random_state = int(random_state.integers(2**31))
     random = check_random_state(random_state)
+    pairs = reduction.sampled_answers(whole, joint.ENOUGH_PAIRS)
+    pairs = pairs.reweighted(np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight)
+    if pairs.n_pairs < whole.n_pairs:
+        found = _stream(whole, pairs, X, n_classes, estimator, random)
+        return table_from_counts(*found, level, min_answers)
     if X is None:
         reading = _read_graph(pairs, n_classes, random)
     else:
@@ -205,6 +215,16 @@ def _read_features(
     pairs: Pairs, X: Any, n_classes: int, estimator: Any, random: np.random.RandomState
 ) -> _Reading:
     """Infer the classes from features and answers together."""
+    model, S = _fit_joint(pairs, X, n_classes, estimator, random)
+    graph, log_phi = PairGraph.from_pairs(pairs, annotators=True), np.log(model.oof_proba_)
+    clamp = _clamp(pairs, n_classes)
+    return _Reading(graph, log_phi, S, propagate(graph, log_phi, S, tol=1e-4, clamp=clamp), clamp)
+
+
+def _fit_joint(
+    pairs: Pairs, X: Any, n_classes: int, estimator: Any, random: np.random.RandomState
+) -> tuple[JointPairClassifier, Array]:
+    """Return the joint learner fitted to the pairs, and S by annotator, (R, K, K)."""
     # Pairing noise: each annotator is given two rates whatever the family of the crowd's noise.
     model = JointPairClassifier(
         estimator, n_classes, annotators=True, noise_model="pairing", random_state=random
@@ -214,9 +234,39 @@ def _read_features(
         model.fit(X, pairs)
     similar, dissimilar = np.asarray(model.annotator_noise_).T[:, :, None, None]
     S: Array = np.where(np.eye(n_classes, dtype=bool), 1.0 - similar, dissimilar)
-    graph, log_phi = PairGraph.from_pairs(pairs, annotators=True), np.log(model.oof_proba_)
-    clamp = _clamp(pairs, n_classes)
-    return _Reading(graph, log_phi, S, propagate(graph, log_phi, S, tol=1e-4, clamp=clamp), clamp)
+    return model, S
+
+
+def _stream(
+    table: Any, some: Pairs, X: Any, n_classes: int, estimator: Any, random: np.random.RandomState
+) -> tuple[Array, Array, Array, Array, Array]:
+    """Return names, answers, counts of "same" and "different", beliefs: all of a table's pairs.
+
+    As `_read_features` and `_read_graph` do it, from a start on ``some`` of the pairs.
+    """
+    if X is not None:
+        model, S = _fit_joint(table, X, n_classes, estimator, random)
+        beliefs, potential = model.item_proba_, model.oof_proba_
+    else:
+        clamp, start = _clamp(some, n_classes), _explain(some, n_classes, random)
+        if clamp is None:
+            _require_news(some, start)
+        found = streaming.infer(
+            table,
+            em.class_shares,
+            start.item_proba,
+            start.noise,
+            families.fit_pairing,
+            n_groups=len(table.annotator_names),
+            clamp=clamp,
+            max_iter=20,
+        )
+        beliefs, potential, S = found.item_proba, found.potential, found.matrices
+    tiny = np.finfo(float).tiny
+    log_phi, log_item = (np.log(np.maximum(one, tiny)) for one in (potential, beliefs))
+    counted = streaming.sweep(table, log_phi, [log_item] * 3, S)
+    who = table.annotator_counts
+    return who.names, who.n_answers, counted.same, counted.different, beliefs
 
 
 def _read_graph(pairs: Pairs, n_classes: int, random: np.random.RandomState) -> _Reading:
@@ -273,111 +323,48 @@ def _clamp(pairs: Pairs, n_classes: int) -> dict[int, int] | None:
     return dict(zip(pairs.labels, codes.tolist(), strict=True))
 
 
-def kind_probability(wrong: Array, total: Array) -> tuple[Array, Array]:
-    """Return P(kind | answers) in the order of `KINDS`, shape (R, 5), and their shares, (5,).
-
-    Each kind foretells the counts, (2, R) with W_S, W_D of N_S, N_D, its rates integrated out:
-
-        honest            ρ_S, ρ_D ~ Beta laws fitted to those found honest (one in 100: wider)
-        spammer           "same" at a rate θ whatever the pair, θ ~ Beta(2, 2)
-        always-same       "different" only by slips, at a rate ~ Beta(1, 19)
-        always-different  "same" only by slips
-        reversed          1 − ρ_S, 1 − ρ_D ~ the laws of the honest
-
-    Laws of the honest and shares are learnt from all annotators (EM). Ratios of evidence weigh the
-    length of a record by themselves: no threshold on J is needed.
-
-    >>> wrong = np.array([[2.0, 1.0, 10.0, 0.0], [3.0, 2.0, 9.0, 20.0]])
-    >>> kind_probability(wrong, np.full((2, 4), 20.0))[0].argmax(axis=1).tolist()
-    [0, 0, 1, 2]
-    """
-    right = total - wrong
-    same, different = right[0] + wrong[1], wrong[0] + right[1]
-    blind = [_log_evidence(same, different, *COIN), _log_evidence(different, same, *SLIPS)]
-    blind.append(_log_evidence(same, different, *SLIPS))
-    shares, error = KIND_PSEUDO / KIND_PSEUDO.sum(), ((wrong + 1.0) / (total + 2.0)).sum(axis=0)
-    honest = (error <= np.median(error)).astype(float)  # the better half, to begin with
-    for _ in range(50):
-        law = _honest_law(wrong, total, honest)
-        good, bad = _honest_evidence(wrong, right, *law), _honest_evidence(right, wrong, *law)
-        kinds = softmax(np.column_stack([good, *blind, bad]) + np.log(shares), axis=1)
-        shares = (kinds.sum(axis=0) + KIND_PSEUDO) / (len(kinds) + KIND_PSEUDO.sum())
-        moved, honest = np.abs(kinds[:, 0] - honest).max(), kinds[:, 0]
-        if moved < 1e-6:
-            break
-    return kinds, shares
-
-
-def _honest_law(wrong: Array, total: Array, honest: Array) -> tuple[Array, Array]:
-    """Return mean and strength, (2, 1) each, of the rates of those ``honest`` with P (R,)."""
-    pseudo, rate, sure = families.PSEUDO_ANSWERS, families.PSEUDO_RATE, honest > 0.5
-    mean = (wrong @ honest + pseudo * rate) / (total @ honest + pseudo)
-    counts = zip(wrong[:, sure], total[:, sure], mean.tolist(), strict=True)
-    return mean[:, None], np.array([[families.shrinkage(*three)] for three in counts])
-
-
-def _honest_evidence(wrong: Array, right: Array, mean: Array, strength: Array) -> Array:
-    """Return the log-evidence (R,) of counts (2, R) for the honest, most alike and few odd."""
-    alike, odd = (
-        _log_evidence(wrong, right, m * mean, m * (1.0 - mean)).sum(axis=0)
-        for m in (strength, np.minimum(strength, ODD_STRENGTH))
-    )
-    return np.asarray(np.logaddexp(np.log1p(-ODD_SHARE) + alike, np.log(ODD_SHARE) + odd))
-
-
-def _log_evidence(hits: Array, misses: Array, a: Array | float, b: Array | float) -> Array:
-    evidence: Array = betaln(a + hits, b + misses) - betaln(a, b)
-    return evidence
-
-
-def rate_posterior(wrong: Array, total: Array, honest: Array) -> tuple[Array, Array]:
-    """Return the Beta posteriors (a, b) of the rates, (2, R) each, shrunk towards the honest.
-
-        a = wrong_r + m_r μ_r + j_r,   b = right_r + m_r (1 − μ_r) + j_r,   j_r = max(0, 1 − m_r)/2
-
-    with μ_r the rate of all *other* honest annotators, from N_r answers, m what the spread between
-    them says that honest people have in common (`families.shrinkage`, at most 20 answers), and
-    m_r = P(r is honest) · m N_r / (m + N_r). Nobody is shrunk towards themselves, nor a spammer
-    towards the honest; where m_r = 0 Jeffreys' prior is left. ``honest`` (R,): P(r is honest).
-
-    >>> a, b = rate_posterior(np.array([[3.0], [0.0]]), np.full((2, 1), 10.0), np.ones(1))
-    >>> a.ravel(), b.ravel()
-    (array([3.5, 0.5]), array([ 7.5, 10.5]))
-    """
-    others, wrong_others = ((honest * n).sum(axis=1)[:, None] - honest * n for n in (total, wrong))
-    mean = (wrong_others + 0.5) / (others + 1.0)
-    strength = np.minimum(_honest_law(wrong, total, honest)[1], MOST_SHRINKAGE)
-    prior = honest * strength * others / (strength + others)
-    rest = np.maximum(1.0 - prior, 0.0) / 2
-    return wrong + prior * mean + rest, total - wrong + prior * (1.0 - mean) + rest
-
-
 def _tabulate(
     pairs: Pairs, reading: _Reading, level: float, min_answers: int, n_drop: int
 ) -> AnnotatorTable:
-    who, names = np.asarray(pairs.annotator), np.asarray(pairs.annotator_names).tolist()
-    weight = np.asarray(pairs.weight, dtype=float)
-    p_wrong = answer_wrong_probability(reading.graph, reading.beliefs, reading.S)
     counted = expected_counts(reading.graph, reading.beliefs, reading.S)
-    wrong, total = families.group_errors(*counted)
+    names = np.asarray(pairs.annotator_names)
+    n_answers = np.bincount(np.asarray(pairs.annotator), minlength=len(names))
+    table = table_from_counts(names, n_answers, *counted, reading.beliefs.item, level, min_answers)
+    worst = np.argsort([row.informativeness.estimate for row in table], kind="stable")[:n_drop]
+    rows = list(table.rows)
+    for r in worst.tolist():
+        rows[r] = replace(rows[r], drop_effect=reading.drop_effect(r))
+    return replace(table, rows=tuple(rows))
+
+
+def table_from_counts(
+    names: Array,
+    n_answers: Array,
+    same: Array,
+    different: Array,
+    item_proba: Array,
+    level: float = 0.95,
+    min_answers: int = 30,
+) -> AnnotatorTable:
+    """Judge annotators, R of them, by the classes behind their answers, (R, K, K) for each kind.
+
+    ``same`` and ``different`` are expected counts as `propagation.expected_counts` gives them.
+    """
+    wrong, total = families.group_errors(same, different)
     kinds, shares = kind_probability(wrong, total)
     a, b = rate_posterior(wrong, total, kinds[:, 0])
-    intervals = [_intervals(a[:, r], b[:, r], level) for r in range(len(names))]
-    n_answers = np.bincount(who, minlength=len(names))
-    given = np.maximum(np.bincount(who, weight, minlength=len(names)), 1e-12)
-    accuracy = 1.0 - np.bincount(who, weight * p_wrong, minlength=len(names)) / given
-    worst = np.argsort([J.estimate for _, _, J in intervals], kind="stable")[:n_drop].tolist()
-    effect = {r: reading.drop_effect(r) for r in worst}
+    accuracy = 1.0 - wrong.sum(axis=0) / np.maximum(total.sum(axis=0), 1e-12)
     rows = []
-    for r, (count, right) in enumerate(zip(n_answers.tolist(), accuracy.tolist(), strict=True)):
+    for r, (name, count) in enumerate(zip(names.tolist(), n_answers.tolist(), strict=True)):
         kind, top = KINDS[int(kinds[r].argmax())], float(kinds[r].max())
-        judged = (kind if count >= min_answers or top >= level else UNDECIDED, top, effect.get(r))
-        rows.append(AnnotatorRow(names[r], count, right, *intervals[r], *judged))
+        verdict = kind if count >= min_answers or top >= level else UNDECIDED
+        limits = _intervals(a[:, r], b[:, r], level)
+        rows.append(AnnotatorRow(name, count, float(accuracy[r]), *limits, verdict, top))
     a, b = (counts.sum(axis=1) + 0.5 for counts in (wrong, total - wrong))
-    right = 1.0 - float(np.average(p_wrong, weights=weight))
-    crowd = AnnotatorRow("(crowd)", pairs.n_pairs, right, *_intervals(a, b, level))
+    right = 1.0 - float(wrong.sum() / total.sum())
+    crowd = AnnotatorRow("(crowd)", int(n_answers.sum()), right, *_intervals(a, b, level))
     kind_shares = dict(zip(KINDS, shares.tolist(), strict=True))
-    return AnnotatorTable(tuple(rows), crowd, kind_shares, reading.beliefs.item, level)
+    return AnnotatorTable(tuple(rows), crowd, kind_shares, item_proba, level)
 
 
 def _intervals(a: Array, b: Array, level: float) -> tuple[Interval, Interval, Interval]:

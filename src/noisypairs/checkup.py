@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from noisypairs import algebra
+from noisypairs import algebra, reduction
 from noisypairs.algebra import Array
 from noisypairs.audit import Audit
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
@@ -38,6 +38,9 @@ Outlook = Literal["works", "doubtful", "fails", "not tried"]
 N_STEPS = 4
 N_REDRAWN = 12
 """How often answers are redrawn to see how many triangles break under the estimated noise."""
+
+ENOUGH_PAIRS = 500_000
+"""Pairs of a `PairTable` that the joint learner, rates by counting and triangles are tried on."""
 
 FAR = 4.0
 """Standard deviations by which broken triangles differ from the expected before it is said."""
@@ -141,13 +144,13 @@ def check(
     if n_classes < 2:
         raise ValueError(f"n_classes={n_classes}: expected at least 2 classes")
     step("counting answers")
-    pairs, report = dataset.pairs, dataset.pairs.audit()
+    pairs, report = reduction.sampled_answers(dataset.pairs, ENOUGH_PAIRS), dataset.pairs.audit()
     plans = _plans(dataset)
     joint = Verdict("joint", "not tried", "no fit was asked for")
     found, beliefs, why = None, None, None
     if fit and dataset.features is not None and any(kind != "constant" for _, kind, _ in plans):
         step("fitting the joint learner")
-        found, noise, beliefs, joint = _fitted(dataset, n_classes, seed, step)
+        found, noise, beliefs, joint = _fitted(dataset, pairs, n_classes, seed, step)
         why = None if found else joint.reason
     elif fit:
         joint = Verdict("joint", "fails", "there are no features to learn from")
@@ -157,8 +160,9 @@ def check(
     step("redrawing triangles")
     triangles = None
     if found is not None and noise is not None:
-        triangles = expected_triangles(pairs, report, noise, beliefs, found.prior, seed)
-    methods = (joint, *_pointwise(pairs, found, noise, n_classes))
+        asked = _with_triangles(dataset.pairs, report, beliefs)
+        triangles = expected_triangles(*asked[:2], noise, asked[2], found.prior, seed)
+    methods = (joint, *_pointwise(dataset.pairs, found, noise, n_classes))
     problems = (*_problems(dataset, report), *_triangle_problem(triangles))
     return Checkup(dataset, report, plans, found, why, triangles, methods, problems, seed)
 
@@ -173,12 +177,11 @@ def _plans(dataset: Dataset) -> tuple[tuple[str, str, str], ...]:
 
 
 def _fitted(
-    dataset: Dataset, n_classes: int, seed: int, step: Step
+    dataset: Dataset, pairs: Pairs, n_classes: int, seed: int, step: Step
 ) -> tuple[NoiseFound | None, NoiseModel | None, Array | None, Verdict]:
     """Let the joint learner find noise and prior; say whether it could."""
     from noisypairs.encoding import item_encoder
 
-    pairs = dataset.pairs
     X = item_encoder(dataset.features).fit_transform(dataset.features)
     model = JointPairClassifier(n_classes=n_classes, random_state=seed)
     with warnings.catch_warnings(record=True) as said:
@@ -268,7 +271,8 @@ def _pointwise(
         return tuple(Verdict(name, "not tried", reason) for name in names)
     prior = float(np.clip(found.prior.estimate, 1e-6, 1 - 1e-6))
     outlook: Outlook = "works"
-    total = pairs.n_pairs if pairs.weight is None else float(pairs.weight.sum())
+    pooled = reduction.pooled_answers(pairs)
+    total = pooled.n_pairs if pooled.weight is None else float(pooled.weight.sum())
     reason = (
         f"the signal |a − b| = {found.signal:.3f} is {found.signal * np.sqrt(2 * total):.0f} times "
         "its own error"
@@ -282,6 +286,19 @@ def _pointwise(
     if said:
         outlook, reason = "doubtful", str(said[0].message)
     return tuple(Verdict(name, outlook, reason) for name in names)
+
+
+def _with_triangles(
+    pairs: Any, report: Audit, beliefs: Array | None
+) -> tuple[Pairs, Audit, Array | None]:
+    """Return pairs in memory with their audit and beliefs: of a large table, among some items.
+
+    A sample of the pairs would hold next to no triangles.
+    """
+    if not hasattr(pairs, "among_some_items"):
+        return pairs, report, beliefs
+    some, items = pairs.among_some_items(ENOUGH_PAIRS)
+    return some, some.audit(), None if beliefs is None else beliefs[items]
 
 
 def expected_triangles(
@@ -322,7 +339,7 @@ def expected_triangles(
 
 def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
     """Yield what is wrong with the answers, worst first, each with what to do."""
-    pairs = dataset.pairs
+    pairs = reduction.pooled_answers(dataset.pairs)
     if report.same_share in (0.0, 1.0):
         only = "same" if report.same_share else "different"
         yield f"every answer is {only!r}: nothing can be learnt before both answers occur"

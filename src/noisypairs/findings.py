@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from noisypairs import metrics
+from noisypairs import metrics, streaming
 from noisypairs.algebra import Array, class_prior
 from noisypairs.annotators import AnnotatorTable, annotator_table
 from noisypairs.errors import NotIdentifiable
@@ -161,13 +161,35 @@ def classes(model: PairClassifier, X: Any) -> tuple[ClassSummary, ...]:
     )
 
 
+def suspect_answers(
+    model: PairClassifier, X: Any, pairs: Any, features: pd.DataFrame, ids: list[str]
+) -> tuple[tuple[SuspectPair, ...], int]:
+    """Return the worst answers, and how many of all are more likely wrong than right.
+
+    A `PairTable` is streamed once. Pairs in memory keep their order among equals.
+    """
+    if not hasattr(pairs, "batches"):
+        wrong = wrong_probability(model, X, pairs)
+        return tuple(suspects(wrong, pairs, features, ids)), int((wrong > 0.5).sum())
+    if isinstance(model, JointPairClassifier):
+        worst = model.stream_suspects(pairs, N_SUSPECTS)
+    else:  # Bayes' rule on the pair alone: beliefs without their neighbours
+        eta = model.predict_proba(X)
+        S = model.noise_.same_probability(eta.shape[1])
+        worst = streaming.most_suspect(pairs, eta, S, N_SUSPECTS, depth=1)
+    names = pairs.annotator_names
+    who = None if worst.annotator is None or names is None else names[worst.annotator]
+    few = Pairs(worst.left, worst.right, worst.same, pairs.n_items, annotator=who)
+    return tuple(suspects(worst.wrong, few, features, ids)), worst.n_wrong
+
+
 def wrong_probability(model: PairClassifier, X: Any, pairs: Pairs) -> Array:
     """Return the probability that each answer is wrong, shape (n_pairs,).
 
     The joint learner knows it from the whole graph; else it is Bayes' rule on the pair alone: for
     "same" Σ_{y≠y'} η_y S_yy' η'_y' / ηᵀSη', for "different" Σ_y η_y (1−S_yy) η'_y / (1 − ηᵀSη').
     """
-    if isinstance(model, JointPairClassifier):
+    if isinstance(model, JointPairClassifier) and model.wrong_proba_ is not None:
         return model.wrong_proba_
     eta = model.predict_proba(X)
     S = model.noise_.same_probability(eta.shape[1])

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 
-from noisypairs import findings, trials
+from noisypairs import findings, reduction, trials
 from noisypairs.algebra import Array
 from noisypairs.annotators import AnnotatorTable
 from noisypairs.audit import Audit
@@ -147,7 +147,8 @@ def fit_dataset(
         )
     _require_both_answers(pairs)
     asked = (request or Request()).settled(pairs)
-    held_out = HeldOut(features, pairs, asked.seed)
+    some = reduction.sampled_answers(pairs, trials.ENOUGH_PAIRS)
+    held_out = HeldOut(features, some, asked.seed)
     tried = trials.compare(held_out, asked, step)
     name, why = trials.choose(held_out, tried, asked)
     step(f"{METHODS[name]} on all items")
@@ -157,7 +158,7 @@ def fit_dataset(
         model = trials.pair_classifier(name, asked).fit(X, pairs)
     step("Noise, accuracy and suspect answers")
     sure = findings.certainty(model, X, pairs, held_out, tried[name])
-    wrong = findings.wrong_probability(model, X, pairs)
+    worst, n_wrong = findings.suspect_answers(model, X, pairs, features, dataset.ids)
     table = findings.annotators(model, X, pairs, asked.seed) if asked.annotators else None
     curve: tuple[CurvePoint, ...] = ()
     if asked.curve and (whole := tried[name].chance) is not None:
@@ -197,8 +198,8 @@ def fit_dataset(
         curve=curve,
         reliability=findings.reliability(held_out, tried[name].chance),
         annotators=table,
-        suspects=tuple(findings.suspects(wrong, pairs, features, dataset.ids)),
-        n_suspects=int((wrong > 0.5).sum()),
+        suspects=worst,
+        n_suspects=n_wrong,
         seed=asked.seed,
         versions=versions(),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -213,13 +214,14 @@ def _silent(step: str) -> None:
 
 def _require_both_answers(pairs: Pairs) -> None:
     """Refuse where nothing was answered, or everything alike."""
-    proper = pairs.without_self_pairs()
-    if proper.n_pairs == 0:
+    n_proper = pairs.without_self_pairs().n_pairs
+    if n_proper == 0:
         raise ValueError("there is no answer about two distinct items: nothing to learn from")
-    if proper.same.all() or not proper.same.any():
-        word = "same" if proper.same[0] else "different"
+    said = reduction.pooled_answers(pairs).same
+    if said.all() or not said.any():
+        word = "same" if said[0] else "different"
         raise NotIdentifiable(
-            f"all {proper.n_pairs:,} answers are {word!r}: one class only, or answers that say "
+            f"all {n_proper:,} answers are {word!r}: one class only, or answers that say "
             "nothing. Both kinds of answers are needed to tell classes apart"
         )
 

@@ -51,6 +51,8 @@ BASELINES = {
 }
 ESTIMATORS = ("boosting", "default", "forest", "logistic", "mlp")
 NOISE_MODELS = ("auto", "free", "labeling", "pairing")
+#: Pairs of a `PairTable` on which methods are compared; the winner learns from all.
+ENOUGH_PAIRS = 1_000_000
 #: Folds of the items; more of them would leave fewer answers inside one.
 N_FOLDS = 3
 #: Shares of the pairs that the learning curve is drawn at, besides all of them.

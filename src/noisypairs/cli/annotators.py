@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from noisypairs.cli import options
 from noisypairs.cli.app import (
     BAD_DATA,
     WRONG_USE,
@@ -20,6 +21,7 @@ from noisypairs.cli.app import (
 if TYPE_CHECKING:
     from noisypairs.crowd import Crowd
     from noisypairs.files import Dataset
+    from noisypairs.pairs import Pairs
 
 #: What is said wherever names are hidden.
 PRIVACY = (
@@ -28,11 +30,20 @@ PRIVACY = (
 )
 #: Rows of the table on the screen; files hold them all.
 MOST_ROWS = 20
+#: Answers of a table too large to load that people are compared on.
+ENOUGH_PAIRS = 500_000
+#: What the columns mean that do not say it themselves.
+_LEGEND = (
+    "worth: 1 for perfect answers, 0 for a coin, below 0 for reversed ones. agree: with others on "
+    "the same pairs (how many), kappa: the same corrected for chance.",
+    "items changed: how many items change class if this annotator is left out; others right: share "
+    "of right answers of everybody else. Brackets are 95% intervals.",
+)
 
 
 @command()
 def annotators(
-    pairs: Annotated[Path, typer.Argument(help="One answer per row, with who gave it.")],
+    pairs: options.Pairs,
     items: Annotated[Path | None, typer.Argument(help="One row per item: features help.")] = None,
     gold: Annotated[
         Path | None, typer.Option(help="Known classes (id, class) or answers (left, right, same).")
@@ -44,31 +55,42 @@ def annotators(
     salt: Annotated[
         str | None, typer.Option(help="Key of the hash; random for each run if not given.")
     ] = None,
-    left: Annotated[str | None, typer.Option(help="Column of the first item.")] = None,
-    right: Annotated[str | None, typer.Option(help="Column of the second item.")] = None,
-    same: Annotated[str | None, typer.Option(help="Column of the answers.")] = None,
-    annotator: Annotated[str | None, typer.Option(help="Column of who answered.")] = None,
-    id: Annotated[str | None, typer.Option("--id", help="Column of the items' ids.")] = None,
+    left: options.Left = None,
+    right: options.Right = None,
+    same: options.Same = None,
+    annotator: options.Annotator = None,
+    id: options.Id = None,
+    format: options.Format = None,
     classes: Annotated[
         int | None, typer.Option(min=2, max=50, help="How many classes; 2, or as gold has.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output file.")] = False,
-    seed: Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Show no progress.")] = False,
+    force: options.Force = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Judge everybody who answered: rates with intervals, verdicts, agreement, and who to drop."""
+    """Judge who answers well: rates, verdicts, whom to drop.
+
+    Names the spammers, those who always say the same, and those who mean the opposite; whoever
+    gave too few answers is not judged.
+
+    Example: noisypairs annotators pairs.csv items.csv -o annotators.html
+    """
     with failing_with(WRONG_USE):
-        _check_use(output, force, hash_ids, salt)
+        options.check_format(format)
+        _check_use(output, hash_ids, salt)
+        options.check_outputs({"the output": output}, [pairs, items, gold], force)
     with failing_with(BAD_DATA):
         from noisypairs.files import Columns, read_dataset
 
-        with progress(3, quiet) as step:
+        with progress(3, quiet, (1.0, 20.0, 1.0)) as step:
             step("reading the files")
-            data = read_dataset(items, pairs, Columns(left, right, same, annotator, id))
+            columns = Columns(left, right, same, annotator, id)
+            data = read_dataset(items, pairs, columns, format=format, stream=True)
             notes = list(data.notes)
             step("judging the annotators")
-            found = _judge(data, gold, classes, seed)
+            found, more = _judge(data, gold, classes, seed)
+            notes += more
             if hash_ids:
                 found = _hashed(found, salt)
                 notes = [PRIVACY]  # other notes may quote names
@@ -81,42 +103,78 @@ def annotators(
         shown = found.to_dict() | {"notes": notes}
         typer.echo(json.dumps(shown, allow_nan=False, ensure_ascii=False, default=str))
     else:
-        _tell(found, notes if hash_ids else [])
+        _tell(found, notes if hash_ids else [], output)
 
 
-def _check_use(output: Path | None, force: bool, hash_ids: bool, salt: str | None) -> None:
-    from noisypairs.files import check_writable
-
-    if output is not None:
-        if output.suffix.lower() not in (".html", ".csv"):
-            raise ValueError(f"{output}: the output is a page (.html) or a table (.csv)")
-        check_writable(output, force)
+def _check_use(output: Path | None, hash_ids: bool, salt: str | None) -> None:
+    if output is not None and output.suffix.lower() not in (".html", ".csv"):
+        raise ValueError(f"{output}: the output is a page (.html) or a table (.csv)")
+    if output is not None and output.suffix.lower() == ".html":
+        import noisypairs.report.annotators  # noqa: F401  # a missing package is told at once
     if salt is not None and not hash_ids:
         raise ValueError("--salt is the key of --hash-ids: give both, or neither")
     if salt == "":
         raise ValueError("--salt is empty: anybody could then look up the names; give a secret")
 
 
-def _judge(data: Dataset, gold: Path | None, classes: int | None, seed: int) -> Crowd:
-    from noisypairs import crowd
+def _judge(
+    data: Dataset, gold: Path | None, classes: int | None, seed: int
+) -> tuple[Crowd, list[str]]:
+    """Judge everybody; of a table too large to load all answers count, but a sample is compared."""
+    from noisypairs import crowd, reduction
     from noisypairs.encoding import item_encoder
+    from noisypairs.trials import noted_warnings
 
-    if data.pairs.annotator is None:
+    if data.pairs.annotator_names is None:
         raise ValueError(
             "the pairs do not say who answered: name the column with --annotator, or add one"
         )
     X: Any = None
     if data.features is not None:
         X = item_encoder(data.features, seed).fit_transform(data.features)
-    known = {} if gold is None else _gold(data, gold)
+    some = reduction.sampled_answers(data.pairs, ENOUGH_PAIRS)
+    with noted_warnings() as notes:
+        known = {} if gold is None else _gold(data, some, gold)
     labels = known.get("labels")
     n_classes = classes or max(2, len(set((labels or {}).values())))
-    return crowd.judge_crowd(
-        data.pairs, X, data.features, n_classes=n_classes, random_state=seed, **known
+    settings: dict[str, Any] = {"n_classes": n_classes, "random_state": seed}
+    found = crowd.judge_crowd(some, X, data.features, **settings, **known)
+    if some.n_pairs < data.pairs.n_pairs:
+        found = _with_all_answers(found, data.pairs, X, gold=labels, **settings)
+        notes.append(
+            f"rates and verdicts count all {data.pairs.n_pairs:,} answers; agreement, known "
+            f"answers, features and the crowd without suspects a sample of {some.n_pairs:,}"
+        )
+    return found, notes
+
+
+def _with_all_answers(found: Crowd, pairs: Any, X: Any, **settings: Any) -> Crowd:
+    """Replace the table of a sample by that of all answers."""
+    from dataclasses import replace
+
+    from noisypairs.annotators import annotator_table
+    from noisypairs.crowd import Agreement, GoldRates
+
+    table = annotator_table(pairs, X, **settings)
+    place = {row.name: r for r, row in enumerate(found.table)}
+    at = [place.get(row.name) for row in table]
+    alone, unseen, gold = Agreement(0, None, None), GoldRates(0, 0, None, None), found.gold
+    given = [row.n_answers for row in table]
+    right = [row.n_answers * row.accuracy for row in table]
+    rest = [
+        (sum(right) - r) / (sum(given) - n) if n < sum(given) else None
+        for r, n in zip(right, given, strict=True)
+    ]
+    return replace(
+        found,
+        table=table,
+        agreement=[alone if r is None else found.agreement[r] for r in at],
+        gold=None if gold is None else [unseen if r is None else gold[r] for r in at],
+        rest_accuracy=rest,
     )
 
 
-def _gold(data: Dataset, path: Path) -> dict[str, Any]:
+def _gold(data: Dataset, pairs: Pairs, path: Path) -> dict[str, Any]:
     """Read known answers where the file has two columns of items, else known classes."""
     from noisypairs.crowd import truth_from_answers
     from noisypairs.files import read_frame, read_labels, read_pairs
@@ -124,8 +182,8 @@ def _gold(data: Dataset, path: Path) -> dict[str, Any]:
 
     if has_ends([str(name) for name in read_frame(path).columns]):
         gold = read_pairs(path)
-        return {"truth": truth_from_answers(data.pairs, data.ids, gold.pairs, gold.ids)}
-    return {"labels": read_labels(path, data.ids)}
+        return {"truth": truth_from_answers(pairs, data.ids, gold.pairs, gold.ids)}
+    return {"labels": read_labels(path, data.ids, data.columns.id)}
 
 
 def _hashed(found: Crowd, salt: str | None) -> Crowd:
@@ -158,25 +216,23 @@ def _write(output: Path, found: Crowd, notes: list[str], force: bool) -> None:
     atomic_write(output, content, force)
 
 
-def _tell(found: Crowd, notes: list[str]) -> None:
-    from noisypairs.report.annotators import crowd_answer
+def _tell(found: Crowd, notes: list[str], output: Path | None) -> None:
+    from noisypairs.report.verdicts import by_suspicion, crowd_answer, meanings
 
     console = console_of(170)
     console.print(crowd_answer(found), "", sep="\n", soft_wrap=True)
-    order = sorted(range(len(found.table)), key=lambda r: _rank(found, r))
+    order = by_suspicion(found.table)
     rows = [_cells(found, r) for r in order[:MOST_ROWS]]
     headings = ["annotator", "answers", "same called different", "different called same"]
-    headings += ["J", "verdict", "agree (n)", "kappa", "items changed", "others right"]
+    headings += ["worth", "verdict", "agree (n)", "kappa", "items changed", "others right"]
     console.print(table(console, headings, rows))
     if len(order) > MOST_ROWS:
         console.print(f"… and {len(order) - MOST_ROWS} more: write them with -o FILE.csv")
-    for line in ("", *notes):
+    told = [(v, f"{n:,}", f"{means}: {todo}") for v, n, means, todo in meanings(found.table)]
+    console.print("", table(console, ("verdict", "annotators", "what it means"), told), sep="\n")
+    written = [] if output is None else [f"Written: {output}"]
+    for line in ("", *_LEGEND, *notes, *written):
         console.print(line, soft_wrap=True)
-
-
-def _rank(found: Crowd, r: int) -> tuple[bool, float]:
-    row = found.table.rows[r]
-    return row.name not in found.table.suspects, row.informativeness.estimate
 
 
 def _cells(found: Crowd, r: int) -> tuple[str, ...]:

@@ -62,7 +62,7 @@ def check(
         columns = Columns(left, right, same, annotator, id)
         with progress(checkup.N_STEPS + 1, quiet, _SHARES) as step:
             step("reading the files")
-            dataset = read_dataset(items, pairs, columns, labels, format)
+            dataset = read_dataset(items, pairs, columns, labels, format, stream=True)
             found = checkup.check(dataset, fit=not no_fit, n_classes=classes, seed=seed, step=step)
     if as_json:
         import json

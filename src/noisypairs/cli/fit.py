@@ -83,9 +83,8 @@ def fit(
         from noisypairs.files import Columns, atomic_write, read_dataset
         from noisypairs.methods import fit_dataset, n_steps
 
-        dataset = read_dataset(
-            items, pairs, Columns(left, right, same, annotator, id), labels, format
-        )
+        columns = Columns(left, right, same, annotator, id)
+        dataset = read_dataset(items, pairs, columns, labels, format, stream=True)
         with progress(n_steps(request), quiet) as step:
             fitted = fit_dataset(dataset, request, step)
         modelfile.save(output, fitted.model, fitted.result.facts, force)

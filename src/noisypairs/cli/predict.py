@@ -32,7 +32,7 @@ def predict(
     as_json: options.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no notes.")] = False,
 ) -> None:
-    """Classify new items: class and probabilities, written to a file.
+    """Classify new items: classes with probabilities.
 
     Example: noisypairs predict model.skops new.csv -o classes.csv
     """

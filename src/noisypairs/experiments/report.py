@@ -168,7 +168,7 @@ CAPTIONS = {
     "efficiency": (
         "How many pairs does each method need",
         "Accuracy in percent against pairs per training item, both rates .2, default estimators, "
-        "at most 3,000 training items. Dashed: trained on the true classes.",
+        "at most 1,500 training items. Dashed: trained on the true classes.",
     ),
 }
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from noisypairs.files import large
 from noisypairs.files.contents import Source
 from noisypairs.files.frames import read_table
 from noisypairs.files.importers import import_pairs
@@ -27,7 +29,8 @@ class Dataset:
     ----------
     features : one row per item, without the ids; None if no file holds the items.
     ids : the items' ids as text; item i of `features` and of `pairs` is ``ids[i]``.
-    pairs : the answers, with annotators, weights and known classes where there are any.
+    pairs : the answers, with annotators, weights and known classes where there are any. Of a file
+        too large to load a `PairTable`, which stands wherever `Pairs` do (`read_dataset`).
     annotator_names : names behind ``pairs.annotator``, or None.
     columns : the columns that were used, by name.
     mapping : how each answer was read, for example {"yes": "same", "no": "different"}.
@@ -53,10 +56,13 @@ def read_dataset(
     columns: Columns = Columns(),  # noqa: B008 -- frozen
     labels: AnyPath | None = None,
     format: str | None = None,
+    stream: bool = False,
 ) -> Dataset:
     r"""Read items and pairs from two files; columns not named and the format are guessed.
 
     Some formats hold the items beside the answers: then `items` may be None or the same file.
+    With `stream`, a table of more than `large.MOST_ROWS` pairs (Parquet, also a folder of it) or
+    `large.MOST_BYTES` bytes (CSV, too) is not loaded: `pairs` is then a `PairTable`.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -68,6 +74,8 @@ def read_dataset(
     (['007', '008'], Pairs(n_items=2, n_pairs=1, same=1, different=0), "2 ids of pairs.csv
     matched to items.csv only without leading zeros, '.0', case and blanks, such as '7' to '007'")
     """
+    if stream and format in (None, "table") and (kind := large.kind_of_large(Path(pairs))):
+        return _streamed(large.read_large(Path(pairs), kind, _path(items), columns), labels)
     found = import_pairs(Path(pairs), columns, format)
     judged = read_judgements(found.table, found.columns)
     if items is None or Path(items) == Path(pairs):
@@ -81,12 +89,9 @@ def read_dataset(
     sources = [*([read.source] if read else []), *found.sources]
     if labels is not None:
         table = read_table(labels)
-        classes, more = labels_of(table, ids)
-        answers, notes, sources = (
-            answers.with_labels(classes),
-            notes + more,
-            [*sources, table.source],
-        )
+        classes, *more = labels_of(table, ids, read.id_column if read else None)
+        answers, notes = answers.with_labels(classes), [*notes, *more[0], *more[1]]
+        sources.append(table.source)
     names = answers.annotator_names
     return Dataset(
         features=None if read is None else read.features,
@@ -98,6 +103,33 @@ def read_dataset(
         notes=list(dict.fromkeys(notes)),
         sources=list({source["path"]: source for source in sources}.values()),
         format=found.format,
+    )
+
+
+def _path(path: AnyPath | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _streamed(found: large.LargePairs, labels: AnyPath | None) -> Dataset:
+    """Return the data set of pairs that stay in their files."""
+    answers: Any = found.pairs  # stands where Pairs do
+    read, notes = found.items, [*(found.items.notes if found.items else []), *found.notes]
+    sources = [*([read.source] if read else []), found.source]
+    if labels is not None:
+        table = read_table(labels)
+        classes, *more = labels_of(table, found.ids, found.columns.id)
+        answers, notes = answers.with_labels(classes), [*notes, *more[0], *more[1]]
+        sources.append(table.source)
+    names = answers.annotator_names
+    return Dataset(
+        features=None if read is None else read.features,
+        ids=found.ids,
+        pairs=answers,
+        annotator_names=None if names is None else [str(name) for name in names],
+        columns=found.columns,
+        mapping=found.mapping,
+        notes=list(dict.fromkeys(notes)),
+        sources=sources,
     )
 
 

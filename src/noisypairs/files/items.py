@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -14,7 +15,7 @@ from noisypairs.errors import did_you_mean
 from noisypairs.files.cells import ITEM_NAMES, MISSING, as_text, typed
 from noisypairs.files.contents import BadFile, Source, plural, some
 from noisypairs.files.frames import UNNAMED, Table, read_table
-from noisypairs.files.matching import loose, match_ids
+from noisypairs.files.matching import loose, match_ids, near_miss
 
 CLASS_NAMES = frozenset(
     {"label", "class", "category", "target", "y", "truth", "true_class", "gold", "true_label"}
@@ -121,10 +122,42 @@ def _check_row_numbers(table: Table, asked: Sequence[str] | None) -> None:
     strange = [name for name in asked or () if not (name.isdecimal() and int(name[:18]) < size)]
     if strange:
         raise BadFile(
-            f"{table.path}: no column looks like the ids of the items, and {strange[0]!r} is no "
-            f"row number below {size}. The columns are {some(list(table.frame.columns), 8)}: name "
-            "the one with the ids with --id"
+            f"{table.path}: no column holds the ids that the pairs name, such as "
+            f"{some(strange, 2)}, which are no row numbers below {size} either. The columns begin "
+            f"{_beginnings(table)}: name the one with the ids with --id"
         )
+
+
+def _beginnings(table: Table) -> str:
+    """Return the first two cells of up to six columns, in words."""
+    shown = [
+        f"{name!r} with {some(as_text(table.frame[name].iloc[:2]).tolist())}"
+        for name in table.frame.columns[:6]
+    ]
+    return ", ".join(shown) + (", …" if table.frame.shape[1] > 6 else "")
+
+
+def _label_ids(table: Table, ids: Sequence[str], id: str | None) -> str:
+    """Return the column of a file of known classes that names items: by name, else by content."""
+    columns = [str(name) for name in table.frame.columns]
+    if id in columns:
+        return str(id)
+    likely = [name for name in columns if name.strip().lower() in ITEM_NAMES]
+    if likely:
+        return likely[0]
+    known = {loose(name) for name in ids}
+    shares = {}
+    for name in columns:
+        if name.strip().lower() not in CLASS_NAMES:
+            cells = [loose(text) for text in as_text(table.frame[name])]
+            shares[name] = sum(cell in known for cell in cells) / max(len(cells), 1)
+    best = max(shares, key=shares.__getitem__, default=None)
+    if best is None or shares[best] < 0.5:
+        raise BadFile(
+            f"{table.path}: no column holds ids of the items such as {some(ids, 2)}; the columns "
+            f"begin {_beginnings(table)}. Expected columns such as {id or 'id'} and class"
+        )
+    return best
 
 
 def _unique_ids(table: Table, column: str) -> tuple[list[str], IntArray, list[str]]:
@@ -165,10 +198,13 @@ def _refuse_conflicts(table: Table, column: str, repeats: IntArray, first: IntAr
         )
 
 
-def read_labels(path: PathLike[str] | str, ids: Sequence[str]) -> dict[int, str]:
+def read_labels(
+    path: PathLike[str] | str, ids: Sequence[str], id: str | None = None
+) -> dict[int, str]:
     r"""Return the known classes in a file as {position in ids: class name}.
 
-    The columns of ids and classes are guessed by name; two columns need no names.
+    The columns of ids and classes are guessed by name, `id` (that of the items' own file) first,
+    else by what they hold; two columns need no names. A warning tells of unknown ids.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -177,14 +213,21 @@ def read_labels(path: PathLike[str] | str, ids: Sequence[str]) -> dict[int, str]
     ...     read_labels(file, ["a", "b", "c"])
     {1: 'cat', 0: 'dog'}
     """
-    return labels_of(read_table(path), ids)[0]
+    known, _, strangers = labels_of(read_table(path), ids, id)
+    for note in strangers:
+        warnings.warn(note, UserWarning, stacklevel=2)
+    return known
 
 
-def labels_of(table: Table, ids: Sequence[str]) -> tuple[dict[int, str], list[str]]:
-    """Return known classes by position, and notes; one item with two classes is refused."""
-    column, notes = find_ids(table, None, ids if len(table.frame.columns) > 1 else None)
-    if column is None:
-        raise BadFile(f"{table.path}: no column of ids: expected columns such as id and class")
+def labels_of(
+    table: Table, ids: Sequence[str], id: str | None = None
+) -> tuple[dict[int, str], list[str], list[str]]:
+    """Return known classes by position, notes, and notes on unknown ids, which are left out.
+
+    One item with two classes is refused. `id` is the name of the column of ids in the items' own file, if it has one.
+    """
+    column = _label_ids(table, ids, id)
+    notes = [f"{table.path.name}: ids of the items in column {column!r}"]
     others = [str(name) for name in table.frame.columns if name != column]
     named = [name for name in others if name.strip().lower() in CLASS_NAMES] or others
     if len(named) != 1:
@@ -197,10 +240,10 @@ def labels_of(table: Table, ids: Sequence[str]) -> tuple[dict[int, str], list[st
     same, more = match_ids(texts[given], ids, table.path.name, "the items")
     position = {name: k for k, name in enumerate(ids)}
     known: dict[int, str] = {}
-    unknown = 0
+    unknown: list[int] = []
     for row in np.flatnonzero(given).tolist():
         if texts[row] not in same:
-            unknown += 1
+            unknown.append(row)
             continue
         at = position[same[texts[row]]]
         if known.setdefault(at, classes[row]) != classes[row]:
@@ -208,9 +251,12 @@ def labels_of(table: Table, ids: Sequence[str]) -> tuple[dict[int, str], list[st
                 f"{table.where(row)}: item {texts[row]!r} is {classes[row]!r} here and "
                 f"{known[at]!r} above: an item has one class"
             )
-    if unknown:
-        more.append(f"{table.path.name}: {plural(unknown, 'class', 'classes')} of unknown items")
+    strangers = [
+        f"{table.path.name}: {plural(len(unknown), 'class', 'classes')} of unknown items left out, "
+        f"such as {texts[first]!r}{near_miss(texts[first], ids)} on {table.place(first)}"
+        for first in unknown[:1]
+    ]
     if not known:
         raise BadFile(f"{table.path} names no class of any item: expected columns id and class")
     notes.append(f"{table.path.name}: classes of {plural(len(known), 'item')} in {named[0]!r}")
-    return known, [*table.notes, *notes, *more]
+    return known, [*table.notes, *notes, *more], strangers

@@ -155,7 +155,11 @@ def pairs_of(
         warnings.simplefilter("ignore", UserWarning)  # what it would say stands in the notes
         pairs = Pairs.from_frame(pd.DataFrame(frame), items=ids, unsure="drop", unknown="drop")
     if pairs.n_pairs == 0:
-        raise BadFile(f"{found.table.path} holds no usable answer about two items of {items_in}")
+        raise BadFile(
+            f"{found.table.path} holds no usable answer about two items of {items_in}: the first "
+            f"names {some(found.ids, 2)}, the second {some(list(ids or ()), 2)}. Name the columns "
+            "that hold the ids with --left, --right and --id"
+        )
     return pairs, notes + _oddities(found, pairs)
 
 

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
@@ -63,6 +64,8 @@ def learning_curves(
     n_classes: int = 2,
     n_sizes: int = 5,
     n_folds: int = 4,
+    noise_model: str = "pairing",
+    beliefs: Array | None = None,
     seed: int = 0,
     step: Step = lambda _: None,
 ) -> tuple[LearningCurve, LearningCurve]:
@@ -70,7 +73,9 @@ def learning_curves(
 
     - ``X`` (n_items, d) numeric features, ``pairs`` without self pairs, ``noise`` as estimated
       from all answers, which turns agreement with noisy answers into accuracy.
-    - ``estimator``: the classifier inside the joint learner.
+    - ``estimator``: the classifier inside the joint learner; ``noise_model``: its family of noise.
+    - ``beliefs`` (n_items, K) about the items, in the order of classes that ``noise`` is given in;
+      needed where it treats classes differently, as all but pairing noise do.
     - ``step`` is called with a line of text before each of the ``n_sizes · n_folds`` fits.
 
     The covariance has two parts: the left-out answers are few and share items (dyadic, see
@@ -92,10 +97,11 @@ def learning_curves(
         for s, size in enumerate(sizes):
             step(f"learning from {size:,} answers, part {f + 1} of {n_folds}")
             try:
-                model = fit_joint(X, pairs.select(order[:size]), clone(estimator), n_classes, seed)
+                part = pairs.select(order[:size])
+                model = fit_joint(X, part, clone(estimator), n_classes, seed, noise_model)
             except NotIdentifiable:
                 continue  # too few to see any classes in: the size leaves the curve below
-            for kind, score in enumerate(_scores(model, pairs.select(left_out), S)):
+            for kind, score in enumerate(_scores(model, pairs.select(left_out), S, beliefs)):
                 accuracy[s, kind, f] = score.accuracy
                 influence[s, kind, left_out] = score.influence
     seen = _seen(accuracy)
@@ -108,9 +114,11 @@ def learning_curves(
     return curves[0], curves[1]
 
 
-def fit_joint(X: Any, pairs: Pairs, estimator: Any, n_classes: int, seed: int) -> Any:
-    """Return the joint learner fitted with pairing noise, as every step of a plan uses it."""
-    model = JointPairClassifier(estimator, n_classes, noise_model="pairing", random_state=seed)
+def fit_joint(
+    X: Any, pairs: Pairs, estimator: Any, n_classes: int, seed: int, noise_model: str = "pairing"
+) -> Any:
+    """Return the joint learner fitted with one noise for all, as every step of a plan uses it."""
+    model = JointPairClassifier(estimator, n_classes, noise_model=noise_model, random_state=seed)
     with warnings.catch_warnings():
         # Class names play no part here, and what has not settled shows as a lower accuracy.
         for kind in (ClassNamesWarning, NotIdentifiableWarning, ConvergenceWarning):
@@ -129,9 +137,23 @@ def _seen(accuracy: Array) -> NDArray[np.bool_]:
     return seen
 
 
-def _scores(model: Any, left_out: Pairs, S: Array) -> Iterator[Score]:
+def _scores(model: Any, left_out: Pairs, S: Array, beliefs: Array | None) -> Iterator[Score]:
+    order = slice(None) if beliefs is None else class_order(model.item_proba_, beliefs)
     for proba in (model.oof_proba_, model.item_proba_):
-        yield score_predictions(left_out, proba.argmax(axis=1), S)
+        yield score_predictions(left_out, proba[:, order].argmax(axis=1), S)
+
+
+def class_order(proba: Array, beliefs: Array) -> NDArray[np.intp]:
+    """Return which column of ``proba`` is which class of ``beliefs``, both (n_items, K).
+
+    Each fit numbers its classes anew; those that share most items are taken for the same.
+
+    >>> beliefs = np.array([[0.9, 0.1, 0.0], [0.1, 0.8, 0.1], [0.0, 0.2, 0.8]])
+    >>> class_order(beliefs[:, [2, 0, 1]], beliefs).tolist()
+    [1, 2, 0]
+    """
+    order: NDArray[np.intp] = linear_sum_assignment(beliefs.T @ proba, maximize=True)[1]
+    return order
 
 
 def _folds(pairs: Pairs, n_folds: int, rng: np.random.Generator) -> NDArray[np.intp]:

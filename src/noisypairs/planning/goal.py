@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from noisypairs.estimation import Interval
+from noisypairs.findings import mean_rates, shares
 from noisypairs.graph import PairGraph
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
@@ -45,7 +46,9 @@ class Plan:
     """Where the learner stands, what a target takes, and what to ask next.
 
     ``new_items`` and ``these_items`` are the goals for items never compared and for those at hand,
-    ``chance`` the share of the largest class, which naming that class for every item would reach.
+    ``chance`` the share of the largest class, which naming that class for every item would reach,
+    ``rates`` how often same pairs are called different and different ones same, ``forecasts`` the
+    laws behind the two goals.
     """
 
     target: float
@@ -53,12 +56,19 @@ class Plan:
     n_items: int
     n_classes: int
     noise: NoiseModel
+    rates: tuple[float, float]
     chance: float
     new_items: Goal
     these_items: Goal
-    curves: tuple[LearningCurve, LearningCurve]
+    forecasts: tuple[Forecast, Forecast]
     worth: Worth
     candidates: Candidates
+
+    @property
+    def curves(self) -> tuple[LearningCurve, LearningCurve]:
+        """The measured curves behind the forecasts, of new items and of these items."""
+        new, these = self.forecasts
+        return new.curve, these.curve
 
     def next_pairs(self, n: int) -> Candidates:
         """Return the ``n`` most informative pairs to ask next, new ones and old ones again."""
@@ -105,7 +115,7 @@ def plan(
         )
     begin: Callable[[str], None] = step or (lambda _: None)
     begin(f"learning from all {pairs.n_pairs:,} answers")
-    model = fit_joint(X, pairs, estimator, n_classes, random_state)
+    model = fit_joint(X, pairs, estimator, n_classes, random_state, "auto")
     curves = learning_curves(
         X,
         pairs,
@@ -114,14 +124,13 @@ def plan(
         n_classes=n_classes,
         n_sizes=N_SIZES,
         n_folds=n_folds,
+        noise_model=model.noise_model_,
+        beliefs=model.item_proba_,
         seed=random_state,
         step=begin,
     )
     begin("weighing the pairs to ask next")
-    goals = [
-        reach(forecast(curve, pairs.n_items, level=level, seed=random_state), target, pairs.n_pairs)
-        for curve in curves
-    ]
+    new, these = (forecast(one, pairs.n_items, level=level, seed=random_state) for one in curves)
     S = model.noise_.same_probability(n_classes)
     graph = PairGraph.from_pairs(pairs)
     beliefs = propagate(graph, np.log(model.oof_proba_), S, tol=1e-4)
@@ -132,10 +141,11 @@ def plan(
         n_items=pairs.n_items,
         n_classes=n_classes,
         noise=model.noise_,
+        rates=mean_rates(model.noise_, shares(model)),
         chance=float(model.item_proba_[in_pairs].mean(axis=0).max()),
-        new_items=goals[0],
-        these_items=goals[1],
-        curves=curves,
+        new_items=reach(new, target, pairs.n_pairs),
+        these_items=reach(these, target, pairs.n_pairs),
+        forecasts=(new, these),
         worth=worth_of_answers(graph, beliefs, S, level=level, random_state=random_state),
         candidates=candidates(graph, beliefs, S, random_state),
     )

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from noisypairs.crowd import Crowd
-from noisypairs.estimation import Interval
 from noisypairs.report import doubts
-from noisypairs.report.page import Block, Page, bullets, paragraph, table
-from noisypairs.report.words import count, percent, share
+from noisypairs.report.page import Block, Cell, Page, Table, bullets, numbers, paragraph, table
+from noisypairs.report.verdicts import by_suspicion, crowd_answer, meanings
+from noisypairs.report.words import between, count, name_of, percent, plain, share
 
-#: Rows shown in each table; a CSV file has them all.
-MOST_ROWS = 100
+GENERATOR = "noisypairs annotators"
+#: Rows shown in each table, the most suspect first; a CSV file has them all.
+MOST_ROWS = 30
 
 
 def annotators_report(found: Crowd, notes: Sequence[str] = ()) -> str:
     """Return the whole page as HTML, the answer first."""
-    page = Page("Who answers well", lead=crowd_answer(found))
+    page = Page("Who answers well", crowd_answer(found), GENERATOR)
+    page.open_with(numbers(_key_numbers(found)))
     page.section("Annotators", *doubts.annotators(found.table))
+    page.section("What the verdicts mean", _verdicts(found), note=_VERDICT_NOTE)
     page.section("Agreement with others on the same pairs", *_agreement(found))
     page.section("If somebody were left out", *_left_out(found))
     if found.gold is not None:
-        page.section("Errors on pairs of known truth", *_gold(found))
+        page.section("Errors on pairs of known truth", _gold(found))
     if found.by_feature:
         page.section("Where the answers go wrong", *_features(found))
     page.section("How to read this", _how_to_read(found))
@@ -30,76 +33,82 @@ def annotators_report(found: Crowd, notes: Sequence[str] = ()) -> str:
     return page.html()
 
 
-def crowd_answer(found: Crowd) -> str:
-    """Say in two sentences how good the crowd is and whom to look at."""
-    crowd, bad = found.table.crowd, found.table.suspects
-    text = (
-        f"{count(len(found.table), 'annotator')} gave {crowd.n_answers:,} answers, of which about "
-        f"{percent(crowd.accuracy)} are right. "
+_VERDICT_NOTE = "A verdict is about answers, not intentions: wrong instructions look the same."
+
+
+def _key_numbers(found: Crowd) -> list[tuple[str, str, str]]:
+    crowd = found.table.crowd
+    rates = (
+        (crowd.similar_flip, "of the same pairs called different"),
+        (crowd.dissimilar_flip, "of the different pairs called same"),
     )
-    if not bad:
-        return text + "Nobody stands out."
-    text += f"{count(len(bad), 'annotator stands', 'annotators stand')} out as not honest. "
-    after = found.without_suspects
-    if after is None:
-        return text + f"Left out: {found.without_note}."
-    return text + (
-        f"Without them an answer is worth {after.informativeness.estimate:.2f} instead of "
-        f"{crowd.informativeness.estimate:.2f} of a perfect one."
-    )
+    tiles = [(percent(crowd.accuracy), "of the answers right (estimated)", "")]
+    tiles += [(percent(rate.estimate), what, between(rate)) for rate, what in rates]
+    per_head = f"{crowd.n_answers / max(len(found.table), 1):,.1f} each"
+    return [*tiles, (f"{len(found.table):,}", f"gave {crowd.n_answers:,} answers", per_head)]
+
+
+def _verdicts(found: Crowd) -> Block:
+    return table(("verdict", "annotators", "what it means", "what to do"), meanings(found.table))
+
+
+def _ranked(
+    found: Crowd,
+    headings: Sequence[str],
+    cells: Callable[[int], Sequence[Cell]],
+    shown: Callable[[int], bool] = lambda _: True,
+) -> Table:
+    """Return a table of the annotators ``shown``, the most suspect first, with ``cells(row)``."""
+    order = [r for r in by_suspicion(found.table) if shown(r)][:MOST_ROWS]
+    rows = [(name_of(found.table.rows[r].name), *cells(r)) for r in order]
+    everybody = len(order) == len(found.table)
+    rest = f"{len(order)} of {count(len(found.table), 'annotator')}, the most suspect first."
+    numeric = range(1, len(headings) + 1)
+    return table(("annotator", *headings), rows, None if everybody else rest, numeric)
 
 
 def _agreement(found: Crowd) -> list[Block]:
-    shared = [row.n for row in found.agreement]
-    if not any(shared):
+    if not any(one.n for one in found.agreement):
         return [paragraph("No pair was answered by two annotators, so there is no agreement.")]
-    rows = [
-        (str(row.name), f"{one.n:,}", _or_dash(one.share), _plain(one.kappa))
-        for row, one in zip(found.table, found.agreement, strict=True)
-    ][:MOST_ROWS]
+
+    def cells(r: int) -> Sequence[Cell]:
+        one = found.agreement[r]
+        return f"{one.n:,}", share(one.share), plain(one.kappa)
+
     alpha = "not defined" if found.alpha is None else f"{found.alpha:.2f}"
+    headings = ("shared answers", "agree", "corrected for chance (kappa)")
     return [
         paragraph(f"Chance-corrected agreement of all (Krippendorff's alpha): {alpha}."),
-        table(("annotator", "shared answers", "agree", "corrected for chance (kappa)"), rows),
+        _ranked(found, headings, cells, lambda r: found.agreement[r].n > 0),
     ]
 
 
 def _left_out(found: Crowd) -> list[Block]:
-    rows = [
-        (
-            str(row.name),
-            "not tried" if row.drop_effect is None else f"{row.drop_effect:,}",
+    def cells(r: int) -> Sequence[Cell]:
+        changed, rest = found.table.rows[r].drop_effect, found.rest_accuracy[r]
+        return (
+            "not tried" if changed is None else f"{changed:,}",
             "nobody left" if rest is None else percent(rest, 1),
         )
-        for row, rest in zip(found.table, found.rest_accuracy, strict=True)
-    ][:MOST_ROWS]
-    blocks: list[Block] = [
-        table(("annotator", "items that change class", "right answers of the others"), rows)
-    ]
+
+    one_by_one = _ranked(found, ("items that change class", "right answers of the others"), cells)
     before, after = found.table.crowd, found.without_suspects
     if after is None:
-        return [*blocks, paragraph(f"Without all suspects at once: {found.without_note}.")]
+        return [one_by_one, paragraph(f"Without all suspects at once: {found.without_note}.")]
     lines = [
-        (name, share(one.similar_flip), share(one.dissimilar_flip), _plain(one.informativeness))
+        (name, share(one.similar_flip), share(one.dissimilar_flip), plain(one.informativeness))
         for name, one in (("everybody", before), ("without all suspects", after))
     ]
     headings = ("crowd", "same called different", "different called same", "informativeness")
-    return [table(headings, lines), *blocks]
+    return [table(headings, lines), one_by_one]
 
 
-def _gold(found: Crowd) -> list[Block]:
-    rows = [
-        (
-            str(row.name),
-            one.n_same,
-            _or_dash(one.similar_flip),
-            one.n_different,
-            _or_dash(one.dissimilar_flip),
-        )
-        for row, one in zip(found.table, found.gold or [], strict=True)
-    ][:MOST_ROWS]
-    headings = ("annotator", "same", "called different", "different", "called same")
-    return [table(headings, rows)]
+def _gold(found: Crowd) -> Block:
+    def cells(r: int) -> Sequence[Cell]:
+        one = (found.gold or [])[r]
+        return one.n_same, share(one.similar_flip), one.n_different, share(one.dissimilar_flip)
+
+    return _ranked(found, ("same", "called different", "different", "called same"), cells)
 
 
 def _features(found: Crowd) -> list[Block]:
@@ -121,7 +130,6 @@ def _how_to_read(found: Crowd) -> Block:
             "inferred classes as given and are too short where pairs are few.",
             "Informativeness is 1 for perfect answers, 0 for a coin of any lean, below 0 for "
             "reversed ones.",
-            "A verdict is about answers, not about intentions: wrong instructions look the same.",
             "Items that change class: one propagation without that annotator's answers, all rates "
             "kept. Right answers of the others: classes kept as inferred from everybody. The crowd "
             "without all suspects is inferred anew.",
@@ -129,13 +137,3 @@ def _how_to_read(found: Crowd) -> Block:
             "who answered, not what the items are.",
         )
     )
-
-
-def _or_dash(interval: Interval | None) -> str:
-    return "–" if interval is None else share(interval)
-
-
-def _plain(interval: Interval | None) -> str:
-    if interval is None:
-        return "–"
-    return f"{interval.estimate:.2f} ({interval.low:.2f} to {interval.high:.2f})"

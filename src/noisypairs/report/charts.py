@@ -46,6 +46,7 @@ def learning_curve(
     fitted_interval: Ends | None = None,
     target: float | None = None,
     ceiling: float | None = None,
+    now: float | None = None,
     x_label: str = "answers used",
     y_label: str = "estimated accuracy",
     percent: bool = True,
@@ -53,7 +54,8 @@ def learning_curve(
     """Draw scores (n,) against numbers of pairs (n,), with the law fitted to them if there is one.
 
     ``fitted`` = (sizes, scores) of a curve that may reach past the points, ``fitted_interval`` its
-    (lower, upper); ``target`` and ``ceiling`` are levels. Scores are shares if ``percent``.
+    (lower, upper); ``target`` and ``ceiling`` are levels, ``now`` the number of pairs at hand.
+    Scores are shares if ``percent``.
 
     >>> learning_curve([100, 200, 400], [0.8, 0.9, 0.93], target=0.95)[:4]
     '<svg'
@@ -69,6 +71,9 @@ def learning_curve(
             if level is not None:
                 label = f"{name} {level:.1%}" if percent else f"{name} {level:.3g}"
                 axes.axhline(level, linestyle=style, color=SOFT, linewidth=1.2, label=label)
+        if now is not None:
+            label = f"now: {now:,.0f}"
+            axes.axvline(now, linestyle="-", color=SERIES[1], linewidth=1.2, label=label)
         axes.set(xlabel=x_label, ylabel=y_label)
         axes.xaxis.set_major_formatter("{x:,.0f}")
         if percent:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from noisypairs.annotators import KINDS, AnnotatorRow, AnnotatorTable
+from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorRow, AnnotatorTable
 from noisypairs.methods import FitResult
 from noisypairs.report import charts
 from noisypairs.report.page import Block, callout, figure, paragraph, table
-from noisypairs.report.words import chance, count, described, listed, percent, share, shortened
+from noisypairs.report.verdicts import by_suspicion, standing_out
+from noisypairs.report.words import chance, count, described, name_of, percent, share
 
-#: A page shows so many annotators, answers and letters of a name; the files have them all.
-MOST_ANNOTATORS, MOST_SUSPECTS, LONGEST_NAME = 20, 20, 40
+#: A page shows so many annotators and answers; the files have them all.
+MOST_ANNOTATORS, MOST_SUSPECTS = 20, 20
 
 
 def annotators(found: AnnotatorTable | None) -> list[Block]:
     """Show who errs how often, the most suspect first, with the crowd as a measure."""
     if found is None or len(found) == 0:
         return [paragraph("The answers do not say who gave them, so nobody can be judged.")]
-    shown = most_suspect(found)
-    names = [_name(row.name) for row in shown]
+    shown = [found.rows[r] for r in by_suspicion(found)[:MOST_ANNOTATORS]]
+    names = [name_of(row.name) for row in shown]
     rates = [(row.similar_flip, row.dissimilar_flip) for row in shown]
     picture = charts.annotator_plot(
         names,
@@ -39,21 +40,14 @@ def annotators(found: AnnotatorTable | None) -> list[Block]:
     return [_verdict(found), figure(picture, caption), whole]
 
 
-def most_suspect(found: AnnotatorTable, most: int = MOST_ANNOTATORS) -> list[AnnotatorRow]:
-    """Return the annotators a reader should see: suspects first, then by what answers are worth."""
-    order = sorted(found, key=lambda row: row.informativeness.estimate)
-    order.sort(key=lambda row: row.verdict not in KINDS[1:])
-    return order[:most]
-
-
 def _verdict(found: AnnotatorTable) -> Block:
-    bad = found.suspects
-    if not bad:
-        return paragraph("No annotator stands out: all answer like people who look at the pairs.")
-    some = [_name(name) for name in bad[:MOST_ANNOTATORS]]
-    more = f" and {len(bad) - len(some)} more" * (len(bad) > len(some))
-    text = f"{count(len(bad), 'annotator')} of {len(found):,} should be looked at: "
-    return callout(text + listed(some) + more + ".", "caution")
+    few = len(found.named(UNDECIDED))
+    open_ = f" {few:,} of {len(found):,} gave too few answers to be judged one by one." * (few > 0)
+    if found.suspects:
+        return callout(f"{standing_out(found)}{open_}", "caution")
+    if few:
+        return paragraph(f"{standing_out(found)}{open_}")
+    return paragraph("Nobody stands out: all answer like people who look at the pairs.")
 
 
 def _cells(row: AnnotatorRow, name: str) -> tuple[str, ...]:
@@ -73,7 +67,7 @@ def suspects(result: FitResult) -> list[Block]:
         left = _item(one.left, described(one.left_features))
         right = _item(one.right, described(one.right_features))
         cells = [one.answer, chance(one.probability), left, right]
-        rows.append(cells + [_name(one.annotator or "")] * who)
+        rows.append(cells + [name_of(one.annotator or "")] * who)
     share_of_all = percent(result.n_suspects / max(result.n_pairs, 1))
     text = (
         f"{count(result.n_suspects, 'answer is', 'answers are')} more likely wrong than right, "
@@ -84,8 +78,4 @@ def suspects(result: FitResult) -> list[Block]:
 
 
 def _item(name: str, features: str) -> str:
-    return f"{_name(name)} ({features})" if features else _name(name)
-
-
-def _name(name: object) -> str:
-    return shortened(str(name), LONGEST_NAME)
+    return f"{name_of(name)} ({features})" if features else name_of(name)

@@ -6,6 +6,9 @@ from collections.abc import Iterable, Mapping
 
 from noisypairs.estimation import Interval
 
+#: Letters of a name that a table shows.
+LONGEST_NAME = 40
+
 
 def percent(share: float, decimals: int = 0) -> str:
     """Return a share in percent.
@@ -35,13 +38,24 @@ def confidence(interval: Interval) -> str:
     return f"{between(interval)} at {percent(interval.level)} confidence"
 
 
-def share(interval: Interval) -> str:
-    """Return an estimate with the ends of its interval, for a table.
+def share(interval: Interval | None) -> str:
+    """Return an estimate with the ends of its interval, for a table; a dash for None.
 
-    >>> share(Interval(0.9, 0.87, 0.93))
-    '90% (87 to 93%)'
+    >>> share(Interval(0.9, 0.87, 0.93)), share(None)
+    ('90% (87 to 93%)', '–')
     """
-    return f"{percent(interval.estimate)} ({between(interval)})"
+    return "–" if interval is None else f"{percent(interval.estimate)} ({between(interval)})"
+
+
+def plain(interval: Interval | None) -> str:
+    """Return an estimate that is no share with the ends of its interval; a dash for None.
+
+    >>> plain(Interval(0.31, -0.02, 0.6)), plain(None)
+    ('0.31 (-0.02 to 0.60)', '–')
+    """
+    if interval is None:
+        return "–"
+    return f"{interval.estimate:.2f} ({interval.low:.2f} to {interval.high:.2f})"
 
 
 def chance(probability: float) -> str:
@@ -72,6 +86,15 @@ def shortened(text: str, longest: int) -> str:
     ('abc…', 'abc')
     """
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def name_of(anybody: object) -> str:
+    """Return a name or id that a table has room for; files hold it whole.
+
+    >>> name_of("w17"), len(name_of("w" * 99))
+    ('w17', 40)
+    """
+    return shortened(str(anybody), LONGEST_NAME)
 
 
 def count(number: int, one: str, many: str | None = None) -> str:

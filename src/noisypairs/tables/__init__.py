@@ -4,13 +4,14 @@
 (`spark_engine`) and every other back end of Ibis run the same expressions.
 """
 
+from noisypairs.tables.batch import AnnotatorCounts, Batch
 from noisypairs.tables.engine import (
     ChangedTable,
     UnreadableTable,
     duckdb_engine,
     spark_engine,
 )
-from noisypairs.tables.table import AnnotatorCounts, Batch, PairTable
+from noisypairs.tables.table import PairTable
 
 __all__ = [
     "AnnotatorCounts",

@@ -67,9 +67,7 @@ def _triangles(table: PairTable, most_pairs: int) -> Triangles:
     """
     if table.n_pairs <= most_pairs:
         return table.to_pairs().audit().triangles
-    n = table.n_items
-    m = max(min(n, 3), round(n * float(np.sqrt(most_pairs / table.n_pairs))))
-    chosen = np.random.default_rng(0).choice(n, size=m, replace=False)
-    found = table[chosen].to_pairs().audit().triangles
-    scale = comb(n, 3) / max(comb(m, 3), 1)
+    pairs, chosen = table.among_some_items(most_pairs)
+    found = pairs.audit().triangles
+    scale = comb(table.n_items, 3) / max(comb(chosen.size, 3), 1)
     return Triangles(round(found.closed * scale), round(found.broken * scale), sampled=True)

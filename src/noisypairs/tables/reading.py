@@ -34,7 +34,8 @@ class Opened:
     """A table of answers as the learners see it, and what the first look found.
 
     ``answers`` is an Ibis table with the columns left, right (positions), same (bool) and,
-    where there are any, annotator (as given) and weight (float64).
+    where there are any, annotator (as given) and weight (float64). ``names`` are the columns by
+    role, ``mapping`` how each word was read, {"yes": "same", "no": "different"}.
     """
 
     answers: Any
@@ -43,6 +44,8 @@ class Opened:
     self_pairs: int
     item_ids: NDArray[Any] | None
     dropped: dict[str, int]
+    names: dict[str, str]
+    mapping: dict[str, str]
 
 
 def open_answers(
@@ -55,7 +58,7 @@ def open_answers(
 ) -> Opened:
     """Find the columns, place the items, read the words; refuse what cannot be learnt from."""
     answers.check_treatment(unsure, "unsure")
-    raw, names = _select(source.table, named)
+    raw, names = select_columns(source.table, named)
     ids, size = _items(items, n_items)
     placed = _place(raw, ids, size)
     with source.unchanged():
@@ -68,7 +71,7 @@ def open_answers(
         with source.unchanged():
             raise ValueError(_strangers(placed, names, n_unknown, n_rows, size))
     _check_weights(found, names)
-    same, usable = _words(placed, found, unsure, names["same"], n_rows)
+    same, usable, mapping = _words(placed, found, unsure, names["same"], n_rows)
     if n_unknown:
         placed = placed.filter(placed.left.notnull() & placed.right.notnull())
     elif ids is None:  # all in range: later passes need not look again
@@ -95,10 +98,18 @@ def open_answers(
         self_pairs=sum(row["selves"] for row in clear),
         item_ids=None if ids is None else id_array(ids),
         dropped=dropped,
+        names=names,
+        mapping=mapping,
     )
 
 
-def _select(table: Any, named: dict[str, Role]) -> tuple[Any, dict[str, str]]:
+def distinct_ids(raw: Any) -> list[Any]:
+    """Return every id in the columns left and right of `select_columns`, sorted."""
+    ends = raw.select(id=raw.left).union(raw.select(id=raw.right), distinct=True)
+    return sorted(clean_ids(fetch(ends.filter(ends.id.notnull()))["id"].to_pylist(), "items"))
+
+
+def select_columns(table: Any, named: dict[str, Role]) -> tuple[Any, dict[str, str]]:
     """Return the columns under their roles, and what each is called in the table."""
     pa = load_arrow()
     empty = pa.table({name: pa.nulls(0) for name in table.columns})
@@ -207,8 +218,8 @@ def _check_weights(found: list[dict[str, Any]], names: dict[str, str]) -> None:
 
 def _words(
     placed: Any, found: list[dict[str, Any]], unsure: answers.Treatment, name: str, n_rows: int
-) -> tuple[Any, Any | None]:
-    """Return the answers as a boolean expression, and a filter where some are unusable.
+) -> tuple[Any, Any | None, dict[str, str]]:
+    """Return the answers as a boolean expression, a filter where some are unusable, the mapping.
 
     `answers.parse` reads the distinct values only; each row of ``found`` is told if it is usable.
     """
@@ -238,7 +249,7 @@ def _words(
     yes = [value for value, same in zip(clear, read.same, strict=True) if same]
     raw = placed.same
     same = raw if raw.type().is_boolean() else raw.isin(yes) if yes else raw.isnull()
-    return same, None if read.usable.all() else raw.isin(clear)
+    return same, None if read.usable.all() else raw.isin(clear), read.mapping
 
 
 def _strangers(

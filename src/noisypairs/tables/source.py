@@ -62,7 +62,7 @@ class Files:
             if self.kind == "parquet":
                 return engine.read_parquet(list(self.paths))
             # "007" is not 7: no guessing of types.
-            return engine.read_csv(list(self.paths), all_varchar=True)
+            return engine.read_csv(list(self.paths), all_varchar=True, header=True)
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,31 +19,13 @@ from noisypairs.pairs import Labels, Pairs
 from noisypairs.reduction import ItemCounts
 from noisypairs.tables import sums
 from noisypairs.tables.auditing import audit_table
+from noisypairs.tables.batch import AnnotatorCounts, Batch, read_batch
 from noisypairs.tables.engine import ChangedTable, fetch, stream
 from noisypairs.tables.reading import ROLES, Opened, Role, open_answers
 from noisypairs.tables.source import Expression, Files, Source
 
 #: Answers per batch: some tens of megabytes at work, whatever the size of the table.
 BATCH = 1_000_000
-
-
-class Batch(NamedTuple):
-    """Some answers as flat arrays of one length; annotator (codes) and weight may be None."""
-
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    same: NDArray[np.bool_]
-    annotator: NDArray[np.int32] | None
-    weight: Array | None
-
-
-class AnnotatorCounts(NamedTuple):
-    """Answers by annotator, names sorted: weight of "same", of all, how many, (R,) each."""
-
-    names: NDArray[Any]
-    same: Array
-    total: Array
-    n_answers: NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -200,6 +182,16 @@ class PairTable:
         return MappingProxyType(self._base.dropped if self.kept is None else {})
 
     @property
+    def columns(self) -> Mapping[str, str]:
+        """The names of the columns that were used, by role: left, right, same, …."""
+        return MappingProxyType(self._base.names)
+
+    @property
+    def mapping(self) -> Mapping[str, str]:
+        """How each word was read, for example {"yes": "same", "no": "different"}."""
+        return MappingProxyType(self._base.mapping)
+
+    @property
     def shape(self) -> tuple[int]:
         """(n_items,): beside X, pairs have one entry per item."""
         return (self.n_items,)
@@ -339,7 +331,7 @@ class PairTable:
         with self.source.unchanged():
             for rows in stream(expression, size):
                 seen += rows.num_rows
-                yield _batch(rows, codes)
+                yield read_batch(rows, codes)
         if expected is not None:
             self._require_rows(seen, expected)
 
@@ -353,6 +345,17 @@ class PairTable:
             return self.to_pairs()
         share = n_pairs / self.n_pairs
         return self._load(sums.some_pairs(self._answers, share, random_state), None)
+
+    def among_some_items(self, n_pairs: int) -> tuple[Pairs, NDArray[np.int64]]:
+        """Load the pairs among items drawn at random, about ``n_pairs`` of them, and those items.
+
+        Unlike a sample of the pairs it keeps triangles: (m/n)³ of them from m of n items, which
+        hold about (m/n)² of the pairs.
+        """
+        share = min(1.0, float(np.sqrt(n_pairs / max(self.n_pairs, 1))))
+        m = min(self.n_items, max(3, round(self.n_items * share)))
+        chosen = np.random.default_rng(0).choice(self.n_items, size=m, replace=False)
+        return self[chosen].to_pairs(), chosen
 
     def _load(self, expression: Any, expected: int | None) -> Pairs:
         parts = list(self._stream(expression, BATCH, expected))
@@ -377,18 +380,3 @@ class PairTable:
                 f"{self.source.name} had {expected:,} usable pairs when it was opened and {seen:,} "
                 "now: it changed while it was read. Open the table again when nothing writes to it"
             )
-
-
-def _batch(rows: Any, codes: dict[Any, int] | None) -> Batch:
-    """Turn an Arrow record batch into flat arrays."""
-    left, right = (rows.column(end).to_numpy().astype(np.int64) for end in ("left", "right"))
-    same = rows.column("same").to_numpy(zero_copy_only=False).astype(np.bool_)
-    names = rows.schema.names
-    who = None
-    if codes is not None:
-        told = rows.column("annotator").dictionary_encode()
-        distinct = clean_ids(told.dictionary.to_pylist(), "annotator")
-        own = np.array([codes[name] for name in distinct], dtype=np.int32)
-        who = own[told.indices.to_numpy()]
-    weight = rows.column("weight").to_numpy().astype(float) if "weight" in names else None
-    return Batch(left, right, same, who, weight)
