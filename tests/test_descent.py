@@ -86,11 +86,13 @@ def test_other_modules_are_left_to_torch(module, loss, expected):
     assert (layers if layers is None else len(layers)) == expected
 
 
-def test_steps_change_the_weights_in_place():
+def test_steps_reach_the_arrays_when_stored():
     W, b = np.ones((1, 2), np.float32), np.zeros(1, np.float32)
     descent = Descent([W], [b], partial(squared_risk, non_negative=False), 0.1, 0.9)
     rows = np.ones((4, 2), np.float32)
     before = descent.step(rows, np.zeros(4, np.float32), np.ones(4, np.float32))
     after = descent.step(rows, np.zeros(4, np.float32), np.ones(4, np.float32))
     assert after < before
+    assert W[0, 0] == 1  # not yet
+    descent.store()
     assert W[0, 0] < 1

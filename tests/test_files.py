@@ -359,7 +359,7 @@ def test_classes_are_known_by_the_items_own_column(put):
     assert dict(read_dataset(items, pairs, labels=known).pairs.labels) == {3: "ash", 1: "yew"}
     assert read_labels(known, ["p1", "p2", "p3", "p4"], "photo") == {3: "ash", 1: "yew"}
     assert read_labels(known, ["p1", "p2", "p3", "p4"]) == {3: "ash", 1: "yew"}  # by content
-    with pytest.raises(BadFile, match=r"such as 'q1', 'q2'; the columns begin 'photo' with 'p4'"):
+    with pytest.raises(BadFile, match=r"'q1', 'q2', …; the columns begin 'photo' with 'p4'"):
         read_labels(known, ["q1", "q2", "q3"])
 
 

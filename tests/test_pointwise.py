@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 from noisypairs import (
     CleanPairs,
     LossCorrectionClassifier,
+    MatrixNoise,
     NotIdentifiable,
     NotIdentifiableWarning,
     PairingNoise,
@@ -29,6 +30,15 @@ both = pytest.mark.parametrize("kind", LEARNERS)
 def n_pairs_of_strength(strength, difference=0.1):
     """Return how many pairs give |a − b| √(2n) = strength."""
     return round((strength / difference) ** 2 / 2)
+
+
+def test_messages_tell_any_noise_in_few_words():
+    noise = MatrixNoise(((0.8123456789, 0.2123456789), (0.2123456789, 0.7123456789)))
+    with pytest.raises(
+        NotIdentifiable, match=r"MatrixNoise \(P\('same'\) \.71 and \.81 within"
+    ) as e:
+        check_signal(noise, 0.52, some_pairs(100))
+    assert "0.8123" not in str(e.value)
 
 
 def some_pairs(n, weight=None):

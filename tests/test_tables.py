@@ -29,6 +29,7 @@ pa = pytest.importorskip("pyarrow", reason="pair tables need the app extra")
 import pyarrow.parquet as pq  # noqa: E402
 
 from noisypairs.tables import ChangedTable, PairTable, UnreadableTable, spark_engine  # noqa: E402
+from noisypairs.tables.engine import forgiving  # noqa: E402
 
 NOISE = PairingNoise(0.2, 0.1)
 ENGINES = ["duckdb", "spark"]
@@ -231,7 +232,7 @@ def test_known_noise_needs_two_looks_at_the_table(learning, monkeypatch):
     assert len(passes) == 1
 
 
-def test_other_learners_load_the_table(learning):
+def test_a_table_that_fits_is_loaded(learning):
     X, y, _, path = learning
     table = PairTable.from_parquet(path, n_items=len(X)).with_labels({0: y[0], 1: y[1]})
     table = table.with_labels({int(np.argmax(y == c)): int(c) for c in (0, 1)})
@@ -454,3 +455,10 @@ def test_refused_input_leaves_no_half_fitted_model(written):
     with pytest.raises(ChangedTable, match="is gone"):
         clf.fit(np.zeros((30, 2)), table)
     assert not hasattr(clf, "estimator_")
+
+
+def test_only_remarks_of_the_engines_are_hushed():
+    with forgiving():
+        warnings.warn_explicit("old name", FutureWarning, "x.py", 1, module="ibis.expr.types")
+        with pytest.raises(FutureWarning, match="ours"):
+            warnings.warn_explicit("ours", FutureWarning, "x.py", 1, module="mine")

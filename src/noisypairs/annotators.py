@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import entr
 from scipy.stats import beta
 from sklearn.exceptions import ConvergenceWarning
@@ -239,7 +240,7 @@ def _fit_joint(
 
 def _stream(
     table: Any, some: Pairs, X: Any, n_classes: int, estimator: Any, random: np.random.RandomState
-) -> tuple[Array, Array, Array, Array, Array]:
+) -> tuple[NDArray[Any], NDArray[Any], Array, Array, Array]:
     """Return names, answers, counts of "same" and "different", beliefs: all of a table's pairs.
 
     As `_read_features` and `_read_graph` do it, from a start on ``some`` of the pairs.
@@ -338,8 +339,8 @@ def _tabulate(
 
 
 def table_from_counts(
-    names: Array,
-    n_answers: Array,
+    names: NDArray[Any],
+    n_answers: NDArray[Any],
     same: Array,
     different: Array,
     item_proba: Array,

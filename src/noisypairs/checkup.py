@@ -236,7 +236,8 @@ def _counted(pairs: Pairs) -> tuple[NoiseFound | None, NoiseModel | None, str]:
         prior, no_prior = _prior(pairs, noise)
         signal = None
         if prior is not None:
-            signal = abs(algebra.signal(noise.same_probability(), prior.estimate))
+            share = float(np.clip(prior.estimate, 1e-6, 1 - 1e-6))  # every answer may be "same"
+            signal = abs(algebra.signal(noise.same_probability(), share))
         limits = rates.similar_flip, rates.dissimilar_flip
         found = NoiseFound(how, *limits, prior, signal, _inflation(signal), no_prior=no_prior)
         return found, noise, ""

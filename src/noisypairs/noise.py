@@ -7,7 +7,7 @@ noise model is a new way to fill one matrix.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Literal
 
 import numpy as np
@@ -46,6 +46,21 @@ class NoiseModel(ABC):
             np.random.default_rng(random_state).random(chance.shape) < chance
         )
         return answers
+
+    def __str__(self) -> str:
+        """Return the parameters that were given, to three digits: for sentences.
+
+        >>> str(LabelingNoise(flip=((0.71359, 0.28641), (0.17962, 0.82038))))
+        'LabelingNoise(flip=((0.714, 0.286), (0.18, 0.82)))'
+        """
+        if not is_dataclass(self):  # somebody's own
+            return repr(self)
+        given = [
+            f"{one.name}={_rounded(value)}"
+            for one in fields(self)
+            if (value := getattr(self, one.name)) is not one.default and one.repr
+        ]
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def corrected_coefficients(
         self, prior: float | ArrayLike, formula: Formula = "unbiased"
@@ -249,6 +264,12 @@ class ComposedNoise(NoiseModel):
         keep = np.where(answers, 1.0 - self.second.similar_flip, self.second.dissimilar_flip)
         flipped: NDArray[np.bool_] = rng.random(keep.shape) < keep
         return flipped
+
+
+def _rounded(value: object) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_rounded, value))})"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def _check_rates(**rates: float) -> None:

@@ -121,6 +121,7 @@ class JointPairClassifier(PairClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    wrong_proba_: Array | None
     _counts_in_place = True  # a table is sampled, then streamed
 
     def fit(self, X: Any, pairs: Pairs) -> Self:

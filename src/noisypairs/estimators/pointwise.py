@@ -132,6 +132,23 @@ class PointwiseClassifier(PairClassifier):
         return int(np.argmax(fits))
 
 
+def in_short(noise: NoiseModel) -> str:
+    """Return what a noise makes of two classes, in few words whatever its family.
+
+    >>> from noisypairs import LabelingNoise
+    >>> in_short(LabelingNoise(0.1, 0.2))
+    "LabelingNoise (P('same') .82 and .68 within classes 1 and 0, .26 across)"
+    """
+    S = noise.same_probability()
+    within_one, within_zero, across = (
+        f"{value:.2f}".removeprefix("0") for value in (S[1, 1], S[0, 0], S[0, 1])
+    )
+    return (
+        f"{type(noise).__name__} (P('same') {within_one} and {within_zero} within classes 1 and 0, "
+        f"{across} across)"
+    )
+
+
 def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when a − b drowns in the randomness of the answers, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
@@ -142,8 +159,9 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     if strength >= WEAK:
         return
     facts = (
-        f"the prior {prior:.3g} and {noise} leave a signal a − b = {difference:.2g}: one answer is "
-        f"worth 1/{1 / difference**2:,.0f} of a labelled item, and there are {total:,.0f} answers"
+        f"the prior {prior:.3g} and {in_short(noise)} leave a signal a − b = {difference:.2g}: one "
+        f"answer is worth 1/{1 / difference**2:,.0f} of a labelled item, and there are "
+        f"{total:,.0f} answers"
     )
     advice = "Use a joint method, which also sees the pairs as a graph, or collect more pairs"
     if strength < TOO_WEAK:
@@ -155,7 +173,7 @@ def _refuse_one_half(found: PriorEstimate) -> None:
     if found.touches_one_half:
         raise NotIdentifiable(
             f"the share of 'same' answers, {found.same_share}, does not differ from what a − b = 0 "
-            f"gives under {found.noise} (for pairing noise a prior of ½): no method that looks at "
-            "items one by one can learn from such pairs. Use a joint method, which looks at the "
-            "pairs as a graph, or give prior= if the pairs were not drawn at random"
+            f"gives under {in_short(found.noise)} (for pairing noise a prior of ½): no method that "
+            "looks at items one by one can learn from such pairs. Use a joint method, which looks "
+            "at the pairs as a graph, or give prior= if the pairs were not drawn at random"
         )

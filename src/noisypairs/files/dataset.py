@@ -89,8 +89,8 @@ def read_dataset(
     sources = [*([read.source] if read else []), *found.sources]
     if labels is not None:
         table = read_table(labels)
-        classes, *more = labels_of(table, ids, read.id_column if read else None)
-        answers, notes = answers.with_labels(classes), [*notes, *more[0], *more[1]]
+        classes, said, strangers = labels_of(table, ids, read.id_column if read else None)
+        answers, notes = answers.with_labels(classes), [*notes, *said, *strangers]
         sources.append(table.source)
     names = answers.annotator_names
     return Dataset(
@@ -117,8 +117,8 @@ def _streamed(found: large.LargePairs, labels: AnyPath | None) -> Dataset:
     sources = [*([read.source] if read else []), found.source]
     if labels is not None:
         table = read_table(labels)
-        classes, *more = labels_of(table, found.ids, found.columns.id)
-        answers, notes = answers.with_labels(classes), [*notes, *more[0], *more[1]]
+        classes, said, strangers = labels_of(table, found.ids, found.columns.id)
+        answers, notes = answers.with_labels(classes), [*notes, *said, *strangers]
         sources.append(table.source)
     names = answers.annotator_names
     return Dataset(

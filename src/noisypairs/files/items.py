@@ -224,7 +224,8 @@ def labels_of(
 ) -> tuple[dict[int, str], list[str], list[str]]:
     """Return known classes by position, notes, and notes on unknown ids, which are left out.
 
-    One item with two classes is refused. `id` is the name of the column of ids in the items' own file, if it has one.
+    One item with two classes is refused. `id` is the name of the column of ids in the items' own
+    file, if it has one.
     """
     column = _label_ids(table, ids, id)
     notes = [f"{table.path.name}: ids of the items in column {column!r}"]

@@ -46,8 +46,8 @@ def kind_of_large(path: Path) -> Kind | None:
     """Return what a table of pairs is written in if it is too large to load, else None."""
     parts = _parquet_parts(path)
     if parts:
-        size = sum(part.stat().st_size for part in parts)
-        return "parquet" if size > MOST_BYTES or _rows(parts) > MOST_ROWS else None
+        rows, size = _rows(parts), sum(part.stat().st_size for part in parts)
+        return "parquet" if rows > MOST_ROWS or size > MOST_BYTES else None
     text = path.is_file() and extension(path) in (".csv", ".tsv", ".txt")
     return "csv" if text and path.stat().st_size > MOST_BYTES else None
 
@@ -83,12 +83,13 @@ def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> 
     named: dict[str, Any] = {
         role: getattr(columns, role) for role in ("left", "right", "same", "annotator")
     }
-    with about(path):
-        raw, names = select_columns(Files.find(path, kind, {}, None).table, named)
+    files = Files.find(path, kind, {}, None)
+    with about(path), files.unchanged():
+        raw, names = select_columns(files.table, named)
         first = fetch(raw.limit(N_LOOKED_AT).select("left", "right"))
     asked = [str(v).strip() for end in ("left", "right") for v in first[end].to_pylist()]
     read = None if items is None else items_of(read_table(items), columns.id, asked)
-    with about(path):
+    with about(path), files.unchanged():
         keys = distinct_ids(raw) if read is None else _keys(read.ids, raw, path, asked)
         table, notes = _opened(path, kind, keys, names)
     if table.n_pairs == 0:
@@ -129,11 +130,12 @@ def _opened(
     path: Path, kind: Kind, keys: Sequence[Any], names: dict[str, str]
 ) -> tuple[PairTable, list[str]]:
     """Open the table with what cannot be used left out, and say how much that is."""
-    absent = {role: False for role in ("annotator", "weight") if role not in names}
+    absent = [role for role in ("annotator", "weight") if role not in names]
+    roles: dict[str, Any] = names | dict.fromkeys(absent, False)
     read = PairTable.from_parquet if kind == "parquet" else PairTable.from_csv
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what it would say stands in the notes
-        table = read(path, items=keys, unsure="drop", drop_unknown=True, **names, **absent)
+        table = read(path, items=keys, unsure="drop", drop_unknown=True, **roles)
     fates = {"unsure": "missing or unsure, left out", "unknown": "left out that name unknown items"}
     notes = [f"{path.name}: columns {', '.join(f'{r} = {n!r}' for r, n in names.items())}"]
     for reason, fate in fates.items():

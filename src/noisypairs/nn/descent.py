@@ -12,7 +12,6 @@ on bookkeeping. Written out, the same steps take a quarter of it or less.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,11 +30,13 @@ def squared_risk(z: Floats, u: Floats, v: Floats, *, non_negative: bool) -> tupl
     (0.25, [-0.25])
     """
     p = expit(z)
-    return _sum(
-        (u * (1.0 - p) ** 2, -2.0 * u * (1.0 - p) ** 2 * p),
-        (v * p**2, 2.0 * v * p**2 * (1.0 - p)),
-        non_negative,
-    )
+    q = 1.0 - p
+    wrong, right = u * q, v * p
+    if non_negative:
+        slope = 2.0 * p * q
+        return _sum((wrong * q, -slope * wrong), (right * p, slope * right), non_negative)
+    share = np.float32(1.0 / len(z))
+    return float(wrong @ q + right @ p) * float(share), (right - wrong) * p * q * (2 * share)
 
 
 def logistic_risk(z: Floats, u: Floats, v: Floats, *, non_negative: bool) -> tuple[float, Floats]:
@@ -61,23 +62,36 @@ def _sum(
     return risk, slope / np.float32(len(slope))
 
 
-@dataclass
 class Descent:
-    """Steps of momentum descent on weights (out, in) and offsets (out,), changed in place."""
+    """Steps of momentum descent on weights (out, in) and offsets (out,) of dense layers.
 
-    weights: Sequence[Floats]
-    offsets: Sequence[Floats]
-    risk: Risk
-    rate: float
-    momentum: float
-    decay: float = 0.0
-    velocity: list[tuple[Floats, Floats]] = field(init=False)
+    Works on one long vector that holds them all, so that a step moves everything by three
+    operations; `store` writes it back into the arrays it was made from.
+    """
 
-    def __post_init__(self) -> None:
-        self.velocity = [
-            (np.zeros_like(W), np.zeros_like(b))
-            for W, b in zip(self.weights, self.offsets, strict=True)
+    def __init__(
+        self,
+        weights: Sequence[Floats],
+        offsets: Sequence[Floats],
+        risk: Risk,
+        rate: float,
+        momentum: float,
+        decay: float = 0.0,
+    ) -> None:
+        self.arrays = [*weights, *offsets]
+        self.risk, self.rate, self.momentum, self.decay = risk, rate, momentum, decay
+        self.values = np.concatenate([a.ravel() for a in self.arrays]).astype(np.float32)
+        self.velocity, self.gradient, self.change = (np.zeros_like(self.values) for _ in range(3))
+        self.weights, self.offsets = self._views(self.values, len(weights))
+        self.slopes, self.offset_slopes = self._views(self.gradient, len(weights))
+
+    def _views(self, flat: Floats, n_layers: int) -> tuple[list[Floats], list[Floats]]:
+        ends = np.cumsum([a.size for a in self.arrays])
+        parts = [
+            flat[end - a.size : end].reshape(a.shape)
+            for a, end in zip(self.arrays, ends, strict=True)
         ]
+        return parts[:n_layers], parts[n_layers:]
 
     def step(self, x: Floats, u: Floats, v: Floats) -> float:
         """Take one step on the rows x, shape (m, d), and return their risk before it."""
@@ -86,22 +100,25 @@ class Descent:
             h = layers[-1] @ W.T
             h += b
             layers.append(np.maximum(h, 0, out=h))
-        z = (layers[-1] @ self.weights[-1].T + self.offsets[-1])[:, 0]
+        z = layers[-1] @ self.weights[-1][0] + self.offsets[-1]
         risk, slope = self.risk(z, u, v)
         delta = slope[:, None]
         for k in range(len(self.weights) - 1, -1, -1):
-            gradients = delta.T @ layers[k], delta.sum(axis=0)
+            np.matmul(delta.T, layers[k], out=self.slopes[k])
+            np.sum(delta, axis=0, out=self.offset_slopes[k])
             if k:
-                delta = (delta @ self.weights[k]) * (layers[k] > 0)
-            self._move(k, gradients)
+                delta = delta @ self.weights[k]
+                delta *= layers[k] > 0
+        self.velocity *= self.momentum
+        self.velocity += self.gradient
+        if self.decay:
+            self.velocity += self.decay * self.values
+        np.multiply(self.velocity, self.rate, out=self.change)
+        self.values -= self.change
         return risk
 
-    def _move(self, k: int, gradients: tuple[Floats, Floats]) -> None:
-        for values, speed, gradient in zip(
-            (self.weights[k], self.offsets[k]), self.velocity[k], gradients, strict=True
-        ):
-            speed *= self.momentum
-            speed += gradient
-            if self.decay:
-                speed += self.decay * values
-            values -= self.rate * speed
+    def store(self) -> None:
+        """Write the weights and offsets back into the arrays that were given."""
+        parts = [*self.weights, *self.offsets]
+        for array, part in zip(self.arrays, parts, strict=True):
+            array[...] = part

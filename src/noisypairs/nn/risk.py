@@ -56,7 +56,9 @@ class PooledRisk:
         if isinstance(step, Descent):
             x, u, v = (values.numpy() for values in (self.features, self.u, self.v))
             rows = [batch.numpy() for batch in batches]
-            return sum(step.step(x[some], u[some], v[some]) for some in rows) / len(rows)
+            risks = sum(step.step(x[some], u[some], v[some]) for some in rows)
+            step.store()
+            return risks / len(rows)
         module.train()
         total = torch.zeros((), device=self.features.device)
         for some in batches:
@@ -77,7 +79,9 @@ def stepper(
         return OPTIMIZERS[optimizer](module.parameters(), **settings)
     written_out = {"squared": squared_risk, "logistic": logistic_risk}[risk.loss]
     return Descent(
-        [layer.weight.detach().numpy() for layer in layers],  # views: the module moves along
+        [
+            layer.weight.detach().numpy() for layer in layers
+        ],  # views of the module
         [layer.bias.detach().numpy() for layer in layers],
         partial(written_out, non_negative=risk.non_negative),
         settings["lr"],

@@ -53,18 +53,14 @@ class Forecast:
 
     def accuracy(self, n: float) -> Interval:
         """Return the forecast accuracy after ``n`` answers in all."""
-        return _interval(self._draws(np.array([n]))[:, 0], self.level)
+        basis = _basis(self.curve.name, np.array([n]), self.shape, self.n_items)[:, 0]
+        return _interval(self.ceiling - self.scale * basis, self.level)
 
     def band(self, sizes: Array) -> tuple[Array, Array, Array]:
         """Return best fit, lower and upper end of `accuracy` after ``sizes`` answers, (m,) each."""
         ends = [self.accuracy(float(n)) for n in sizes]
         middle, low, high = np.array([(one.estimate, one.low, one.high) for one in ends]).T
         return middle, low, high
-
-    def _draws(self, sizes: Array) -> Array:
-        """Return every draw of the accuracy after ``sizes`` (m,) answers, shape (B, m)."""
-        basis = _basis(self.curve.name, sizes, self.shape, self.n_items)
-        return self.ceiling[:, None] - self.scale[:, None] * basis
 
     @property
     def ceiling_interval(self) -> Interval:
