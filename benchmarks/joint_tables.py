@@ -54,14 +54,14 @@ def table(records: dict, density: float) -> None:
             continue
         gap, error = mean_error(100 * (reference(r) - r.accuracy) for r in joint)
         gaps.append(gap)
-        means = [100 * np.mean([reference(r) for r in joint])]
-        for method in ("joint", "t-loss", "weighted"):
-            means.append(100 * np.mean([r.accuracy for r in mine if r.spec.method == method]))
-        refused = sum(r.refused is not None for r in joint)
-        print(
-            f"| {row.dataset} | {row.family} | {row.rates} | {means[0]:.1f} | {means[1]:.1f} | "
-            f"{gap:.1f} ± {error:.1f} | {means[2]:.1f} | {means[3]:.1f} | {len(joint)} ({refused}) |"
+        ours, t_loss, weighted = (
+            f"{100 * np.mean([r.accuracy for r in mine if r.spec.method == method]):.1f}"
+            for method in ("joint", "t-loss", "weighted")
         )
+        true = f"{100 * np.mean([reference(r) for r in joint]):.1f}"
+        splits = f"{len(joint)} ({sum(r.refused is not None for r in joint)})"
+        cells = (row.dataset, row.family, row.rates, true, ours, f"{gap:.1f} ± {error:.1f}")
+        print("|", " | ".join(map(str, (*cells, t_loss, weighted, splits))), "|")
     if gaps:
         worst = f"worst {max(gaps):.2f}"
         print(f"\ngap: mean {np.mean(gaps):.2f}, median {np.median(gaps):.2f}, {worst}")

@@ -167,6 +167,21 @@ def test_bad_data_exits_with_1_in_one_line(capsys: pytest.CaptureFixture[str]) -
     assert capsys.readouterr().err == "Error: row 3: no answer\n"
 
 
+def test_help_lists_the_commands_in_the_order_of_use_and_cuts_no_line() -> None:
+    lines = run("--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in lines if line.strip()] == [
+        *("demo", "check", "fit", "predict", "inspect", "annotators", "plan"),
+        *("reproduce", "report", "theory"),
+    ]
+    assert all(line.endswith(".") and not line.endswith("...") for line in lines if line.strip())
+
+
+def test_the_two_reports_are_told_apart() -> None:
+    told = " ".join(run("report", "--help").stdout.split())
+    assert "noisypairs reproduce" in told
+    assert "noisypairs fit … --report report.html" in told
+
+
 def test_version() -> None:
     result = run("--version")
     assert (result.exit_code, result.stdout) == (0, f"noisypairs {noisypairs.__version__}\n")

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 import skops.io as skops
@@ -147,46 +146,6 @@ def test_bad_files_are_told_in_one_line_by_every_command(
 ) -> None:
     more = spoil(given)
     fails(code, said, tmp_path, *words_for(command, given, tmp_path), *more, "--quiet")
-
-
-def _one_class(given: Files) -> None:
-    pd.read_csv(given.pairs).assign(answer="yes").to_csv(given.pairs, index=False)
-
-
-def _coins(given: Files) -> None:
-    answers = pd.read_csv(given.pairs).head(60)
-    coins = np.random.default_rng(0).choice(["yes", "no"], len(answers))
-    answers.assign(answer=coins).to_csv(given.pairs, index=False)
-
-
-@pytest.mark.parametrize(
-    ("command", "spoil", "said"),
-    [
-        ("fit", _one_class, "one class only"),
-        ("annotators", _one_class, "nobody can be told from a spammer"),
-        ("plan", _one_class, "'same'"),
-        ("fit", _coins, "say nothing about classes"),
-        ("annotators", _coins, "all annotators answered without looking"),
-        ("plan", _coins, "say nothing about classes"),
-    ],
-)
-def test_answers_that_say_nothing_are_refused(
-    command: str, spoil: Callable[[Files], None], said: str, given: Files, tmp_path: Path
-) -> None:
-    spoil(given)
-    fails(1, said, tmp_path, *words_for(command, given, tmp_path), "--quiet")
-
-
-@pytest.mark.parametrize(
-    ("spoil", "said"), [(_one_class, "every answer is 'same'"), (_coins, "joint       fails")]
-)
-def test_to_check_they_are_findings(
-    spoil: Callable[[Files], None], said: str, given: Files, tmp_path: Path
-) -> None:
-    spoil(given)
-    result = run("check", given.items, given.pairs, "--quiet")
-    assert result.exit_code == 0, result.stderr
-    assert said in result.stdout
 
 
 def test_ids_that_lost_their_zeros_are_matched_and_said(given: Files) -> None:

@@ -121,6 +121,27 @@ def test_text_says_the_same_and_quiet_is_quiet(
     assert "Old pairs most worth asking again" in result.stdout
 
 
+@pytest.mark.parametrize("option", ["--report", "-o"])
+def test_the_page_draws_the_curves(
+    option: str,
+    folder: Path,
+    tmp_path: Path,
+    run_once: tuple[dict, pd.DataFrame, planning.Plan],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(planning, "plan", lambda *_, **__: run_once[2])
+    page = tmp_path / "plan.html"
+    words = (folder / "items.csv", folder / "pairs.csv", "--target", "0.99", option, page)
+    result = run(*words, "--quiet")
+    assert result.exit_code == 0, result.stderr
+    assert result.stdout.endswith(f"The curves: {page}\n")
+    text = page.read_text(encoding="utf-8")
+    assert text.rstrip().endswith("</html>")
+    assert text.count("<svg") == 2
+    assert "target 99.0%" in text
+    assert [file.name for file in tmp_path.iterdir()] == ["plan.html"]
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from noisypairs import NotIdentifiable, PairingNoise, Pairs, metrics, planning, sample_pairs
+from noisypairs import (
+    LabelingNoise,
+    NotIdentifiable,
+    PairingNoise,
+    Pairs,
+    metrics,
+    planning,
+    sample_pairs,
+)
 from noisypairs.graph import PairGraph
 from noisypairs.planning.choice import FAIR_SHARES
 from noisypairs.planning.curve import NEW, THESE, LearningCurve, _seen, fit_joint, learning_curves
@@ -187,6 +195,30 @@ def test_needed_pairs_are_within_a_factor_two_of_a_simulation(
         return float(np.mean(found))
 
     assert simulate(need / 2) < target < simulate(need * 2)
+
+
+def test_noise_that_treats_classes_differently_is_judged_by_its_own_matrix() -> None:
+    """Under labeling noise every part's classes are matched with those that S is given in."""
+    noise = LabelingNoise(0.25, 0.02)
+    X, y = items(300, 3, 2.0)
+    pairs = sample_pairs(y, 1500, noise, random_state=3)
+    linear = LogisticRegression()
+    model = fit_joint(X, pairs, linear, 2, 0, "labeling")
+    new, _ = learning_curves(
+        X,
+        pairs,
+        model.noise_,
+        linear,
+        n_folds=2,
+        n_sizes=3,
+        noise_model="labeling",
+        beliefs=model.item_proba_,
+        seed=0,
+    )
+    truth = metrics.accuracy_up_to_names(y, model.oof_proba_.argmax(axis=1))
+    assert truth > 0.95
+    np.testing.assert_array_less(np.abs(new.accuracy - truth), 3 * new.error + 0.01)
+    assert new.error.max() < 0.04
 
 
 def test_a_curve_needs_three_sizes_in_which_classes_are_seen() -> None:

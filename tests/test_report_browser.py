@@ -13,8 +13,12 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from noisypairs.report.annotators import annotators_report
 from noisypairs.report.model import fit_report
+from noisypairs.report.plan import plan_report
 from tests.report_problems import HOSTILE, fit_result
+from tests.test_report_annotators import crowd
+from tests.test_report_plan import plan_result
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -86,6 +90,22 @@ def test_a_report_renders_without_console_errors_and_requests(word, tmp_path):
     assert 0.01 < ink.mean() < 0.3
     blue = (seen.picture[..., 2] - seen.picture[..., 0]) > 0.3
     assert blue.any()  # links, at least: the style was applied
+
+
+@pytest.mark.parametrize("name", ["annotators", "plan"])
+@pytest.mark.parametrize("flags", [(), (DARK,)], ids=["light", "dark"])
+def test_the_other_pages_render_without_console_errors_and_requests(name, flags, tmp_path):
+    found = plan_result()
+    page = {
+        "annotators": lambda: annotators_report(crowd()),
+        "plan": lambda: plan_report(found, [HOSTILE] * 40, 0.04, found.next_pairs(5)),
+    }[name]()
+    seen = visit(page, tmp_path, *flags)
+    assert (seen.console, seen.requests) == ([], [])
+    corner = seen.picture[:20, :20]
+    assert corner.max() < 0.2 if flags else corner.min() > 0.98
+    ink = (seen.picture > 0.8 if flags else seen.picture < 0.4).all(axis=2)
+    assert 0.005 < ink.mean() < 0.3
 
 
 def test_a_report_is_dark_where_the_reader_wants_it_dark(tmp_path):
