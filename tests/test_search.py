@@ -118,6 +118,19 @@ def test_noise_that_is_given_stays():
     assert list(one.noise_models) == ["given"]
 
 
+def test_with_many_pairs_only_the_two_leading_starts_go_on(monkeypatch):
+    X, y, pairs = overlapping(n_pairs=6000)
+    every = search(X, pairs)
+    expected = every.choose_classes([2])
+    monkeypatch.setattr("noisypairs.estimators.search.MANY_PAIRS", 5000)
+    two = search(X, pairs)
+    found = two.choose_classes([2])
+    assert len(two.starts) == 2 < len(every.starts)
+    assert found.log_likelihood == pytest.approx(expected.log_likelihood, abs=1.0)
+    agree = accuracy_up_to_names(expected.beliefs.item.argmax(1), found.beliefs.item.argmax(1))
+    assert agree > 0.99
+
+
 def test_no_start_is_an_error():
     _, _, pairs = overlapping(n=40, n_pairs=60)
     words = np.array([["a"], ["b"]] * 20)

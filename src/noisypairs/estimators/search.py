@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from noisypairs import em, families
+from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators import starts
 from noisypairs.estimators.alignment import Alignment
@@ -25,6 +26,8 @@ N_SHUFFLES = 4
 #: Standard deviations beyond chance: for features (20 deals), for the graph (4 shuffles), and
 #: where neither leaves a doubt.
 SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
+#: Rounds of every start; with many pairs all but the two that lead after the first rounds are left.
+ROUNDS, FIRST_ROUNDS, MANY_PAIRS = 15, 4, 200_000
 #: A richer noise model, or one class more, must explain the answers better by so many nats.
 WORTH_IT = 3.0
 
@@ -73,18 +76,49 @@ class Search:
         guesses = problem.guesses(kinds, K, self.n_init)
         if not guesses:
             raise ValueError(f"starts={self.kinds!r} gives no start for {K} classes: add 'random'")
-        return {
-            name: em.infer(
-                problem.graph,
-                problem.fast_potential,
+        many = problem.pairs.n_pairs > MANY_PAIRS
+        rounds = FIRST_ROUNDS if many else ROUNDS
+        runs = {
+            name: self._run(
+                problem,
                 guess,
                 self.given or starts.guessed_noise(guess, problem.pairs),
-                self.fit_noise("free" if self.noise_model == "free" else "pairing"),
-                clamp=problem.clamp,
-                max_iter=15,
+                rounds,
             )
             for name, guess in guesses.items()
         }
+        if not many:
+            return runs
+        ahead = sorted(runs, key=lambda name: -runs[name].log_likelihood)[:2]
+        return {
+            name: self._run(
+                problem,
+                runs[name].beliefs.item,
+                runs[name].noise,
+                ROUNDS - FIRST_ROUNDS,
+                runs[name].beliefs.messages,
+            )
+            for name in ahead
+        }
+
+    def _run(
+        self,
+        problem: JointProblem,
+        guess: Array,
+        noise: NoiseModel,
+        rounds: int,
+        messages: Array | None = None,
+    ) -> em.Inference:
+        return em.infer(
+            problem.graph,
+            problem.fast_potential,
+            guess,
+            noise,
+            self.fit_noise("free" if self.noise_model == "free" else "pairing"),
+            clamp=problem.clamp,
+            max_iter=rounds,
+            messages=messages,
+        )
 
     def require_news(self, found: em.Inference) -> None:
         """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.
