@@ -4,9 +4,9 @@
 
 The page is its own script. The lines of every ``sh`` block are run, in order, in a folder with the
 files of a new user, and what they print replaces the ``text`` block that follows; between the
-markers of ``times`` and ``truth`` go the measured times and what the true breeds say. Prose is left
-alone. The crowd's data stay outside the package: the folder in NOISYPAIRS_DATA must hold
-``crowd_dogs3``.
+markers of ``times`` and ``truth`` go the measured times and what the true breeds say. The page is
+written after every block, so that a stop loses one command at most. Prose is left alone. The
+crowd's data stay outside the package: the folder in NOISYPAIRS_DATA must hold ``crowd_dogs3``.
 """
 
 from __future__ import annotations
@@ -78,28 +78,34 @@ def fill(page: str, name: str, lines: list[str]) -> str:
     return re.sub(marked, lambda m: f"{m[1]}{text}\n{m[2]}", page, flags=re.DOTALL)
 
 
+def run_block(lines: list[str], here: Path) -> tuple[str, list[str], Path]:
+    """Run the lines of a block; return what they print, rows of times, and the folder after it."""
+    told, times = "", []
+    for line in lines:
+        if line.startswith("cd "):
+            here = (here / line.removeprefix("cd ")).resolve()
+            continue
+        text, seconds = run(line, here)
+        told += text
+        if line.startswith("noisypairs "):
+            command = line.partition(" |")[0]
+            times.append(f"| `{command}` ({here.name} breeds) | {seconds:.1f} |")
+    return "\n".join(row.rstrip() for row in told.rstrip().splitlines()), times, here
+
+
 def main() -> None:
-    times = ["| command | processor seconds |", "|---|---|"]
+    page = PAGE.read_text(encoding="utf-8")
+    times = ["| command | seconds |", "|---|---|"]
     with tempfile.TemporaryDirectory() as place:
         for name, n_breeds in BREEDS.items():
             write_files(Path(place) / name, n_breeds)
-        here = Path(place)
-
-        def renewed(block: re.Match[str]) -> str:
-            nonlocal here
-            told = ""
-            for line in block["words"].splitlines():
-                if line.startswith("cd "):
-                    here = (here / line.removeprefix("cd ")).resolve()
-                    continue
-                text, seconds = run(line, here)
-                told += text
-                if line.startswith("noisypairs "):
-                    times.append(f"| `{line}` ({here.name} breeds) | {seconds:.1f} |")
-            told = "\n".join(line.rstrip() for line in told.rstrip().splitlines())
-            return f"```sh\n{block['words']}```\n\n```text\n{told}\n```"
-
-        page = BLOCK.sub(renewed, PAGE.read_text(encoding="utf-8"))
+        here, done = Path(place), 0
+        while block := BLOCK.search(page, done):
+            told, more, here = run_block(block["words"].splitlines(), here)
+            times += more
+            new = f"```sh\n{block['words']}```\n\n```text\n{told}\n```"
+            page, done = page[: block.start()] + new + page[block.end() :], block.start() + len(new)
+            atomic_write(PAGE, page, force=True)
         page = fill(page, "times", [*times, "", machine()])
         rows = [truth(Path(place) / name) for name in BREEDS]
         page = fill(page, "truth", ["| | new photos | right |", "|---|---|---|", *rows])

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+import ibis
 import numpy as np
 import pyarrow as pa
 from record import NOISE, answers, items, seconds
@@ -21,7 +22,7 @@ from noisypairs import (
     reduction,
 )
 from noisypairs.nn import TorchRegressor
-from noisypairs.tables import PairTable, duckdb_engine
+from noisypairs.tables import PairTable
 
 #: Epochs of the paper's network when both ways to train it get equally many, and the most that
 #: the pooled way gets to show how accurate it becomes.
@@ -190,6 +191,4 @@ def growth(quick: bool) -> dict[str, Any]:
 
 def _as_table(pairs: Pairs, n_items: int) -> PairTable:
     columns = {"left": pairs.left, "right": pairs.right, "same": pairs.same}
-    # An engine of its own, closed with the table; Ibis's default one would live to the end.
-    held = duckdb_engine().create_table("pairs", pa.table(columns))
-    return PairTable.from_ibis(held, n_items=n_items)
+    return PairTable.from_ibis(ibis.memtable(pa.table(columns)), n_items=n_items)

@@ -30,10 +30,10 @@ GENERATOR = "noisypairs report"
 DOCS_PAGE, DOCS_FIGURES = "reproduction.md", "figures"
 _MARKED = re.compile(r"(<!-- begin (?P<name>[^>]+?) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 LEGEND = (
-    "Accuracy on test items in percent, mean ± standard error over the splits, class names matched "
+    "Accuracy on test items in percent, mean ± s.e. over the splits, class names matched "
     "for every method; in brackets the published number and the difference. Bold or ●: within 1 % "
-    "of the best at these rates, best P-N and clean S-D aside. Where a method refused, the accuracy "
-    "of the larger class for every item was counted."
+    "of the best at these rates, best P-N and clean S-D aside. Where a method refused, the larger "
+    "class for every item was counted."
 )
 
 
