@@ -119,7 +119,7 @@ def test_noise_that_is_given_stays():
 
 
 def test_with_many_pairs_only_the_two_leading_starts_go_on(monkeypatch):
-    X, y, pairs = overlapping(n_pairs=6000)
+    X, _, pairs = overlapping(n_pairs=6000)
     every = search(X, pairs)
     expected = every.choose_classes([2])
     monkeypatch.setattr("noisypairs.estimators.search.MANY_PAIRS", 5000)
