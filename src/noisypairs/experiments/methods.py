@@ -99,6 +99,8 @@ class Learners:
             return Tuned(noise, prior, algebra.alpha(noise.same_probability(), prior))
         family = "labeling" if self.spec.family == "labeling" else "pairing"
         held_out = self._held_out
+        if isinstance(held_out, NotIdentifiable):
+            raise held_out
         noise = model_selection.choose_rates(held_out, family).noise  # type: ignore[arg-type]
         prior = best_prior(held_out, noise)
         if family == "pairing":
@@ -106,10 +108,18 @@ class Learners:
         return Tuned(noise, prior, algebra.alpha(noise.same_probability(), prior))
 
     @cached_property
-    def _held_out(self) -> model_selection.HeldOutShare:
-        return model_selection.out_of_fold_share(
-            self._regressor(), self.problem.X, self.problem.pairs, cv=FOLDS, random_state=self.seed
-        )
+    def _held_out(self) -> model_selection.HeldOutShare | NotIdentifiable:
+        """Return the out-of-fold shares of "same", or why there is nothing in them."""
+        try:
+            return model_selection.out_of_fold_share(
+                self._regressor(),
+                self.problem.X,
+                self.problem.pairs,
+                cv=FOLDS,
+                random_state=self.seed,
+            )
+        except NotIdentifiable as error:
+            return error
 
     def _regressor(self) -> Any:
         """Return what learns P(same | x)."""
