@@ -79,9 +79,7 @@ def stepper(
         return OPTIMIZERS[optimizer](module.parameters(), **settings)
     written_out = {"squared": squared_risk, "logistic": logistic_risk}[risk.loss]
     return Descent(
-        [
-            layer.weight.detach().numpy() for layer in layers
-        ],  # views of the module
+        [layer.weight.detach().numpy() for layer in layers],  # views of the module
         [layer.bias.detach().numpy() for layer in layers],
         partial(written_out, non_negative=risk.non_negative),
         settings["lr"],
