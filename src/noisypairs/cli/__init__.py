@@ -30,11 +30,12 @@ COMMANDS = (
 
 def application() -> typer.Typer:
     """Return the application with every command."""
-    for name in COMMANDS:
-        import_module(f"noisypairs.cli.{name}")
     from noisypairs.cli import app
 
-    return app.application()
+    modules = [f"noisypairs.cli.{name}" for name in COMMANDS]
+    for module in modules:
+        import_module(module)
+    return app.application(modules)
 
 
 def main() -> None:

@@ -70,8 +70,8 @@ def _fail(message: str, code: int, error: BaseException) -> NoReturn:
     raise typer.Exit(code) from error
 
 
-def application() -> typer.Typer:
-    """Return the application with every registered command."""
+def application(modules: Sequence[str]) -> typer.Typer:
+    """Return the application with the commands of these modules, in their order."""
     app = typer.Typer(
         name="noisypairs",
         no_args_is_help=True,
@@ -79,8 +79,10 @@ def application() -> typer.Typer:
         rich_markup_mode=None,  # importing rich would double the time that --help takes
     )
     app.callback()(_root)
-    for function, settings in _COMMANDS:
-        app.command(context_settings=settings)(function)
+    for module in modules:
+        for function, settings in _COMMANDS:
+            if function.__module__ == module:
+                app.command(context_settings=settings)(function)
     return app
 
 
