@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from noisypairs.experiments.grids import FIGURE3_CURVES, FIGURE3_DENSITY
+from noisypairs.experiments.grids import FIGURE3_CURVES, FIGURE3_DENSITY, FIGURE3_ROWS
 from noisypairs.experiments.problem import Problem, make_problem
 from noisypairs.experiments.records import Record
 from noisypairs.experiments.spec import METHODS, Spec
@@ -93,7 +93,8 @@ def _rule(axes: Any, problem: Problem, record: Record | None, method: str) -> No
 
 def figure3(records: Records) -> str | None:
     """Return banana: accuracy against the rate and against the number of pairs, both models."""
-    mine = {s: r for s, r in by_setting(records).items() if s.dataset == "banana" and s.rows == 0}
+    found = by_setting(records)
+    mine = {s: found[s] for s in found if (s.dataset, s.rows) == ("banana", FIGURE3_ROWS)}
     if not mine:
         return None
     clean = summary(r for s, found in mine.items() if s.method == "pn" for r in found)

@@ -15,6 +15,8 @@ FAMILIES: tuple[Family, ...] = ("pairing", "labeling")
 EFFICIENCY_ROWS = 2_000
 EFFICIENCY_DENSITIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 EFFICIENCY_RATES = (0.2, 0.2)
+#: … and of banana in Figure 3.
+FIGURE3_ROWS = 2_500
 FIGURE3_RATES = (0.0, 0.1, 0.2, 0.3, 0.4)
 FIGURE3_DENSITIES = (2.0, 5.0, 10.0, 20.0, 50.0)
 #: Pairs per item where Figure 3 varies the rate, and rates where it varies the number of pairs.
@@ -128,7 +130,8 @@ def _figure2(choice: Choice) -> list[Spec]:
 def _figure3(choice: Choice) -> list[Spec]:
     specs = []
     for seed in range(choice.seed, choice.seed + choice.repeats):
-        specs.append(Spec("banana", "clean", (0.0, 0.0), "pn", 0.0, seed, "kernel"))
+        clean = Spec("banana", "clean", (0.0, 0.0), "pn", 0.0, seed, "kernel", FIGURE3_ROWS)
+        specs.append(clean)
         for family in FAMILIES:
             points = [
                 (rate, FIGURE3_DENSITY, method)
@@ -142,7 +145,7 @@ def _figure3(choice: Choice) -> list[Spec]:
                 for method in ("weighted", "joint")
             ]
             specs += [
-                Spec("banana", family, (rate, rate), method, density, seed, "kernel")
+                Spec("banana", family, (rate, rate), method, density, seed, "kernel", FIGURE3_ROWS)
                 for rate, density, method in points
             ]
     return specs
