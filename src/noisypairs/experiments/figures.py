@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from noisypairs.experiments.grids import FIGURE3_CURVES, FIGURE3_DENSITY, FIGURE3_ROWS
+from noisypairs.experiments.grids import (
+    EFFICIENCY_DENSITIES,
+    FIGURE3_CURVES,
+    FIGURE3_DENSITIES,
+    FIGURE3_DENSITY,
+    FIGURE3_ROWS,
+)
 from noisypairs.experiments.problem import Problem, make_problem
 from noisypairs.experiments.records import Record
 from noisypairs.experiments.spec import METHODS, Spec
@@ -100,28 +106,42 @@ def figure3(records: Records) -> str | None:
     clean = summary(r for s, found in mine.items() if s.method == "pn" for r in found)
 
     def draw(axes: Any) -> None:
-        for panel, family in zip(axes[0, :2], ("pairing", "labeling"), strict=True):
+        for panel, family in zip(axes[0], ("pairing", "labeling"), strict=True):
             for k, method in enumerate(("t-loss", "weighted", "joint")):
                 points = _points(
                     mine, family, method, lambda s: s.rates[0], density=FIGURE3_DENSITY
                 )
                 _curve(panel, points, k, METHODS[method])
             panel.set(title=f"{family} noise", xlabel="noise rate")
-        for panel, family in zip(axes[0, 2:], ("pairing", "labeling"), strict=True):
+        for panel, family in zip(axes[1], ("pairing", "labeling"), strict=True):
             for k, rate in enumerate(FIGURE3_CURVES):
                 for method, style in (("weighted", "-"), ("joint", ":")):
                     points = _points(mine, family, method, lambda s: s.density, rate=rate)
                     _curve(panel, points, k, f"{METHODS[method]} {rate:g}", style)
-            panel.set(title=f"{family} noise", xlabel="pairs per item", xscale="log")
+            panel.set(title=f"{family} noise", xlabel="pairs per item")
+            _logarithmic(panel, FIGURE3_DENSITIES)
         for panel in axes.flat:
             if clean is not None:
                 panel.axhline(clean.mean, color=SOFT, linestyle="--", linewidth=1, label="clean")
             panel.set_ylim(50, 95)
-            if panel.get_legend_handles_labels()[1]:  # a run may be half done
-                panel.legend(fontsize=6.5)
-        axes[0, 0].set_ylabel("test accuracy, %")
+        for row in axes:
+            row[0].set_ylabel("test accuracy, %")
+            if row[0].get_legend_handles_labels()[1]:  # a run may be half done
+                row[1].legend(
+                    *row[0].get_legend_handles_labels(),
+                    fontsize=7,
+                    loc="center left",
+                    bbox_to_anchor=(1.0, 0.5),
+                )
 
-    return panels(1, 4, draw, 3.0)
+    return panels(2, 2, draw, 2.2)
+
+
+def _logarithmic(axes: Any, ticks: Sequence[float]) -> None:
+    """Give the axes a logarithmic scale with plain numbers at these places."""
+    axes.set_xscale("log")
+    axes.set_xticks(ticks, labels=[f"{tick:g}" for tick in ticks])
+    axes.minorticks_off()
 
 
 def _points(
@@ -174,7 +194,8 @@ def efficiency(records: Records) -> str | None:
             if "pn" in lines:
                 level = lines["pn"][0][1].mean
                 panel.axhline(level, color=SOFT, linestyle="--", linewidth=1, label=METHODS["pn"])
-            panel.set(title=dataset, xscale="log", xlabel="pairs per item")
+            panel.set(title=dataset, xlabel="pairs per item")
+            _logarithmic(panel, EFFICIENCY_DENSITIES)
         handles, labels = axes.flat[0].get_legend_handles_labels()
         axes.flat[0].figure.legend(handles, labels, loc="outside lower center", ncols=5, fontsize=8)
 

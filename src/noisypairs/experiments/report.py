@@ -151,6 +151,11 @@ def page(report: Report) -> str:
     return whole.section(origin.title, table(origin.headings, origin.rows), paragraph(tuned)).html()
 
 
+def _standing_alone(svg: str) -> str:
+    """Return a picture as a file of its own: outside the page it has no font to inherit."""
+    return svg.replace("<svg ", '<svg font-family="sans-serif" ', 1) + "\n"
+
+
 def _upright(grid: Grid) -> Iterator[Block]:
     """Yield one table per data set, methods below each other: a page is not as wide as the row."""
     for dataset in dict.fromkeys(row[0] for row in grid.rows):
@@ -194,7 +199,7 @@ def write_report(report: Report, out: Path, *, force: bool = False) -> list[Path
         files[f"{name}.md"] = tables.markdown(grid.headings, grid.rows) + "\n"
         bold = [[re.sub(r"\*\*(.*?)\*\*", r"\\textbf{\1}", w) for w in row] for row in grid.rows]
         files[f"{name}.tex"] = tables.latex(grid.headings, bold) + "\n"
-    files |= {f"{name}.svg": svg + "\n" for name, svg in report.pictures.items()}
+    files |= {f"{name}.svg": _standing_alone(svg) for name, svg in report.pictures.items()}
     taken = [name for name in files if (out / name).exists()]
     if taken and not force:
         raise FolderMismatch(
@@ -235,7 +240,7 @@ def update_docs(report: Report, docs: Path) -> Path:
     text = _MARKED.sub(renewed, path.read_text(encoding="utf-8"))
     (docs / DOCS_FIGURES).mkdir(exist_ok=True)
     for name, svg in report.pictures.items():
-        write_whole(docs / DOCS_FIGURES / f"reproduction-{name}.svg", svg + "\n")
+        write_whole(docs / DOCS_FIGURES / f"reproduction-{name}.svg", _standing_alone(svg))
     write_whole(path, text)
     return path
 
