@@ -1,7 +1,7 @@
 """Stochastic gradient descent on small dense networks, with the gradients written out.
 
 For layers of a hundred units and batches of 32, automatic differentiation spends most of its time
-on bookkeeping. Written out, the same steps take a quarter of it or less.
+on bookkeeping. Written out, the same steps take a fraction of it.
 
     forward    h₀ = x,  h_k = max(0, h_{k−1} W_kᵀ + b_k),  z = h_{L−1} W_Lᵀ + b_L
     backward   δ_L = ∂R/∂z,  ∂R/∂W_k = δ_kᵀ h_{k−1},  ∂R/∂b_k = Σ δ_k,
