@@ -32,6 +32,7 @@ from noisypairs import (
     families,
     sample_pairs,
 )
+from noisypairs.estimators import search
 from noisypairs.estimators.defaults import default_candidates
 from noisypairs.estimators.problem import reordered
 from noisypairs.graph import PairGraph
@@ -468,6 +469,33 @@ def test_impossible_parameters(parameters, says):
     X, _, pairs = data(n_items=100, n_pairs=500)
     with pytest.raises(ValueError, match=says):
         joint(**parameters).fit(X, pairs)
+
+
+@pytest.mark.parametrize("annotators", [False, True])
+def test_of_many_pairs_some_choose_and_all_are_learnt_from(monkeypatch, annotators):
+    X, _, pairs = data(n_pairs=4000)
+    who = np.arange(pairs.n_pairs) % 3
+    pairs = Pairs(pairs.left, pairs.right, pairs.same, pairs.n_items, annotator=who)
+    settings = {"annotators": annotators, "positive": "minority", "random_state": 0}
+    whole = JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
+    monkeypatch.setattr("noisypairs.estimators.joint.ENOUGH_PAIRS", 1500)
+    monkeypatch.setattr("noisypairs.estimators.joint.ENOUGH_PER_ITEM", 1)
+    chosen_on_some = JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
+    assert chosen_on_some.wrong_proba_.shape == (4000,)
+    assert_allclose(chosen_on_some.wrong_proba_, whole.wrong_proba_, atol=0.05)
+    assert chosen_on_some.noise_.similar_flip == pytest.approx(whole.noise_.similar_flip, abs=0.01)
+    assert_array_equal(chosen_on_some.predict(X), whole.predict(X))
+
+
+def test_with_many_pairs_starts_that_lead_to_one_place_are_run_once(monkeypatch):
+    X, _, pairs = data(n_pairs=4000)
+    every = JointPairClassifier(LogisticRegression(), random_state=0, positive="minority")
+    every.fit(X, pairs)
+    monkeypatch.setattr(search, "MANY_PAIRS", 100)
+    leading = clone(every).fit(X, pairs)
+    assert len(leading.starts_) < len(every.starts_)
+    assert leading.log_likelihood_ == pytest.approx(every.log_likelihood_, abs=0.5)
+    assert_array_equal(leading.predict(X), every.predict(X))
 
 
 def test_random_starts_alone_serve():

@@ -92,6 +92,46 @@ def test_binary_sweep_equals_the_general_one(monkeypatch: pytest.MonkeyPatch) ->
     np.testing.assert_allclose(special.item, general.item, atol=1e-12)
 
 
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_single_precision_agrees_where_edges_are_many(
+    n_classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    p = random_tree_problem(seed=3, n_items=40, n_classes=n_classes, extra=30)
+    graph, asked = p.graph(), {"clamp": p.clamp, "tol": propagation.COARSE}
+    exact = propagate(graph, p.log_phi, p.S, **asked)
+    monkeypatch.setattr(propagation, "FEW_EDGES", 0)
+    coarse = propagate(graph, p.log_phi, p.S, **asked)
+    assert (exact.messages.dtype, coarse.messages.dtype) == (np.float64, np.float32)
+    assert propagate(graph, p.log_phi, p.S, tol=1e-6).messages.dtype == np.float64
+    np.testing.assert_allclose(coarse.messages, exact.messages, atol=1e-5)
+    np.testing.assert_allclose(coarse.item, exact.item, atol=1e-5)
+    for one, other in zip(
+        expected_counts(graph, coarse, p.S), expected_counts(graph, exact, p.S), strict=True
+    ):
+        np.testing.assert_allclose(one, other, atol=1e-4)
+    difference = bethe_log_likelihood(graph, coarse, p.S) - bethe_log_likelihood(graph, exact, p.S)
+    assert abs(difference) < 1e-4
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_certain_answers_stay_finite_in_single_precision(
+    n_classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(propagation, "FEW_EDGES", 0)
+    # Hundreds of certain answers on each pair, the last of which contradict a known class.
+    left, right = np.repeat([0, 1, 0], 300), np.repeat([1, 2, 2], 300)
+    graph = PairGraph.from_answers(left, right, np.repeat([True, True, False], 300))
+    S = np.eye(n_classes)
+    beliefs = propagate(
+        graph, np.zeros((3, n_classes)), S, clamp={0: 1}, tol=1e-3, max_iter=20, damping=0.5
+    )
+    assert beliefs.messages.dtype == np.float32
+    assert np.isfinite(beliefs.messages).all()
+    assert np.isfinite(bethe_log_likelihood(graph, beliefs, S))
+    assert np.isfinite(expected_counts(graph, beliefs, S)).all()
+    np.testing.assert_allclose(beliefs.item.sum(axis=1), 1)
+
+
 def test_products_by_kind_equal_products_by_edge() -> None:
     p = random_tree_problem(seed=2, n_items=30, n_classes=4, extra=20)
     p.weight[:40] = 1  # plain and merged edges side by side

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from noisypairs import PairingNoise, Pairs, datasets, em, families, sample_pairs
+from noisypairs import PairingNoise, Pairs, datasets, em, families, sample_pairs, streaming
 from noisypairs.graph import PairGraph
 from noisypairs.propagation import bethe_log_likelihood, expected_counts, propagate
 from noisypairs.streaming import infer, sweep
@@ -48,6 +48,30 @@ def stream_beliefs(pairs, log_phi, S, n_sweeps, depth, size=7):
     for _ in range(n_sweeps):
         past = [sweep(InMemory(pairs), log_phi, past, S, size=size).log_item, *past[: depth - 1]]
     return past
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_single_precision_agrees_with_double(weighted, monkeypatch):
+    monkeypatch.setattr(streaming, "PIECE", 5)  # several pieces in a batch
+    pairs = sparse_pairs(3, weighted=weighted)
+    log_phi = log_potentials(2, pairs.n_items, 2)
+    past = [log_phi]
+    for _ in range(3):
+        double = sweep(InMemory(pairs), log_phi, past, S2)
+        single = sweep(InMemory(pairs), log_phi, past, S2, dtype=np.float32)
+        np.testing.assert_allclose(single.log_item, double.log_item, atol=1e-5)
+        np.testing.assert_allclose(single.same, double.same, atol=1e-4)
+        assert single.log_edges == pytest.approx(double.log_edges, abs=1e-4)
+        past = [double.log_item, *past[:2]]
+
+
+def test_single_precision_survives_certain_answers_of_great_weight():
+    pairs = Pairs([0, 1, 0], [1, 2, 2], [True, True, False], weight=[500.0, 500.0, 3.0])
+    log_phi = np.log(np.array([[0.001, 0.999], [0.5, 0.5], [0.5, 0.5]]))
+    done = sweep(InMemory(pairs), log_phi, [log_phi], np.eye(2), dtype=np.float32)
+    assert np.isfinite(done.log_item).all()
+    assert np.isfinite(done.log_edges)
+    assert np.isfinite(done.same).all()
 
 
 @pytest.mark.parametrize("S", [S2, S3], ids=["two classes", "three classes"])

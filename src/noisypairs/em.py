@@ -25,10 +25,13 @@ from noisypairs.propagation import (
     expected_counts,
     propagate,
 )
+from noisypairs.ratios import Floats
 
 #: From item beliefs, shape (n_items, K), to potentials P(class | x) of the same shape.
 Potential = Callable[[Array], Array]
 
+#: Sweeps of belief propagation in one round, at most.
+SWEEPS = 25
 #: No potential is more certain than this: a classifier alone never silences all answers.
 CERTAIN = 1e-3
 
@@ -69,12 +72,14 @@ def infer(
     clamp: Mapping[int, int] | None = None,
     max_iter: int = 50,
     tol: float = 1e-3,
+    sweeps: int = SWEEPS,
     matrices: Array | None = None,
-    messages: Array | None = None,
+    messages: Floats | None = None,
 ) -> Inference:
     """Run the loop from a guess of the item beliefs and of the noise until both stand still.
 
     Stops when no entry of S moves by ``tol`` and the beliefs move by less than ``tol`` on average.
+    A round makes at most ``sweeps`` sweeps of belief propagation.
     With several groups in ``graph`` each gets its own matrix, shrunk towards the crowd's.
     """
     K = item_proba.shape[1]
@@ -89,7 +94,7 @@ def infer(
             guess = np.log(np.clip(item_proba, CERTAIN, None))
             messages = propagate(graph, guess, S, max_iter=1, clamp=clamp).messages
         beliefs = propagate(
-            graph, np.log(phi), S, messages, damping=0.1, tol=1e-3, max_iter=25, clamp=clamp
+            graph, np.log(phi), S, messages, damping=0.1, tol=1e-3, max_iter=sweeps, clamp=clamp
         )
         messages = beliefs.messages
         new_noise, new_S = _fit(graph, beliefs, S, fit_noise)

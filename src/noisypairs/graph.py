@@ -8,12 +8,13 @@ together with the items' own probabilities is `noisypairs.propagation`.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.linalg import LinearOperator, eigsh
+from scipy.sparse.linalg import eigsh
 
 from noisypairs.pairs import Pairs
 
@@ -131,10 +132,25 @@ class PairGraph:
         """Number of distinct unordered pairs."""
         return self.left.size
 
+    @cached_property
+    def first_kind(self) -> NDArray[np.int32]:
+        """Kind of the first answer on each edge, shape (n_edges,)."""
+        if self.n_edges == self.answer_kind.size:
+            return self.answer_kind
+        return self.answer_kind[self.answer_start[:-1]]
+
+    @cached_property
+    def compound_edges(self) -> NDArray[np.intp]:
+        """Edges with several answers, or with one whose weight is not one, in order."""
+        first = self.answer_start[:-1]
+        plain = (np.diff(self.answer_start) == 1) & (self.answer_weight[first] == 1)
+        return np.flatnonzero(~plain)
+
     @property
     def nbytes(self) -> int:
         """Bytes held by the arrays of the graph."""
-        return sum(v.nbytes for v in vars(self).values() if isinstance(v, np.ndarray))
+        arrays = (getattr(self, one.name) for one in fields(self))
+        return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
     def blocks(self, at_least: int = 0) -> Iterator[slice]:
         """Cut the edges into slices that fit the cache, or of ``at_least`` so many edges."""
@@ -231,10 +247,10 @@ def _largest_eigenpairs(
     """Largest eigenvalues, falling, and their vectors, of the symmetric matrix on the edges."""
     shape = (graph.n_items, graph.n_items)
     upper = csr_array((edge_value, (graph.left, graph.right)), shape=shape)
+    matrix = (upper + upper.T).tocsr()
     if graph.n_items <= max(_DENSE_ITEMS, n_pairs + 1):
-        values, vectors = np.linalg.eigh((upper + upper.T).toarray())
+        values, vectors = np.linalg.eigh(matrix.toarray())
     else:
-        matrix = LinearOperator(shape, matvec=lambda x: upper @ x + upper.T @ x, dtype=np.float64)
         if not isinstance(random_state, np.random.RandomState):
             random_state = np.random.default_rng(random_state)
         start = random_state.standard_normal(graph.n_items)

@@ -20,16 +20,19 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from noisypairs import families
+from noisypairs import families, ratios
 from noisypairs.algebra import Array
 from noisypairs.em import CERTAIN, Potential
 from noisypairs.factors import PROBABILITY_FLOOR
 from noisypairs.noise import NoiseModel
+from noisypairs.propagation import COARSE
 
-#: Answers worked on at once: the arrays of one batch stay within tens of megabytes.
+#: Answers read at once: the arrays of one batch stay within tens of megabytes.
 BATCH = 500_000
+#: … and worked on at once, for two classes.
+PIECE = 1 << 13
 
 
 class Stream(Protocol):
@@ -97,15 +100,17 @@ def sweep(
     *,
     clamped: NDArray[np.bool_] | None = None,
     size: int = BATCH,
+    dtype: DTypeLike = np.float64,
 ) -> Sweep:
     """Renew all beliefs in one pass; ``past`` holds log-beliefs (n_items, K), newest first.
 
-    ``S`` is (K, K), or (R, K, K) by annotator code. ``clamped`` items keep log φ.
+    ``S`` is (K, K), or (R, K, K) by annotator code. ``clamped`` items keep log φ. Messages between
+    two classes are worked out in ``dtype``; float32 is several times faster.
     """
     n, K = log_phi.shape
-    factors = _factors(S)
-    exchange = _Exchange(factors, past)
-    total, counts, log_edges = log_phi.copy(), np.zeros((len(factors), K * K)), 0.0
+    exchange = _exchange(S, past, dtype)
+    n_kinds = 2 * (len(S) if S.ndim == 3 else 1)
+    total, counts, log_edges = log_phi.copy(), np.zeros((n_kinds, K * K)), 0.0
     for batch in table.batches(size):
         proper = batch.left != batch.right
         left, right = batch.left[proper], batch.right[proper]
@@ -117,7 +122,7 @@ def sweep(
             total[:, k] += np.bincount(left, to_left[k - 1], n)
             total[:, k] += np.bincount(right, to_right[k - 1], n)
         log_edges += log_total
-        counts += _by_kind(joint, kind, weight, len(factors))
+        counts += _by_kind(joint, kind, weight, n_kinds)
     if clamped is not None:
         total[clamped] = log_phi[clamped]
     log_normaliser = _normalise(total)
@@ -155,6 +160,7 @@ def infer(
     clamped = np.zeros(len(item_proba), dtype=bool)
     if clamp:
         clamped[list(clamp)] = True
+    dtype = np.float32 if tol >= COARSE else np.float64
     past = [np.log(np.clip(item_proba, CERTAIN, None))]
     history: list[dict[str, float]] = []
     converged, log_likelihood, passes = False, -np.inf, 0
@@ -167,7 +173,7 @@ def infer(
         past[0][clamped] = log_phi[clamped]
         log_scale = np.nan
         for number in range(sweeps):
-            done = sweep(table, log_phi, past, S, clamped=clamped, size=size)
+            done = sweep(table, log_phi, past, S, clamped=clamped, size=size, dtype=dtype)
             log_likelihood = log_scale + done.log_edges
             before, log_scale, passes = past[0], done.log_scale, passes + 1
             mixed = np.where(
@@ -215,7 +221,7 @@ def most_suspect(
     """
     K = item_proba.shape[1]
     past = [np.log(np.maximum(item_proba, np.finfo(float).tiny))] * depth
-    exchange = _Exchange(_factors(S), past)
+    exchange = _exchange(S, past, np.float64)
     n_wrong, kept = 0, np.zeros((5, 0))
     has_annotator = False
     for batch in table.batches(size):
@@ -241,7 +247,13 @@ def most_suspect(
 Exchanged = tuple[tuple[Array, Array], Array, float]
 
 
-class _Exchange:
+def _exchange(S: Array, past: list[Array], dtype: DTypeLike) -> _Between | _BetweenTwo:
+    """Return what works out the messages of a batch, given beliefs (n_items, K), newest first."""
+    factors = _factors(S)
+    return _BetweenTwo(factors, past, dtype) if S.shape[-1] == 2 else _Between(factors, past)
+
+
+class _Between:
     """What the two ends of each answer tell each other, given the beliefs of the last sweeps.
 
     ``factors`` are ψ by kind of answer, (n_kinds, K, K); ``past`` log-beliefs (n_items, K), newest
@@ -250,14 +262,11 @@ class _Exchange:
 
     def __init__(self, factors: Array, past: list[Array]) -> None:
         self.factors, self.past = factors, past
-        self.ratios = [one[:, 1] - one[:, 0] for one in past] if factors.shape[1] == 2 else []
 
     def __call__(
         self, left: NDArray[Any], right: NDArray[Any], kind: NDArray[Any], weight: Array | None
     ) -> Exchanged:
         """Return messages, posteriors and log-likelihood of a batch of m answers."""
-        if self.ratios:
-            return self._between_two(left, right, kind, weight)
         own = self.factors[kind]
         if weight is not None:
             own **= weight[:, None, None]
@@ -268,43 +277,62 @@ class _Exchange:
         joint, log_total = _posterior(at_left, at_right, own)
         return (to_left[:, 1:].T, to_right[:, 1:].T), joint, log_total
 
-    def _between_two(
+
+class _BetweenTwo:
+    """The same for two classes, by log-ratios, and in pieces that stay in the cache."""
+
+    def __init__(self, factors: Array, past: list[Array], dtype: DTypeLike) -> None:
+        self.dtype = np.dtype(dtype)
+        self.ratios = [(one[:, 1] - one[:, 0]).astype(dtype) for one in past]
+        self.log_item = past[0]
+        logs = np.log(factors[:, [0, 0, 1], [0, 1, 1]].T)  # ψ₀₀, ψ₀₁ = ψ₁₀, ψ₁₁ by kind
+        self.log_scale = logs.max(axis=0)
+        self.log_factor = (logs - self.log_scale).astype(dtype)
+
+    def __call__(
         self, left: NDArray[Any], right: NDArray[Any], kind: NDArray[Any], weight: Array | None
     ) -> Exchanged:
-        """Do the same for K = 2 with log-ratios to class 0, three times as fast.
+        """Return messages, posteriors and log-likelihood of a batch of m answers."""
+        m = len(left)
+        messages, joint = np.empty((2, m)), np.empty((4, m))
+        log_total = 0.0
+        for start in range(0, m, PIECE):
+            piece = slice(start, start + PIECE)
+            own = None if weight is None else weight[piece]
+            log_total += self._piece(
+                left[piece], right[piece], kind[piece], own, messages[:, piece], joint[:, piece]
+            )
+        return (messages[:1], messages[1:]), joint.T, log_total
 
-        As in `propagation`, the larger of eʰ and 1 is divided out of a cavity's (1, eʰ).
-        """
-        psi = self.factors[:, [0, 0, 1], [0, 1, 1]].T[:, kind]  # ψ₀₀, ψ₀₁ = ψ₁₀, ψ₁₁
+    def _piece(
+        self,
+        left: NDArray[Any],
+        right: NDArray[Any],
+        kind: NDArray[Any],
+        weight: Array | None,
+        messages: Array,
+        joint: Array,
+    ) -> float:
+        """Fill in messages (2, m) and posteriors (4, m); return the sum of log-normalisers."""
+        logs, scale = self.log_factor.take(kind, axis=1), self.log_scale.take(kind)
         if weight is not None:
-            psi **= weight
-        to_left = to_right = np.zeros(len(left))
+            logs *= weight.astype(self.dtype)
+            scale *= weight
+        psi = np.exp(np.maximum(logs, -2 * ratios.most(self.dtype), out=logs), out=logs)
+        to_left: Any = 0.0
+        to_right: Any = 0.0
         for ratio in reversed(self.ratios):
-            heard = to_left, to_right
-            at_left, at_right = ratio[left] - to_left, ratio[right] - to_right
-            one, other = _two_weights(at_left), _two_weights(at_right)
-            to_right, to_left = _two_carried(one, psi), _two_carried(other, psi)
-        joint = np.stack([one[y] * other[z] * psi[y + z] for y in (0, 1) for z in (0, 1)])
-        total = joint.sum(axis=0)
-        joint /= total
-        log_total = np.log(total).sum()
-        for end, h, message in ((left, at_left, heard[0]), (right, at_right, heard[1])):
-            log_item = self.past[0][end]
-            # What was divided out: class 0 keeps its belief, class 1 loses the message it heard.
-            log_total += np.where(h > 0, log_item[:, 1] - message, log_item[:, 0]).sum()
-        return (to_left[None], to_right[None]), joint.T, float(log_total)
-
-
-def _two_weights(h: Array) -> tuple[Array, Array]:
-    """Return (1, eʰ) over the larger of the two."""
-    smaller = np.exp(-np.abs(h))
-    return np.where(h > 0, smaller, 1.0), np.where(h > 0, 1.0, smaller)
-
-
-def _two_carried(weights: tuple[Array, Array], psi: Array) -> Array:
-    zero, one = weights
-    carried: Array = np.log((psi[2] * one + psi[1] * zero) / (psi[1] * one + psi[0] * zero))
-    return carried
+            heard_left, heard_right = to_left, to_right
+            one = ratios.odds(ratio.take(left) - heard_left)
+            other = ratios.odds(ratio.take(right) - heard_right)
+            to_right, to_left = ratios.message(one, psi), ratios.message(other, psi)
+        messages[0], messages[1] = to_left, to_right
+        joint[:], total = ratios.joint_weights(one, other, psi)
+        log_zeros = sum(
+            ratios.cavity(self.log_item.take(end, axis=0), heard, self.dtype)[1]
+            for end, heard in ((left, heard_left), (right, heard_right))
+        )
+        return float((np.log(total) + log_zeros + scale).sum())
 
 
 def _carried(log_cavity: Array, factor: Array) -> Array:

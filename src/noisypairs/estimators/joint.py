@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from noisypairs import algebra, em, families, reduction, streaming
@@ -34,9 +35,9 @@ from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 from noisypairs.propagation import answer_wrong_probability
 
-#: Pairs of a `PairTable` on which start, noise family and classifier are chosen. A larger table is
-#: streamed for the rounds with the classifier.
-ENOUGH_PAIRS = 2_000_000
+#: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
+#: `ENOUGH_PER_ITEM` for each item. The rounds with the classifier then see all answers.
+ENOUGH_PAIRS, ENOUGH_PER_ITEM = 2_000_000, 10
 #: … and on which answers are redrawn for intervals: those of more pairs would be shorter.
 ENOUGH_FOR_INTERVALS = 500_000
 
@@ -127,15 +128,15 @@ class JointPairClassifier(PairClassifier):
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them.
 
-        Of a `PairTable` with more than `ENOUGH_PAIRS` pairs so many are loaded, to choose start,
-        noise family and classifier; the last rounds then stream all of them, batch by batch,
-        against arrays of the size of the items. A smaller table is loaded whole.
+        With more than `ENOUGH_PAIRS` pairs, start, noise family and classifier are chosen on so
+        many, drawn at random, and the last rounds take all of them: in memory, or of a `PairTable`
+        batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
         X, pairs = self._check_training(X, pairs)
         self._check_parameters(pairs)
         if self.estimator is not None:
             self._candidates(X, 0)  # a wrong one is refused before any work
-        some = reduction.sampled_answers(pairs, ENOUGH_PAIRS)
+        some = self._enough(pairs)
         problem = JointProblem(X, some, self._class_numbers(), self.cv, self.random_state)
         search = self._search(problem)
         found = search.choose_classes(self._class_numbers())
@@ -144,8 +145,9 @@ class JointPairClassifier(PairClassifier):
         candidates = self._candidates(X, problem.seed)
         best = search.choose_estimator(found, candidates, self.n_jobs)
         learner = candidates[best]
-        rounds = self._stream_rounds if some.n_pairs < pairs.n_pairs else self._graph_rounds
-        last, in_pairs = rounds(problem, pairs, learner, found, search.fit_noise(search.family))
+        whole = some if some.n_pairs == pairs.n_pairs else pairs
+        rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
+        last, in_pairs = rounds(problem, whole, learner, found, search.fit_noise(search.family))
         self.start_, self.starts_, self.n_classes_ = search.start, search.starts, search.n_classes
         self.noise_model_, self.noise_models_ = search.family, search.noise_models
         self.candidates_ = search.candidates
@@ -154,18 +156,27 @@ class JointPairClassifier(PairClassifier):
         self._store(X, in_pairs, last, learner)
         return self
 
+    def _enough(self, pairs: Pairs) -> Pairs:
+        """Return pairs in memory on which to choose: all, or some drawn at random."""
+        enough = max(ENOUGH_PAIRS, ENOUGH_PER_ITEM * pairs.n_items)
+        if not isinstance(pairs, Pairs) or pairs.n_pairs <= enough:
+            return reduction.sampled_answers(pairs, ENOUGH_PAIRS)
+        rng = check_random_state(self.random_state)
+        return pairs.select(rng.random_sample(pairs.n_pairs) < enough / pairs.n_pairs)
+
     def _graph_rounds(
         self,
         problem: JointProblem,
-        _pairs: Pairs,
+        pairs: Pairs,
         learner: Any,
         found: em.Inference,
         fit_noise: families.Fit,
     ) -> tuple[em.Inference, NDArray[np.bool_]]:
         """Run the rounds with the classifier in memory; return also which items are in pairs."""
         graph, in_pairs = problem.graph, problem.in_pairs
-        if self.annotators:
-            graph = PairGraph.from_pairs(problem.all_pairs, annotators=True)
+        if self.annotators or pairs is not problem.all_pairs:
+            graph = PairGraph.from_pairs(pairs, annotators=self.annotators)
+            in_pairs = reduction.item_counts(pairs).total > 0
         potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
         settings: dict[str, Any] = {"clamp": problem.clamp, "max_iter": self.max_iter}

@@ -29,25 +29,28 @@ class RidgePotential:
     """
 
     def __init__(self, Z: Array, folds: Sequence[Fold], weight: Array, penalty: float = 1.0):
-        self.Z, self.weight = np.column_stack([Z, np.ones(len(Z))]), weight[:, None]
-        self.tests = [test for _, test in folds]
-        gram = self._gram(slice(None))
-        ridge = penalty * np.eye(len(gram))
+        tests = [test for _, test in folds]
+        self.order, self.weight = np.concatenate(tests), weight[:, None]
+        ends = np.cumsum([test.size for test in tests])
+        self.folds = [slice(end - test.size, end) for test, end in zip(tests, ends, strict=True)]
+        # Fold by fold, so that the rows of each lie together.
+        self.Z = np.column_stack([Z[self.order], np.ones(self.order.size)])
+        grams = [self._gram(fold) for fold in self.folds]
+        ridge = penalty * np.eye(self.Z.shape[1])
         ridge[-1, -1] = 1e-6
-        self.factors = [cho_factor(gram - self._gram(test) + ridge) for test in self.tests]
+        self.factors = [cho_factor(sum(grams) - gram + ridge) for gram in grams]
 
-    def _gram(self, rows: Any) -> Array:
-        part: Array = self.Z[rows].T @ (self.Z[rows] * self.weight[rows])
+    def _gram(self, fold: slice) -> Array:
+        part: Array = self.Z[fold].T @ (self.Z[fold] * self.weight[self.order[fold]])
         return part
 
     def __call__(self, beliefs: Array) -> Array:
         """Return out-of-fold P(class | x), shape (n_items, K), cut to [.02, .98]."""
-        weighted = beliefs * self.weight
-        right = self.Z.T @ weighted
+        weighted = (beliefs * self.weight)[self.order]
+        sums = [self.Z[fold].T @ weighted[fold] for fold in self.folds]
         phi = np.empty_like(beliefs)
-        for test, factor in zip(self.tests, self.factors, strict=True):
-            solution = cho_solve(factor, right - self.Z[test].T @ weighted[test])
-            phi[test] = self.Z[test] @ solution
+        for fold, factor, own in zip(self.folds, self.factors, sums, strict=True):
+            phi[self.order[fold]] = self.Z[fold] @ cho_solve(factor, sum(sums) - own)
         cut: Array = np.clip(self._widened(phi, beliefs), 0.02, 0.98)
         return cut
 

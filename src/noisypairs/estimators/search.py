@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
 from noisypairs import em, families
 from noisypairs.algebra import Array
@@ -26,8 +27,10 @@ N_SHUFFLES = 4
 #: Standard deviations beyond chance: for features (20 deals), for the graph (4 shuffles), and
 #: where neither leaves a doubt.
 SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
-#: Rounds of every start; with many pairs all but the two that lead after the first rounds are left.
-ROUNDS, FIRST_ROUNDS, MANY_PAIRS = 15, 4, 200_000
+#: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
+#: an earlier one does (but for so much per item) is left, and of the others, after the first
+#: rounds, all but the two that lead.
+ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
 #: A richer noise model, or one class more, must explain the answers better by so many nats.
 WORTH_IT = 3.0
 
@@ -76,49 +79,61 @@ class Search:
         guesses = problem.guesses(kinds, K, self.n_init)
         if not guesses:
             raise ValueError(f"starts={self.kinds!r} gives no start for {K} classes: add 'random'")
-        many = problem.pairs.n_pairs > MANY_PAIRS
-        rounds = FIRST_ROUNDS if many else ROUNDS
-        runs = {
-            name: self._run(
-                problem,
-                guess,
-                self.given or starts.guessed_noise(guess, problem.pairs),
-                rounds,
-            )
-            for name, guess in guesses.items()
-        }
-        if not many:
-            return runs
+        if problem.pairs.n_pairs > MANY_PAIRS:
+            return self._run_leading(problem, guesses)
+        return {name: self._run(problem, guess, ROUNDS) for name, guess in guesses.items()}
+
+    def _run_leading(
+        self, problem: JointProblem, guesses: Mapping[str, Array]
+    ) -> dict[str, em.Inference]:
+        """Run what leads to different places, and to the end only the two best of these."""
+        runs: dict[str, em.Inference] = {}
+        for name, guess in guesses.items():
+            run = self._run(problem, guess, 1, sweeps=FIRST_SWEEPS)
+            if not any(self._alike(run, other) for other in runs.values()):
+                runs[name] = self._go_on(problem, run, FIRST_ROUNDS - 1)
         ahead = sorted(runs, key=lambda name: -runs[name].log_likelihood)[:2]
-        return {
-            name: self._run(
-                problem,
-                runs[name].beliefs.item,
-                runs[name].noise,
-                ROUNDS - FIRST_ROUNDS,
-                runs[name].beliefs.messages,
-            )
-            for name in ahead
-        }
+        return {name: self._go_on(problem, runs[name], ROUNDS - FIRST_ROUNDS) for name in ahead}
+
+    def _alike(self, run: em.Inference, other: em.Inference) -> bool:
+        """Return whether two runs believe the same, whatever they call the classes."""
+        one, two = run.beliefs.item, other.beliefs.item
+        if self.given is None and self.problem.clamp is None:
+            two = two[:, linear_sum_assignment(one.T @ two, maximize=True)[1]]
+        return float(np.abs(one - two).mean()) < ALIKE
 
     def _run(
-        self,
-        problem: JointProblem,
-        guess: Array,
-        noise: NoiseModel,
-        rounds: int,
-        messages: Array | None = None,
+        self, problem: JointProblem, guess: Array, rounds: int, sweeps: int = em.SWEEPS
     ) -> em.Inference:
+        noise = self.given or starts.guessed_noise(guess, problem.pairs)
         return em.infer(
             problem.graph,
             problem.fast_potential,
             guess,
             noise,
-            self.fit_noise("free" if self.noise_model == "free" else "pairing"),
+            self._first_fit,
             clamp=problem.clamp,
             max_iter=rounds,
-            messages=messages,
+            sweeps=sweeps,
         )
+
+    def _go_on(self, problem: JointProblem, run: em.Inference, rounds: int) -> em.Inference:
+        if run.converged:
+            return run
+        return em.infer(
+            problem.graph,
+            problem.fast_potential,
+            run.beliefs.item,
+            run.noise,
+            self._first_fit,
+            clamp=problem.clamp,
+            max_iter=rounds,
+            messages=run.beliefs.messages,
+        )
+
+    @property
+    def _first_fit(self) -> families.Fit:
+        return self.fit_noise("free" if self.noise_model == "free" else "pairing")
 
     def require_news(self, found: em.Inference) -> None:
         """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.

@@ -78,13 +78,12 @@ def guesses(
         elif kind == "kmeans" and Z is not None:
             found[kind] = _clusters(Z, n_classes, random_state)
         elif kind == "spectral":
-            embedding = signed_embedding(graph, n_classes, random_state)
-            found[kind] = _clusters(embedding[:, : n_classes - 1], n_classes, random_state)
+            embedding = signed_embedding(graph, n_classes - 1, random_state)
+            found[kind] = _clusters(embedding, n_classes, random_state)
             if Z is not None:
                 smooth = Ridge().fit(Z, embedding).predict(Z)
-                found["spectral-smooth"] = _clusters(
-                    smooth[:, : n_classes - 1], n_classes, random_state
-                )
+                smooth = smooth.reshape(len(Z), -1)
+                found["spectral-smooth"] = _clusters(smooth, n_classes, random_state)
         elif kind == "answers" and n_classes == 2:
             found |= _by_answers(Z, pairs)
         elif kind == "random":
