@@ -279,15 +279,23 @@ class _Between:
 
 
 class _BetweenTwo:
-    """The same for two classes, by log-ratios, and in pieces that stay in the cache."""
+    """The same for two classes, by log-ratios, and in pieces that stay in the cache.
+
+    ``item`` has one row per item, so that one look serves all sweeps: the log-ratios of the past,
+    oldest first, and the log-belief in class 0 of the newest. Where a class is ruled out these are
+    cut to what the other one leaves of it.
+    """
 
     def __init__(self, factors: Array, past: list[Array], dtype: DTypeLike) -> None:
         self.dtype = np.dtype(dtype)
-        self.ratios = [(one[:, 1] - one[:, 0]).astype(dtype) for one in past]
-        self.log_item = past[0]
+        self.most = ratios.most(self.dtype)
+        far = 2 * self.most
+        log_ratios = [np.clip(one[:, 1] - one[:, 0], -far, far) for one in reversed(past)]
+        log_zero = np.maximum(past[0][:, 0], past[0][:, 1] - far)
+        self.item = np.stack([*log_ratios, log_zero], axis=1).astype(self.dtype)
         logs = np.log(factors[:, [0, 0, 1], [0, 1, 1]].T)  # ψ₀₀, ψ₀₁ = ψ₁₀, ψ₁₁ by kind
         self.log_scale = logs.max(axis=0)
-        self.log_factor = (logs - self.log_scale).astype(dtype)
+        self.log_factor = (logs - self.log_scale).astype(self.dtype)
 
     def __call__(
         self, left: NDArray[Any], right: NDArray[Any], kind: NDArray[Any], weight: Array | None
@@ -318,21 +326,22 @@ class _BetweenTwo:
         if weight is not None:
             logs *= weight.astype(self.dtype)
             scale *= weight
-        psi = np.exp(np.maximum(logs, -2 * ratios.most(self.dtype), out=logs), out=logs)
+        psi = np.exp(np.maximum(logs, -2 * self.most, out=logs), out=logs)
+        *at_left, left_zero = self.item.take(left, axis=0).T
+        *at_right, right_zero = self.item.take(right, axis=0).T
         to_left: Any = 0.0
         to_right: Any = 0.0
-        for ratio in reversed(self.ratios):
-            heard_left, heard_right = to_left, to_right
-            one = ratios.odds(ratio.take(left) - heard_left)
-            other = ratios.odds(ratio.take(right) - heard_right)
+        for on_left, on_right in zip(at_left, at_right, strict=True):
+            h_left, h_right = on_left - to_left, on_right - to_right
+            one, other = ratios.odds(h_left), ratios.odds(h_right)
             to_right, to_left = ratios.message(one, psi), ratios.message(other, psi)
         messages[0], messages[1] = to_left, to_right
         joint[:], total = ratios.joint_weights(one, other, psi)
-        log_zeros = sum(
-            ratios.cavity(self.log_item.take(end, axis=0), heard, self.dtype)[1]
-            for end, heard in ((left, heard_left), (right, heard_right))
-        )
-        return float((np.log(total) + log_zeros + scale).sum())
+        log_total = np.log(total) + scale
+        for h, log_zero in ((h_left, left_zero), (h_right, right_zero)):
+            log_total += log_zero
+            log_total += np.maximum(h - self.most, 0)  # what `odds` cut off
+        return float(log_total.sum())
 
 
 def _carried(log_cavity: Array, factor: Array) -> Array:

@@ -34,16 +34,16 @@ def ends(answers: Any, *columns: str) -> Any:
 def count_items(answers: Any, n_items: int) -> tuple[Array, Array, NDArray[np.int64]]:
     """Return (weight of "same", weight of all, number of answers) per item, (n_items,) each."""
     both = ends(answers)
+    facts = {"same": both.same.cast("int64").sum(), "n": both.count()}
     if "weight" in both.columns:
-        same, total = (both.weight * both.same.cast("float64")).sum(), both.weight.sum()
-    else:
-        same, total = both.same.cast("int64").sum(), both.count()
-    rows = fetch(both.group_by("item").agg(same=same, total=total, n=both.count()))
+        facts |= {"same": (both.weight * both.same.cast("float64")).sum()}
+        facts |= {"total": both.weight.sum()}
+    rows = fetch(both.group_by("item").agg(**facts))
     at = rows["item"].to_numpy()
-    found = np.zeros((3, n_items))
-    for row, name in enumerate(("same", "total", "n")):
-        found[row, at] = rows[name].to_numpy()
-    return found[0], found[1], found[2].astype(np.int64)
+    found = {name: np.zeros(n_items) for name in facts}
+    for name, values in found.items():
+        values[at] = rows[name].to_numpy()
+    return found["same"], found.get("total", found["n"]), found["n"].astype(np.int64)
 
 
 def sum_neighbours(answers: Any, values: Array) -> tuple[Array, Array]:
