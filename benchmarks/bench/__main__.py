@@ -36,7 +36,7 @@ def start_up(quick: bool) -> dict[str, Any]:
 
 def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
     """Return every measurement by name; imported here, so that --help costs nothing."""
-    from passes import memory, pass_against_group_by
+    from passes import joint_in_memory, memory, pass_against_group_by
     from peers import copkmeans_against_peer, joint_against_network
     from pooling import growth, pooled_against_expanded
 
@@ -46,6 +46,7 @@ def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
         "pass": pass_against_group_by,
         "network": joint_against_network,
         "copkmeans": copkmeans_against_peer,
+        "inmemory": joint_in_memory,
         "memory": memory,
         "startup": start_up,
     }

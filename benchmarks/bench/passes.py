@@ -1,7 +1,7 @@
-"""Ratios 3 and 6: the pass over a Parquet table, and the memory of learning from a large one.
+"""Ratios 3 and 6: the pass over a Parquet table, and time and memory of learning from many pairs.
 
-Run as a script (LEARNER FOLDER N_ITEMS) it fits one learner in a process of its own and prints its
-time, accuracy and peak memory as JSON.
+Run as a script (LEARNER FOLDER N_ITEMS, or "in memory" N_PAIRS N_ITEMS) it fits one learner in a
+process of its own and prints its time, accuracy and peak memory as JSON.
 """
 
 from __future__ import annotations
@@ -18,7 +18,15 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from record import NOISE, in_fresh_process, items, peak_gigabytes, seconds, side_by_side
+from record import (
+    NOISE,
+    answers,
+    in_fresh_process,
+    items,
+    peak_gigabytes,
+    seconds,
+    side_by_side,
+)
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 
@@ -89,6 +97,31 @@ def memory(quick: bool) -> dict[str, Any]:
     return found
 
 
+def joint_in_memory(quick: bool) -> dict[str, Any]:
+    """Fit the joint learner, told nothing, to pairs in memory, each size in a fresh process."""
+    n_items, sizes = (2_000, (20_000,)) if quick else (100_000, (1_000_000, 10_000_000))
+    found: dict[str, Any] = {"n_items": n_items}
+    for n_pairs in sizes:
+        found[f"{n_pairs:,} pairs"] = in_fresh_process(
+            "passes.py", "in memory", str(n_pairs), str(n_items)
+        )
+    return found
+
+
+def _learn_in_memory(n_pairs: int, n_items: int) -> dict[str, Any]:
+    X, y = items(n_items)
+    pairs, before = answers(y, n_pairs), peak_gigabytes()
+    clf = JointPairClassifier(LogisticRegression(), positive="minority", random_state=0)
+    taken, _ = seconds(lambda: clf.fit(X, pairs))
+    return {
+        "seconds": taken,
+        "accuracy": float(accuracy_score(y, clf.predict(X))),
+        "accuracy_of_true_labels": float(LogisticRegression().fit(X, y).score(X, y)),
+        "peak_gigabytes_before": before,
+        "peak_gigabytes": peak_gigabytes(),
+    }
+
+
 def _learn(learner: str, folder: str, n_items: int) -> dict[str, Any]:
     X, y = items(n_items)
     told = {"noise": NOISE, "prior": float(y.mean()), "random_state": 0}
@@ -142,4 +175,8 @@ def _stream_joint(X: np.ndarray, y: np.ndarray, table: PairTable) -> dict[str, A
 
 
 if __name__ == "__main__":
-    print(json.dumps(_learn(sys.argv[1], sys.argv[2], int(sys.argv[3]))))
+    learner, where, size = sys.argv[1:]
+    if learner == "in memory":
+        print(json.dumps(_learn_in_memory(int(where), int(size))))
+    else:
+        print(json.dumps(_learn(learner, where, int(size))))

@@ -26,7 +26,7 @@ from noisypairs.tables import PairTable
 
 #: Epochs of the paper's network when both ways to train it get equally many, and the most that
 #: the pooled way gets to show how accurate it becomes.
-EQUAL_EPOCHS, MOST_EPOCHS = 5, 100
+EQUAL_EPOCHS, MOST_EPOCHS = 20, 100
 #: Equal accuracy: so close to where the pooled network ends.
 MARGIN = 0.005
 #: Parts of an expanded epoch after which accuracy is looked at.
