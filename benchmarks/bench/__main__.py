@@ -3,9 +3,9 @@
     python benchmarks/bench [--quick] [--only NAME ...] [--cost]
 
 Results go to benchmarks/records/bench.json with a description of the machine; a measurement made
-again replaces its older self only. --quick takes small sizes, to see that everything runs, and
-writes to the folder for temporary files. --cost prints what 10⁹ and 10¹¹ pairs would take, from
-the record.
+again replaces its older self only, and is printed beside it. --quick takes small sizes, to see
+that everything runs, and writes to the folder for temporary files. --cost prints what 10⁹ and 10¹¹
+pairs would take, from the record.
 """
 
 from __future__ import annotations
@@ -72,16 +72,19 @@ def cost(results: dict[str, Any]) -> list[str]:
     return lines
 
 
-def show(name: str, values: Any, indent: int = 0) -> None:
+def show(name: str, values: Any, before: Any = None, indent: int = 0) -> None:
+    """Print a result, and beside each number what the record held before."""
     if isinstance(values, dict):
         print("  " * indent + name)
         for key, value in values.items():
-            show(key, value, indent + 1)
+            show(key, value, before.get(key) if isinstance(before, dict) else None, indent + 1)
     elif isinstance(values, list) and values and isinstance(values[0], dict):
         for row in values:
             print("  " * indent + ", ".join(f"{k} {_short(v)}" for k, v in row.items()))
     else:
-        print("  " * indent + f"{name}: {_short(values)}")
+        changed = isinstance(values, float) and isinstance(before, float) and before != values
+        was = f" (before: {_short(before)})" if changed else ""
+        print("  " * indent + f"{name}: {_short(values)}{was}")
 
 
 def _short(value: Any) -> str:
@@ -109,9 +112,10 @@ def main() -> None:
         print(f"{time.strftime('%H:%M:%S')} {name} …", file=sys.stderr, flush=True)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            record["results"][name] = known[name](chosen.quick)
+            result = known[name](chosen.quick)
+        before, record["results"][name] = record["results"].get(name), result
         write(path, record)  # after each one: a run that is stopped loses nothing
-        show(name, record["results"][name])
+        show(name, result, before)
 
 
 if __name__ == "__main__":

@@ -73,6 +73,7 @@ def infer(
     max_iter: int = 50,
     tol: float = 1e-3,
     sweeps: int = SWEEPS,
+    patience: int | None = None,
     matrices: Array | None = None,
     messages: Floats | None = None,
 ) -> Inference:
@@ -85,7 +86,8 @@ def infer(
     K = item_proba.shape[1]
     S = noise.same_probability(K) if matrices is None else matrices
     history: list[dict[str, float]] = []
-    converged = False
+    best: Inference | None = None
+    worse = 0
     for _ in range(max_iter):
         phi = np.clip(potential(item_proba), CERTAIN, None)
         phi /= phi.sum(axis=1, keepdims=True)
@@ -99,20 +101,21 @@ def infer(
         messages = beliefs.messages
         new_noise, new_S = _fit(graph, beliefs, S, fit_noise)
         moved = float(np.abs(new_S - S).max()), float(np.abs(beliefs.item - item_proba).mean())
-        history.append({"noise_change": moved[0], "belief_change": moved[1]})
         S, noise, item_proba = new_S, new_noise, beliefs.item
-        if max(moved) < tol:
-            converged = True
+        history.append({"noise_change": moved[0], "belief_change": moved[1]})
+        converged, last = max(moved) < tol, len(history) == max_iter
+        if patience is not None or converged or last:
+            value = bethe_log_likelihood(graph, beliefs, S)
+            history[-1]["log_likelihood"] = value
+            worse = worse + 1 if best is not None and value <= best.log_likelihood else 0
+            if not worse or patience is None:
+                best = Inference(beliefs, phi, S, noise, value, converged, history)
+            if patience is not None and worse > patience:
+                break
+        if converged:
             break
-    return Inference(
-        beliefs,
-        phi,
-        S,
-        noise,
-        bethe_log_likelihood(graph, beliefs, S),
-        converged,
-        history,
-    )
+    assert best is not None  # the last round is always judged
+    return best
 
 
 def class_shares(beliefs: Array) -> Array:

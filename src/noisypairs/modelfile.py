@@ -39,6 +39,7 @@ TRUSTED = frozenset(
         "noisypairs.estimation.PriorEstimate",
         "noisypairs.estimators.average.AveragedClassifier",
         "noisypairs.estimators.gaussian.GaussianClasses",
+        "noisypairs.estimators.ridge.RidgeClasses",
         "noisypairs.estimators.joint.JointPairClassifier",
         "noisypairs.estimators.loss_correction.LossCorrectionClassifier",
         "noisypairs.estimators.weighted.WeightedPairClassifier",

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _num_samples
 
 from noisypairs.estimators.average import AveragedClassifier
 from noisypairs.estimators.gaussian import GaussianClasses
+from noisypairs.estimators.ridge import RidgeClasses
 
 #: Columns of the kernel map; more of them cost time and did not gain accuracy.
 N_COMPONENTS = 200
@@ -30,7 +31,7 @@ def default_classifier(X: Any, random_state: int | None = None) -> Pipeline:
 
 
 def default_candidates(X: Any, random_state: int | None = None) -> dict[str, Any]:
-    """Return what the joint method chooses from: linear, kernel, their mean, Gaussian classes."""
+    """Return what the joint method chooses from: linear, kernel, their mean, ridge, Gaussian."""
     scale, kernel = kernel_map(X, random_state, 300)
     curved = make_pipeline(scale, kernel, LogisticRegression(C=10.0, tol=1e-3, max_iter=200))
     straight = make_pipeline(clone(scale), LogisticRegression(C=0.3, tol=1e-3, max_iter=200))
@@ -40,6 +41,7 @@ def default_candidates(X: Any, random_state: int | None = None) -> dict[str, Any
         "linear and kernel": AveragedClassifier([clone(straight), clone(curved)]),
     }
     if not issparse(X):
+        candidates["ridge"] = RidgeClasses(random_state=random_state)
         candidates["gaussian"] = GaussianClasses()
     return candidates
 

@@ -180,7 +180,7 @@ class JointPairClassifier(PairClassifier):
         potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
         settings: dict[str, Any] = {"clamp": problem.clamp, "max_iter": self.max_iter}
-        last = em.infer(graph, potential, *start, tol=self.tol, **settings)
+        last = em.infer(graph, potential, *start, tol=self.tol, patience=2, **settings)
         self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices)
         return last, in_pairs
 

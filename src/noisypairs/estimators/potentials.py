@@ -14,9 +14,7 @@ from sklearn.utils import _safe_indexing
 
 from noisypairs import reduction
 from noisypairs.algebra import Array
-
-#: The most that a potential is widened against its shrinking.
-WIDEST = 20.0
+from noisypairs.estimators.ridge import CUT, WIDEST
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -45,13 +43,13 @@ class RidgePotential:
         return part
 
     def __call__(self, beliefs: Array) -> Array:
-        """Return out-of-fold P(class | x), shape (n_items, K), cut to [.02, .98]."""
+        """Return out-of-fold P(class | x), shape (n_items, K), cut as `RidgeClasses` does."""
         weighted = (beliefs * self.weight)[self.order]
         sums = [self.Z[fold].T @ weighted[fold] for fold in self.folds]
         phi = np.empty_like(beliefs)
         for fold, factor, own in zip(self.folds, self.factors, sums, strict=True):
             phi[self.order[fold]] = self.Z[fold] @ cho_solve(factor, sum(sums) - own)
-        cut: Array = np.clip(self._widened(phi, beliefs), 0.02, 0.98)
+        cut: Array = np.clip(self._widened(phi, beliefs), CUT, 1 - CUT)
         return cut
 
     def _widened(self, phi: Array, beliefs: Array) -> Array:

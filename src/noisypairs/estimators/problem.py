@@ -58,6 +58,21 @@ class JointProblem:
         """Return by how many nats the answers are explained better than blindly (Bethe)."""
         return found.log_likelihood - self.blind_log_likelihood
 
+    def foretold(self, potential: Array) -> float:
+        """Return by how many nats P(class | x) alone foretells the answers better than blindly.
+
+        ½ n log 1/(1 − r²) with r, if positive, the correlation between the answers and
+        P(same class | x, x'): that of the best rates, where signals are weak. The potentials are
+        out of fold, so agreeing with oneself does not help.
+        """
+        pairs = self.pairs
+        alike = np.einsum("nk,nk->n", potential[pairs.left], potential[pairs.right])
+        moments = np.cov(alike, pairs.same, aweights=pairs.weight)
+        variance = float(moments[0, 0] * moments[1, 1])
+        if variance <= 1e-12 or moments[0, 1] <= 0:
+            return 0.0
+        return -0.5 * pairs.n_pairs * float(np.log1p(-min(moments[0, 1] ** 2 / variance, 0.999)))
+
     def shuffled(self) -> JointProblem:
         """Return the same problem with the answers dealt out anew among the pairs."""
         order = self.random_state.permutation(self.pairs.n_pairs)

@@ -66,13 +66,30 @@ class Search:
         best: em.Inference | None = None
         for K in sorted(numbers):
             runs = self._run_starts(self.problem, K)
-            name = max(runs, key=lambda name: runs[name].log_likelihood)
+            name = self._best(runs)
             self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
             gain = (runs[name].log_likelihood - best.log_likelihood) if best else np.inf
             if gain > WORTH_IT:
                 best, self.n_classes, self.start = runs[name], K, name
         assert best is not None  # the first K always gains
         return best
+
+    def _best(self, runs: Mapping[str, em.Inference]) -> str:
+        """Return the name of the best run: by what features foretell, then by likelihood.
+
+        Where evidence is weak, runs that trust the graph too much agree with themselves and have
+        the highest likelihood; the features tell them from the others. Where the features say
+        nothing, all foretell alike.
+        """
+        foretold = {name: self._foretold(run) for name, run in runs.items()}
+        least = max(foretold.values()) - WORTH_IT
+        return max(
+            (name for name in runs if foretold[name] >= least),
+            key=lambda name: runs[name].log_likelihood,
+        )
+
+    def _foretold(self, run: em.Inference) -> float:
+        return self.problem.foretold(run.potential)
 
     def _run_starts(self, problem: JointProblem, K: int) -> dict[str, em.Inference]:
         kinds = (*self.kinds, *("random",) * bool(self.n_init))

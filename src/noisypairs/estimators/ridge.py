@@ -1,0 +1,82 @@
+"""Class shares by ridge regression: the steadiest classifier where beliefs are weak."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.kernel_approximation import Nystroem
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from noisypairs.algebra import Array
+
+#: P(class | x) stays this far from certainty.
+CUT = 0.02
+#: The most that a fit is widened against its shrinking.
+WIDEST = 20.0
+
+
+class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """P(class | x) as a ridge regression on the columns and on their RBF kernel map.
+
+    Regression on soft labels believes them by halves where logistic regression, which must make
+    them likely, follows them; so it is the better one where beliefs are mostly noise. The penalty
+    shrinks direction and size; the second is undone by scaling about the mean to the slope of the
+    labels on the fit. Takes ``sample_weight``.
+
+    >>> model = RidgeClasses().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
+    >>> model.predict([[0.4], [4.1]])
+    array([0, 1])
+    """
+
+    def __init__(
+        self, n_components: int = 200, penalty: float = 1.0, random_state: int | None = None
+    ) -> None:
+        self.n_components = n_components
+        self.penalty = penalty
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the regression of class membership, and how far to widen it."""
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
+        components = max(1, min(self.n_components, len(X) // 2))
+        self.scaler_ = StandardScaler().fit(X)
+        self.kernel_ = Nystroem(n_components=components, random_state=self.random_state)
+        self.kernel_.fit(self.scaler_.transform(X))
+        Z, member = self._columns(X), np.eye(len(self.classes_))[codes]
+        ridge = self.penalty * np.eye(Z.shape[1])
+        ridge[-1, -1] = 1e-6  # the constant is free
+        weighted = Z * weight[:, None]
+        self.coef_ = cho_solve(cho_factor(weighted.T @ Z + ridge), weighted.T @ member)
+        fitted, share = Z @ self.coef_, weight[:, None] / weight.sum()
+        self.centre_ = (share * fitted).sum(axis=0)
+        spread = fitted - self.centre_
+        variance = max(float((share * spread**2).sum()), 1e-9)
+        slope = float((share * spread * (member - self.centre_)).sum()) / variance
+        self.width_ = min(max(slope, 1.0), WIDEST)
+        return self
+
+    def _columns(self, X: Array) -> Array:
+        """Return the standardised columns, their kernel map, and a constant, (n, d + m + 1)."""
+        scaled = self.scaler_.transform(X)
+        linear = np.clip(scaled, -10, 10) / np.sqrt(scaled.shape[1])
+        return np.column_stack([linear, self.kernel_.transform(scaled), np.ones(len(X))])
+
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(class | x), shape (n, K)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        spread = self._columns(X) @ self.coef_ - self.centre_
+        proba: Array = np.clip(self.centre_ + self.width_ * spread, CUT, 1 - CUT)
+        return proba / proba.sum(axis=1, keepdims=True)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likeliest class, shape (n,)."""
+        names: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return names
