@@ -11,7 +11,7 @@ estimator, a fast closed form, and no features at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -80,15 +80,18 @@ def infer(
     """Run the loop from a guess of the item beliefs and of the noise until both stand still.
 
     Stops when no entry of S moves by ``tol`` and the beliefs move by less than ``tol`` on average.
-    A round makes at most ``sweeps`` sweeps of belief propagation.
+    A round makes at most ``sweeps`` sweeps of belief propagation. With ``patience`` the loop also
+    stops after more than so many rounds in a row that explain the answers worse, and what is
+    returned is the round that explained them best: a classifier can follow beliefs that are mostly
+    noise, round after round, and the likelihood, which is out of fold, tells.
     With several groups in ``graph`` each gets its own matrix, shrunk towards the crowd's.
     """
     K = item_proba.shape[1]
     S = noise.same_probability(K) if matrices is None else matrices
     history: list[dict[str, float]] = []
     best: Inference | None = None
-    worse = 0
-    for _ in range(max_iter):
+    worse, done = 0, False
+    while not done and len(history) < max_iter:
         phi = np.clip(potential(item_proba), CERTAIN, None)
         phi /= phi.sum(axis=1, keepdims=True)
         if messages is None and not np.ptp(phi, axis=0).any():
@@ -103,19 +106,17 @@ def infer(
         moved = float(np.abs(new_S - S).max()), float(np.abs(beliefs.item - item_proba).mean())
         S, noise, item_proba = new_S, new_noise, beliefs.item
         history.append({"noise_change": moved[0], "belief_change": moved[1]})
-        converged, last = max(moved) < tol, len(history) == max_iter
-        if patience is not None or converged or last:
+        done = max(moved) < tol
+        if patience is not None or done or len(history) == max_iter:
             value = bethe_log_likelihood(graph, beliefs, S)
-            history[-1]["log_likelihood"] = value
+            if patience is not None:
+                history[-1]["log_likelihood"] = value
             worse = worse + 1 if best is not None and value <= best.log_likelihood else 0
-            if not worse or patience is None:
-                best = Inference(beliefs, phi, S, noise, value, converged, history)
-            if patience is not None and worse > patience:
-                break
-        if converged:
-            break
+            if not worse:
+                best = Inference(beliefs, phi, S, noise, value, done, history)
+            done = done or (patience is not None and worse > patience)
     assert best is not None  # the last round is always judged
-    return best
+    return replace(best, converged=done)
 
 
 def class_shares(beliefs: Array) -> Array:

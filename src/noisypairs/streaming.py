@@ -16,7 +16,7 @@ items.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -142,6 +142,7 @@ def infer(
     clamp: Mapping[int, int] | None = None,
     max_iter: int = 10,
     tol: float = 5e-3,
+    patience: int | None = None,
     sweeps: int = 5,
     depth: int = 3,
     damping: float = 0.1,
@@ -150,7 +151,8 @@ def infer(
     """Run the loop of `noisypairs.em.infer` on a stream: ``sweeps`` passes a round at most.
 
     A sweep counts for the M-step as it goes, so a round needs no pass of its own for S. With
-    ``n_groups`` > 1 annotators get matrices of their own, shrunk towards the crowd's.
+    ``n_groups`` > 1 annotators get matrices of their own, shrunk towards the crowd's. ``patience``
+    as there.
     """
     if sweeps < 2 or depth < 1:
         raise ValueError(f"sweeps={sweeps}, depth={depth}: expected at least 2 sweeps and depth 1")
@@ -163,8 +165,9 @@ def infer(
     dtype = np.float32 if tol >= COARSE else np.float64
     past = [np.log(np.clip(item_proba, CERTAIN, None))]
     history: list[dict[str, float]] = []
-    converged, log_likelihood, passes = False, -np.inf, 0
-    for _ in range(max_iter):
+    best: StreamedInference | None = None
+    passes, worse, done = 0, 0, False
+    while not done and len(history) < max_iter:
         phi = np.clip(potential(item_proba), CERTAIN, None)
         log_phi = np.log(phi / phi.sum(axis=1, keepdims=True))
         if clamp:
@@ -173,11 +176,11 @@ def infer(
         past[0][clamped] = log_phi[clamped]
         log_scale = np.nan
         for number in range(sweeps):
-            done = sweep(table, log_phi, past, S, clamped=clamped, size=size, dtype=dtype)
-            log_likelihood = log_scale + done.log_edges
-            before, log_scale, passes = past[0], done.log_scale, passes + 1
+            one = sweep(table, log_phi, past, S, clamped=clamped, size=size, dtype=dtype)
+            value = log_scale + one.log_edges
+            before, log_scale, passes = past[0], one.log_scale, passes + 1
             mixed = np.where(
-                clamped[:, None], log_phi, (1 - damping) * done.log_item + damping * before
+                clamped[:, None], log_phi, (1 - damping) * one.log_item + damping * before
             )
             _normalise(mixed)
             past = [mixed, *past[: depth - 1]]
@@ -185,19 +188,22 @@ def infer(
             ready = number > 0 and len(past) == depth
             if ready and float(np.abs(np.exp(mixed) - np.exp(before)).max()) < tol:
                 break
-        noise = fit_noise(done.same.sum(axis=0), done.different.sum(axis=0))
+        noise = fit_noise(one.same.sum(axis=0), one.different.sum(axis=0))
         crowd = noise.same_probability(K)
-        new_S = families.group_matrices(done.same, done.different, crowd) if n_groups > 1 else crowd
+        new_S = families.group_matrices(one.same, one.different, crowd) if n_groups > 1 else crowd
         beliefs = np.exp(past[0])
         moved = float(np.abs(new_S - S).max()), float(np.abs(beliefs - item_proba).mean())
         history.append({"noise_change": moved[0], "belief_change": moved[1], "passes": passes})
+        history[-1]["log_likelihood"] = value
         S, item_proba = new_S, beliefs
-        if len(past) == depth and max(moved) < tol:
-            converged = True
-            break
-    return StreamedInference(
-        item_proba, np.exp(log_phi), S, noise, log_likelihood, converged, history
-    )
+        worse = worse + 1 if best is not None and value <= best.log_likelihood else 0
+        if not worse or patience is None:
+            found = item_proba, np.exp(log_phi), S, noise, value
+            best = StreamedInference(*found, converged=False, history=history)
+        done = len(past) == depth and max(moved) < tol
+        done = done or (patience is not None and worse > patience)
+    assert best is not None  # max_iter is at least one
+    return replace(best, converged=done)
 
 
 def most_suspect(

@@ -38,7 +38,9 @@ from noisypairs.propagation import answer_wrong_probability
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
 #: `ENOUGH_PER_ITEM` for each item. The rounds with the classifier then see all answers.
 ENOUGH_PAIRS, ENOUGH_PER_ITEM = 2_000_000, 10
-#: … and on which answers are redrawn for intervals: those of more pairs would be shorter.
+#: Rounds with the classifier that may explain the answers worse before they are given up.
+PATIENCE = 2
+#: Pairs on which answers are redrawn for intervals: those of more pairs would be shorter.
 ENOUGH_FOR_INTERVALS = 500_000
 
 
@@ -179,8 +181,7 @@ class JointPairClassifier(PairClassifier):
             in_pairs = reduction.item_counts(pairs).total > 0
         potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
-        settings: dict[str, Any] = {"clamp": problem.clamp, "max_iter": self.max_iter}
-        last = em.infer(graph, potential, *start, tol=self.tol, patience=2, **settings)
+        last = em.infer(graph, potential, *start, **self._rounds(problem))
         self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices)
         return last, in_pairs
 
@@ -196,10 +197,14 @@ class JointPairClassifier(PairClassifier):
         in_pairs = pairs.degrees() > 0
         potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
-        settings: dict[str, Any] = {"clamp": problem.clamp, "max_iter": self.max_iter}
-        settings["n_groups"] = len(pairs.annotator_names) if self.annotators else 1
+        n_groups = len(pairs.annotator_names) if self.annotators else 1
         self.wrong_proba_ = None
-        return streaming.infer(pairs, potential, *start, tol=self.tol, **settings), in_pairs
+        settings = self._rounds(problem) | {"n_groups": n_groups}
+        return streaming.infer(pairs, potential, *start, **settings), in_pairs
+
+    def _rounds(self, problem: JointProblem) -> dict[str, Any]:
+        settings = {"clamp": problem.clamp, "max_iter": self.max_iter, "tol": self.tol}
+        return settings | {"patience": PATIENCE}
 
     def _class_proba(self, X: Any) -> Array:
         return class_proba(self.estimator_, X, len(self.classes_))
@@ -355,7 +360,7 @@ class JointPairClassifier(PairClassifier):
         self.converged_, self.n_iter_ = found.converged, len(found.history)
         if not found.converged:
             warnings.warn(
-                f"the beliefs still moved after {self.max_iter} rounds (by "
+                f"the beliefs still moved after {self.n_iter_} rounds (by "
                 f"{found.history[-1]['belief_change']:.3f} on average): raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=3,

@@ -14,10 +14,25 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
 
+#: Columns of a kernel map for 250,000 items or fewer, and the least for more: the map must fit.
+N_COMPONENTS, LEAST_COMPONENTS = 200, 50
 #: P(class | x) stays this far from certainty.
 CUT = 0.02
 #: The most that a fit is widened against its shrinking.
 WIDEST = 20.0
+
+
+def kernel_columns(n_items: int, wanted: int = N_COMPONENTS) -> int:
+    """Return how many columns a kernel map of so many items gets.
+
+    Never more than half the items, so that folds have enough rows to draw them from; and beyond
+    250,000 items fewer, so that the map takes 400 MB at a million of them.
+
+    >>> [kernel_columns(n) for n in (100, 10_000, 500_000, 2_000_000)]
+    [50, 200, 100, 50]
+    """
+    fitting = max(LEAST_COMPONENTS, 50_000_000 // max(n_items, 1))
+    return max(1, min(wanted, n_items // 2, fitting))
 
 
 class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -34,7 +49,10 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """
 
     def __init__(
-        self, n_components: int = 200, penalty: float = 1.0, random_state: int | None = None
+        self,
+        n_components: int = N_COMPONENTS,
+        penalty: float = 1.0,
+        random_state: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.penalty = penalty
@@ -45,7 +63,7 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
-        components = max(1, min(self.n_components, len(X) // 2))
+        components = kernel_columns(len(X), self.n_components)
         self.scaler_ = StandardScaler().fit(X)
         self.kernel_ = Nystroem(n_components=components, random_state=self.random_state)
         self.kernel_.fit(self.scaler_.transform(X))
@@ -73,8 +91,9 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
         spread = self._columns(X) @ self.coef_ - self.centre_
-        proba: Array = np.clip(self.centre_ + self.width_ * spread, CUT, 1 - CUT)
-        return proba / proba.sum(axis=1, keepdims=True)
+        cut = np.clip(self.centre_ + self.width_ * spread, CUT, 1 - CUT)
+        proba: Array = cut / cut.sum(axis=1, keepdims=True)
+        return proba
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the likeliest class, shape (n,)."""

@@ -17,6 +17,7 @@ from noisypairs.estimators import starts
 from noisypairs.estimators.alignment import Alignment
 from noisypairs.estimators.potentials import EstimatorPotential
 from noisypairs.estimators.problem import JointProblem
+from noisypairs.estimators.ridge import RidgeClasses
 from noisypairs.noise import NoiseModel
 from noisypairs.propagation import bethe_log_likelihood, propagate
 
@@ -75,21 +76,16 @@ class Search:
         return best
 
     def _best(self, runs: Mapping[str, em.Inference]) -> str:
-        """Return the name of the best run: by what features foretell, then by likelihood.
+        """Return the name of the run of the highest likelihood whose features foretell answers.
 
         Where evidence is weak, runs that trust the graph too much agree with themselves and have
-        the highest likelihood; the features tell them from the others. Where the features say
-        nothing, all foretell alike.
+        the highest likelihood; but from their features alone answers cannot be foretold. A run is
+        left out if it foretells less than half of what another one does, beyond `WORTH_IT`.
         """
-        foretold = {name: self._foretold(run) for name, run in runs.items()}
-        least = max(foretold.values()) - WORTH_IT
-        return max(
-            (name for name in runs if foretold[name] >= least),
-            key=lambda name: runs[name].log_likelihood,
-        )
-
-    def _foretold(self, run: em.Inference) -> float:
-        return self.problem.foretold(run.potential)
+        foretold = {name: self.problem.foretold(run.potential) for name, run in runs.items()}
+        least = (max(foretold.values()) - WORTH_IT) / 2
+        kept = [name for name in runs if foretold[name] >= least]
+        return max(kept, key=lambda name: runs[name].log_likelihood)
 
     def _run_starts(self, problem: JointProblem, K: int) -> dict[str, em.Inference]:
         kinds = (*self.kinds, *("random",) * bool(self.n_init))
@@ -231,7 +227,10 @@ class Search:
     def choose_estimator(
         self, found: em.Inference, candidates: Mapping[str, Any], n_jobs: int | None
     ) -> str:
-        """Return the candidate whose out-of-fold potentials explain all the answers best."""
+        """Return the candidate whose out-of-fold potentials explain all the answers best.
+
+        `RidgeClasses` must do so by `WORTH_IT`: the beliefs come from such a regression.
+        """
         if len(candidates) == 1:
             return next(iter(candidates))
         problem = self.problem
@@ -246,4 +245,5 @@ class Search:
                 problem.graph, np.log(phi), S, tol=1e-3, max_iter=50, clamp=problem.clamp
             )
             self.candidates[name] = bethe_log_likelihood(problem.graph, beliefs, S)
-        return max(self.candidates, key=self.candidates.__getitem__)
+        head_start = {n: WORTH_IT * isinstance(e, RidgeClasses) for n, e in candidates.items()}
+        return max(self.candidates, key=lambda name: self.candidates[name] - head_start[name])

@@ -18,6 +18,7 @@ from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
 from noisypairs.estimators.alignment import Alignment
+from noisypairs.estimators.ridge import kernel_columns
 from noisypairs.graph import PairGraph, signed_embedding
 from noisypairs.noise import PairingNoise
 from noisypairs.pairs import Pairs
@@ -44,7 +45,7 @@ def numeric_features(X: Any, n_components: int, seed: int) -> Array | None:
             np.where(np.isinf(numbers), np.nan, numbers)
         )
     scaled = StandardScaler(with_mean=not issparse(numbers)).fit_transform(numbers)
-    components = max(1, min(n_components, scaled.shape[0] // 2))
+    components = kernel_columns(scaled.shape[0], n_components)
     kernel = Nystroem(n_components=components, random_state=seed).fit_transform(scaled)
     if scaled.shape[1] > 4 * n_components:
         return np.asarray(kernel)
