@@ -105,7 +105,9 @@ class Search:
             run = self._run(problem, guess, 1, sweeps=FIRST_SWEEPS)
             if not any(self._alike(run, other) for other in runs.values()):
                 runs[name] = self._go_on(problem, run, FIRST_ROUNDS - 1)
-        ahead = sorted(runs, key=lambda name: -runs[name].log_likelihood)[:2]
+        leader = self._best(runs)
+        others = {name: run for name, run in runs.items() if name != leader}
+        ahead = [leader, self._best(others)] if others else [leader]
         return {name: self._go_on(problem, runs[name], ROUNDS - FIRST_ROUNDS) for name in ahead}
 
     def _alike(self, run: em.Inference, other: em.Inference) -> bool:
