@@ -229,3 +229,53 @@ def test_a_guess_of_equal_shares_is_not_lost_without_features():
         families.fit_pairing,
     )
     assert (found.beliefs.item.argmax(axis=1) == y).all()
+
+
+def failing(good, bad, after):
+    """A potential that is good for some rounds and then ever more certain of something else."""
+    calls = []
+
+    def potential(_beliefs):
+        calls.append(None)
+        late = max(len(calls) - after, 0)
+        return good if not late else bad(late)
+
+    return potential, calls
+
+
+def weak_pairs():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200)
+    pairs = sample_pairs(y, 400, PairingNoise(0.3, 0.3), random_state=0)
+    good = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
+
+    def bad(late):
+        other = np.random.default_rng(late).integers(2, size=200)
+        return np.where(np.eye(2, dtype=bool)[other], 0.9, 0.1)
+
+    return y, pairs, good, bad
+
+
+def test_with_patience_the_round_that_explains_most_is_kept():
+    y, pairs, good, bad = weak_pairs()
+    noise = PairingNoise(0.3, 0.3)
+    potential, calls = failing(good, bad, after=1)
+    start = PairGraph.from_pairs(pairs), potential, good, noise, families.fixed(noise)
+    found = em.infer(*start, max_iter=10, tol=0.0, patience=1)
+    assert len(calls) == len(found.history) == 3  # a good round, and two that were worse
+    assert found.converged  # it was not the number of rounds that ended it
+    assert_array_equal(found.potential, good)
+    values = [row["log_likelihood"] for row in found.history]
+    assert found.log_likelihood == max(values) > values[-1] + 10
+    assert accuracy_up_to_names(y, found.item_proba.argmax(axis=1)) > 0.9
+
+
+def test_without_patience_the_last_round_counts():
+    _, pairs, good, bad = weak_pairs()
+    noise = PairingNoise(0.3, 0.3)
+    potential, calls = failing(good, bad, after=2)
+    start = PairGraph.from_pairs(pairs), potential, good, noise, families.fixed(noise)
+    found = em.infer(*start, max_iter=5, tol=0.0)
+    assert len(calls) == 5
+    assert not found.converged
+    assert_array_equal(found.potential, bad(3))

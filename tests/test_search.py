@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from noisypairs import (
     LabelingNoise,
@@ -15,7 +18,9 @@ from noisypairs import (
     sample_pairs,
 )
 from noisypairs.estimators.alignment import Alignment
+from noisypairs.estimators.gaussian import GaussianClasses
 from noisypairs.estimators.problem import JointProblem
+from noisypairs.estimators.ridge import RidgeClasses
 from noisypairs.estimators.search import Search
 from noisypairs.estimators.starts import numeric_features
 from noisypairs.metrics import accuracy_up_to_names
@@ -166,3 +171,68 @@ def test_weak_answers_that_follow_the_features_are_not_refused():
 def test_numeric_features_feed_the_alignment():
     X, _ = datasets.load("gaussians", n_samples=50, random_state=0)
     assert numeric_features(X, 20, 0).shape == (50, 2 + 20)
+
+
+# --- what features foretell ----------------------------------------------------------------------
+
+
+def test_foretold_is_the_likelihood_that_the_best_rates_would_gain():
+    X, y, pairs = overlapping(n_pairs=4000, noise=PairingNoise(0.35, 0.35))
+    problem = JointProblem(X, pairs, [2], 5, 0)
+    phi = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
+    alike = np.einsum("nk,nk->n", phi[pairs.left], phi[pairs.right])
+
+    def loss(parameters):
+        chance = np.clip(parameters[0] + parameters[1] * alike, 1e-6, 1 - 1e-6)
+        return -np.log(np.where(pairs.same, chance, 1 - chance)).sum()
+
+    best = -minimize(loss, [0.3, 0.3], method="Nelder-Mead").fun
+    exact = best - problem.blind_log_likelihood
+    assert problem.foretold(phi) == pytest.approx(exact, rel=0.1)
+    assert problem.foretold(phi[:, ::-1]) == pytest.approx(problem.foretold(phi))
+
+
+def test_nothing_is_foretold_by_nothing():
+    X, _, pairs = overlapping()
+    problem = JointProblem(X, pairs, [2], 5, 0)
+    assert problem.foretold(np.full((600, 2), 0.5)) == 0.0
+    noise = np.random.default_rng(0).dirichlet([1, 1], size=600)
+    assert problem.foretold(noise) < 3.0
+
+
+def test_weights_count_in_what_is_foretold():
+    X, y, pairs = overlapping()
+    phi = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
+    right = (y[pairs.left] == y[pairs.right]) == pairs.same
+    trusted = pairs.reweighted(np.where(right, 1.0, 0.01))
+    told = JointProblem(X, trusted, [2], 5, 0).foretold(phi)
+    assert told > 2 * JointProblem(X, pairs, [2], 5, 0).foretold(phi)
+
+
+def test_a_run_that_only_agrees_with_itself_is_left_out():
+    X, y, pairs = overlapping()
+    found = search(X, pairs)
+    seeing = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
+    blind = np.random.default_rng(0).dirichlet([1, 1], size=600)
+    runs = {
+        "agrees with itself": SimpleNamespace(potential=blind, log_likelihood=-100.0),
+        "sees": SimpleNamespace(potential=seeing, log_likelihood=-200.0),
+        "sees too": SimpleNamespace(potential=seeing, log_likelihood=-190.0),
+    }
+    assert found._best(runs) == "sees too"
+    # Where no features foretell anything, the likelihood decides.
+    for run in runs.values():
+        run.potential = np.full((600, 2), 0.5)
+    assert found._best(runs) == "agrees with itself"
+
+
+def test_ridge_regression_needs_a_lead_to_be_chosen():
+    X, _, pairs = overlapping(n=200, n_pairs=800)
+    found = search(X, pairs)
+    run = found.choose_family(found.choose_classes([2]))
+    twins = {"first": RidgeClasses(random_state=0), "second": GaussianClasses()}
+    chosen = found.choose_estimator(run, twins, None)
+    lead = found.candidates["first"] - found.candidates["second"]
+    assert chosen == ("first" if lead > 3.0 else "second")
+    only_ridges = {"a": RidgeClasses(random_state=0), "b": RidgeClasses(penalty=1e6)}
+    assert found.choose_estimator(run, only_ridges, None) == "a"

@@ -197,3 +197,24 @@ def test_the_loop_finds_what_the_loop_in_memory_finds():
     assert found.noise.similar_flip == pytest.approx(memory.noise.similar_flip, abs=0.02)
     assert found.noise.dissimilar_flip == pytest.approx(memory.noise.dissimilar_flip, abs=0.02)
     assert found.log_likelihood == pytest.approx(memory.log_likelihood, rel=0.01)
+
+
+def test_with_patience_the_round_that_explains_most_is_kept():
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200)
+    noise = PairingNoise(0.3, 0.3)
+    pairs = sample_pairs(y, 400, noise, random_state=0)
+    good = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
+    calls = []
+
+    def potential(_beliefs):
+        calls.append(None)
+        other = np.random.default_rng(len(calls)).permutation(y)
+        return good if len(calls) <= 2 else np.where(np.eye(2, dtype=bool)[other], 0.9, 0.1)
+
+    start = InMemory(pairs), potential, good, noise, families.fixed(noise)
+    found = infer(*start, max_iter=10, tol=0.0, patience=1)
+    assert len(calls) == len(found.history) == 4
+    assert found.converged
+    np.testing.assert_allclose(found.potential, good)
+    assert found.log_likelihood == max(row["log_likelihood"] for row in found.history)

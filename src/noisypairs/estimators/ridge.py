@@ -10,7 +10,8 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
 
@@ -61,8 +62,11 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the regression of class membership, and how far to widen it."""
         X, y = validate_data(self, X, y, dtype=np.float64)
+        check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        if not weight.any():
+            raise ValueError("all sample weights are zero: nothing to learn from")
         components = kernel_columns(len(X), self.n_components)
         self.scaler_ = StandardScaler().fit(X)
         self.kernel_ = Nystroem(n_components=components, random_state=self.random_state)
@@ -97,5 +101,6 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the likeliest class, shape (n,)."""
-        names: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        likeliest = self.predict_proba(X).argmax(axis=1)
+        names: NDArray[Any] = self.classes_[likeliest]
         return names

@@ -248,4 +248,4 @@ class Search:
             )
             self.candidates[name] = bethe_log_likelihood(problem.graph, beliefs, S)
         head_start = {n: WORTH_IT * isinstance(e, RidgeClasses) for n, e in candidates.items()}
-        return max(self.candidates, key=lambda name: self.candidates[name] - head_start[name])
+        return max(candidates, key=lambda name: self.candidates[name] - head_start[name])
