@@ -21,7 +21,7 @@ from noisypairs.estimators.alignment import Alignment
 from noisypairs.estimators.gaussian import GaussianClasses
 from noisypairs.estimators.problem import JointProblem
 from noisypairs.estimators.ridge import RidgeClasses
-from noisypairs.estimators.search import Search
+from noisypairs.estimators.search import Search, best_run
 from noisypairs.estimators.starts import numeric_features
 from noisypairs.metrics import accuracy_up_to_names
 
@@ -211,7 +211,7 @@ def test_weights_count_in_what_is_foretold():
 
 def test_a_run_that_only_agrees_with_itself_is_left_out():
     X, y, pairs = overlapping()
-    found = search(X, pairs)
+    problem = JointProblem(X, pairs, [2], 5, 0)
     seeing = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
     blind = np.random.default_rng(0).dirichlet([1, 1], size=600)
     runs = {
@@ -219,11 +219,11 @@ def test_a_run_that_only_agrees_with_itself_is_left_out():
         "sees": SimpleNamespace(potential=seeing, log_likelihood=-200.0),
         "sees too": SimpleNamespace(potential=seeing, log_likelihood=-190.0),
     }
-    assert found._best(runs) == "sees too"
+    assert best_run(problem, runs) == "sees too"
     # Where no features foretell anything, the likelihood decides.
     for run in runs.values():
         run.potential = np.full((600, 2), 0.5)
-    assert found._best(runs) == "agrees with itself"
+    assert best_run(problem, runs) == "agrees with itself"
 
 
 def test_ridge_regression_needs_a_lead_to_be_chosen():

@@ -55,7 +55,7 @@ class JointPairClassifier(PairClassifier):
     ----------
     estimator : a probabilistic classifier that takes ``sample_weight``; a sequence of them, of
         which the one whose out-of-fold P(class | x) explains the answers best is kept; or None for
-        the default sequence (linear, kernel, their mean, Gaussian classes).
+        the default sequence (linear, kernel, their mean, ridge, Gaussian classes).
     n_classes : K, or a sequence of numbers to choose from by how well they explain the answers.
     noise : a noise model, or ``"estimate"``.
     prior : P(class 1) if known: it only decides which of two groups is class 1.

@@ -67,25 +67,13 @@ class Search:
         best: em.Inference | None = None
         for K in sorted(numbers):
             runs = self._run_starts(self.problem, K)
-            name = self._best(runs)
+            name = best_run(self.problem, runs)
             self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
             gain = (runs[name].log_likelihood - best.log_likelihood) if best else np.inf
             if gain > WORTH_IT:
                 best, self.n_classes, self.start = runs[name], K, name
         assert best is not None  # the first K always gains
         return best
-
-    def _best(self, runs: Mapping[str, em.Inference]) -> str:
-        """Return the name of the run of the highest likelihood whose features foretell answers.
-
-        Where evidence is weak, runs that trust the graph too much agree with themselves and have
-        the highest likelihood; but from their features alone answers cannot be foretold. A run is
-        left out if it foretells less than half of what another one does, beyond `WORTH_IT`.
-        """
-        foretold = {name: self.problem.foretold(run.potential) for name, run in runs.items()}
-        least = (max(foretold.values()) - WORTH_IT) / 2
-        kept = [name for name in runs if foretold[name] >= least]
-        return max(kept, key=lambda name: runs[name].log_likelihood)
 
     def _run_starts(self, problem: JointProblem, K: int) -> dict[str, em.Inference]:
         kinds = (*self.kinds, *("random",) * bool(self.n_init))
@@ -105,9 +93,9 @@ class Search:
             run = self._run(problem, guess, 1, sweeps=FIRST_SWEEPS)
             if not any(self._alike(run, other) for other in runs.values()):
                 runs[name] = self._go_on(problem, run, FIRST_ROUNDS - 1)
-        leader = self._best(runs)
+        leader = best_run(problem, runs)
         others = {name: run for name, run in runs.items() if name != leader}
-        ahead = [leader, self._best(others)] if others else [leader]
+        ahead = [leader, best_run(problem, others)] if others else [leader]
         return {name: self._go_on(problem, runs[name], ROUNDS - FIRST_ROUNDS) for name in ahead}
 
     def _alike(self, run: em.Inference, other: em.Inference) -> bool:
@@ -249,3 +237,16 @@ class Search:
             self.candidates[name] = bethe_log_likelihood(problem.graph, beliefs, S)
         head_start = {n: WORTH_IT * isinstance(e, RidgeClasses) for n, e in candidates.items()}
         return max(candidates, key=lambda name: self.candidates[name] - head_start[name])
+
+
+def best_run(problem: JointProblem, runs: Mapping[str, em.Inference]) -> str:
+    """Return the name of the run of the highest likelihood whose features foretell answers.
+
+    Where evidence is weak, runs that trust the graph too much agree with themselves and have the
+    highest likelihood; but from their features alone answers cannot be foretold. A run is left out
+    if it foretells less than half of what another one does, beyond `WORTH_IT`.
+    """
+    foretold = {name: problem.foretold(run.potential) for name, run in runs.items()}
+    least = (max(foretold.values()) - WORTH_IT) / 2
+    kept = [name for name in runs if foretold[name] >= least]
+    return max(kept, key=lambda name: runs[name].log_likelihood)
