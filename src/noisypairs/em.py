@@ -11,7 +11,7 @@ estimator, a fast closed form, and no features at all.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -73,25 +73,26 @@ def infer(
     max_iter: int = 50,
     tol: float = 1e-3,
     sweeps: int = SWEEPS,
-    patience: int | None = None,
+    or_best: bool = False,
     matrices: Array | None = None,
     messages: Floats | None = None,
 ) -> Inference:
     """Run the loop from a guess of the item beliefs and of the noise until both stand still.
 
     Stops when no entry of S moves by ``tol`` and the beliefs move by less than ``tol`` on average.
-    A round makes at most ``sweeps`` sweeps of belief propagation. With ``patience`` the loop also
-    stops after more than so many rounds in a row that explain the answers worse, and what is
-    returned is the round that explained them best: a classifier can follow beliefs that are mostly
-    noise, round after round, and the likelihood, which is out of fold, tells.
-    With several groups in ``graph`` each gets its own matrix, shrunk towards the crowd's.
+    A round makes at most ``sweeps`` sweeps of belief propagation. With several groups in ``graph``
+    each gets its own matrix, shrunk towards the crowd's.
+
+    Where nothing stands still, ``or_best`` returns not the last round but the one that explains the
+    answers best: a flexible classifier can follow beliefs that are mostly noise, round after round,
+    and the likelihood, which is out of fold, tells.
     """
     K = item_proba.shape[1]
     S = noise.same_probability(K) if matrices is None else matrices
     history: list[dict[str, float]] = []
     best: Inference | None = None
-    worse, done = 0, False
-    while not done and len(history) < max_iter:
+    converged = False
+    while not converged and len(history) < max_iter:
         phi = np.clip(potential(item_proba), CERTAIN, None)
         phi /= phi.sum(axis=1, keepdims=True)
         if messages is None and not np.ptp(phi, axis=0).any():
@@ -106,17 +107,13 @@ def infer(
         moved = float(np.abs(new_S - S).max()), float(np.abs(beliefs.item - item_proba).mean())
         S, noise, item_proba = new_S, new_noise, beliefs.item
         history.append({"noise_change": moved[0], "belief_change": moved[1]})
-        done = max(moved) < tol
-        if patience is not None or done or len(history) == max_iter:
+        converged = max(moved) < tol
+        if or_best or converged or len(history) == max_iter:
             value = bethe_log_likelihood(graph, beliefs, S)
-            if patience is not None:
-                history[-1]["log_likelihood"] = value
-            worse = worse + 1 if best is not None and value <= best.log_likelihood else 0
-            if not worse:
-                best = Inference(beliefs, phi, S, noise, value, done, history)
-            done = done or (patience is not None and worse > patience)
+            if converged or best is None or value > best.log_likelihood:
+                best = Inference(beliefs, phi, S, noise, value, converged, history)
     assert best is not None  # the last round is always judged
-    return replace(best, converged=done)
+    return best
 
 
 def class_shares(beliefs: Array) -> Array:

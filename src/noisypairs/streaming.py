@@ -16,7 +16,7 @@ items.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -142,7 +142,7 @@ def infer(
     clamp: Mapping[int, int] | None = None,
     max_iter: int = 10,
     tol: float = 5e-3,
-    patience: int | None = None,
+    or_best: bool = False,
     sweeps: int = 5,
     depth: int = 3,
     damping: float = 0.1,
@@ -151,7 +151,7 @@ def infer(
     """Run the loop of `noisypairs.em.infer` on a stream: ``sweeps`` passes a round at most.
 
     A sweep counts for the M-step as it goes, so a round needs no pass of its own for S. With
-    ``n_groups`` > 1 annotators get matrices of their own, shrunk towards the crowd's. ``patience``
+    ``n_groups`` > 1 annotators get matrices of their own, shrunk towards the crowd's. ``or_best``
     as there.
     """
     if sweeps < 2 or depth < 1:
@@ -166,8 +166,8 @@ def infer(
     past = [np.log(np.clip(item_proba, CERTAIN, None))]
     history: list[dict[str, float]] = []
     best: StreamedInference | None = None
-    passes, worse, done = 0, 0, False
-    while not done and len(history) < max_iter:
+    passes, converged = 0, False
+    while not converged and len(history) < max_iter:
         phi = np.clip(potential(item_proba), CERTAIN, None)
         log_phi = np.log(phi / phi.sum(axis=1, keepdims=True))
         if clamp:
@@ -194,16 +194,13 @@ def infer(
         beliefs = np.exp(past[0])
         moved = float(np.abs(new_S - S).max()), float(np.abs(beliefs - item_proba).mean())
         history.append({"noise_change": moved[0], "belief_change": moved[1], "passes": passes})
-        history[-1]["log_likelihood"] = value
         S, item_proba = new_S, beliefs
-        worse = worse + 1 if best is not None and value <= best.log_likelihood else 0
-        if not worse or patience is None:
+        converged = len(past) == depth and max(moved) < tol
+        if converged or not or_best or best is None or value > best.log_likelihood:
             found = item_proba, np.exp(log_phi), S, noise, value
-            best = StreamedInference(*found, converged=False, history=history)
-        done = len(past) == depth and max(moved) < tol
-        done = done or (patience is not None and worse > patience)
+            best = StreamedInference(*found, converged, history)
     assert best is not None  # max_iter is at least one
-    return replace(best, converged=done)
+    return best
 
 
 def most_suspect(

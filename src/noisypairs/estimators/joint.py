@@ -38,8 +38,6 @@ from noisypairs.propagation import answer_wrong_probability
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
 #: `ENOUGH_PER_ITEM` for each item. The rounds with the classifier then see all answers.
 ENOUGH_PAIRS, ENOUGH_PER_ITEM = 2_000_000, 10
-#: Rounds with the classifier that may explain the answers worse before they are given up.
-PATIENCE = 2
 #: Pairs on which answers are redrawn for intervals: those of more pairs would be shorter.
 ENOUGH_FOR_INTERVALS = 500_000
 
@@ -204,7 +202,7 @@ class JointPairClassifier(PairClassifier):
 
     def _rounds(self, problem: JointProblem) -> dict[str, Any]:
         settings = {"clamp": problem.clamp, "max_iter": self.max_iter, "tol": self.tol}
-        return settings | {"patience": PATIENCE}
+        return settings | {"or_best": True}
 
     def _class_proba(self, X: Any) -> Array:
         return class_proba(self.estimator_, X, len(self.classes_))
@@ -361,7 +359,8 @@ class JointPairClassifier(PairClassifier):
         if not found.converged:
             warnings.warn(
                 f"the beliefs still moved after {self.n_iter_} rounds (by "
-                f"{found.history[-1]['belief_change']:.3f} on average): raise max_iter or tol",
+                f"{found.history[-1]['belief_change']:.3f} on average), and the round that "
+                "explains the answers best was kept: raise max_iter or tol",
                 ConvergenceWarning,
                 stacklevel=3,
             )
