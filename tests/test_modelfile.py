@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from noisypairs import PairingNoise, modelfile, sample_pairs
 from noisypairs.encoding import item_encoder
+from noisypairs.estimators.defaults import default_candidates
 from noisypairs.files import CannotWrite
 from noisypairs.modelfile import FACTS, TRAINING_ONLY, BadModelFile, ModelVersionWarning
 from noisypairs.trials import Request, noted_warnings, pair_classifier
@@ -128,6 +129,18 @@ def test_what_is_loaded_predicts_what_was_saved(
     )
     assert model.columns == ["width"]
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.skops"]
+
+
+@pytest.mark.parametrize("candidate", list(default_candidates(np.zeros((40, 2)))))
+def test_every_default_candidate_can_be_saved(tmp_path: Path, candidate: str) -> None:
+    pipeline, frame = fitted("joint", "logistic")
+    encoder, model = pipeline.named_steps.values()
+    X = encoder.transform(frame)
+    model.estimator_ = default_candidates(X, 0)[candidate].fit(X, model.predict(X))
+    path = modelfile.save(tmp_path / "m.skops", pipeline, facts())
+    np.testing.assert_array_equal(
+        modelfile.load(path).pipeline.predict_proba(frame), pipeline.predict_proba(frame)
+    )
 
 
 def test_nothing_about_single_training_items_or_answers_is_in_the_file(good: Path) -> None:
