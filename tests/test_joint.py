@@ -498,6 +498,12 @@ def test_with_many_pairs_starts_that_lead_to_one_place_are_run_once(monkeypatch)
     assert_array_equal(leading.predict(X), every.predict(X))
 
 
+def test_no_rounds_at_all_are_refused():
+    X, _, pairs = data()
+    with pytest.raises(ValueError, match="max_iter=0: expected at least one round"):
+        joint(max_iter=0).fit(X, pairs)
+
+
 def test_random_starts_alone_serve():
     X, y, pairs = data(n_pairs=2000)
     clf = joint(starts=(), n_init=3).fit(X, pairs)

@@ -144,11 +144,11 @@ def _collect(ends: Iterable[Ends], log_phi: FloatArray, sent: Floats) -> tuple[F
     for block, right, left in ends:
         total[:, 1:] += right @ sent[0, block]
         total[:, 1:] += left @ sent[1, block]
-    log_normaliser = _normalise(total)
+    log_normaliser = normalise(total)
     return total, float(log_normaliser.sum())
 
 
-def _normalise(log_weight: FloatArray) -> FloatArray:
+def normalise(log_weight: FloatArray) -> FloatArray:
     """Let exp of each row (n, K) sum to one, in place; return what was taken off, (n,).
 
     By hand, because scipy's ``logsumexp`` was measured to need far more temporary memory.
@@ -361,7 +361,7 @@ def _checked_potential(
             "log_potential needs a finite entry in every row and neither NaN nor +inf; "
             "only -inf is allowed, for a class that is ruled out"
         )
-    _normalise(log_phi)
+    normalise(log_phi)
     return log_phi
 
 

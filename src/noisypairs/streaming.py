@@ -27,7 +27,7 @@ from noisypairs.algebra import Array
 from noisypairs.em import CERTAIN, Potential
 from noisypairs.factors import PROBABILITY_FLOOR
 from noisypairs.noise import NoiseModel
-from noisypairs.propagation import COARSE
+from noisypairs.propagation import COARSE, normalise
 
 #: Answers read at once: the arrays of one batch stay within tens of megabytes.
 BATCH = 500_000
@@ -125,7 +125,7 @@ def sweep(
         counts += _by_kind(joint, kind, weight, n_kinds)
     if clamped is not None:
         total[clamped] = log_phi[clamped]
-    log_normaliser = _normalise(total)
+    log_normaliser = normalise(total)
     split = counts.reshape(-1, 2, K, K)
     split = (split + split.swapaxes(2, 3)) / 2
     return Sweep(total, float(log_normaliser.sum()), split[:, 1], split[:, 0], log_edges)
@@ -182,7 +182,7 @@ def infer(
             mixed = np.where(
                 clamped[:, None], log_phi, (1 - damping) * one.log_item + damping * before
             )
-            _normalise(mixed)
+            normalise(mixed)
             past = [mixed, *past[: depth - 1]]
             # Shallower than asked for, or without the scale of a sweep before, nothing is judged.
             ready = number > 0 and len(past) == depth
@@ -376,12 +376,3 @@ def _by_kind(joint: Array, kind: NDArray[Any], weight: Array | None, n_kinds: in
     weighted = joint if weight is None else joint * weight[:, None]
     columns = [np.bincount(kind, column, n_kinds) for column in weighted.T]
     return np.stack(columns, axis=1)
-
-
-def _normalise(log_weight: Array) -> Array:
-    """Let exp of each row (n, K) sum to one, in place; return what was taken off, (n,)."""
-    top = log_weight.max(axis=1)
-    log_weight -= top[:, None]
-    rest: Array = np.log(np.exp(log_weight).sum(axis=1))
-    log_weight -= rest[:, None]
-    return np.asarray(top + rest)

@@ -278,6 +278,8 @@ class JointPairClassifier(PairClassifier):
                 f"n_classes={self.n_classes!r} leaves the number of classes open, but the labelled "
                 f"items name {named}: pass n_classes={named}, or pairs without labels"
             )
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter={self.max_iter!r}: expected at least one round")
         if self.annotators and pairs.annotator_names is None:
             raise ValueError(
                 "annotators=True, but the pairs do not say who answered: give Pairs annotator=, or "

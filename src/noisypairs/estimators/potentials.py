@@ -14,7 +14,7 @@ from sklearn.utils import _safe_indexing
 
 from noisypairs import reduction
 from noisypairs.algebra import Array
-from noisypairs.estimators.ridge import CUT, WIDEST
+from noisypairs.estimators.ridge import CUT, widening
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -49,22 +49,11 @@ class RidgePotential:
         phi = np.empty_like(beliefs)
         for fold, factor, own in zip(self.folds, self.factors, sums, strict=True):
             phi[self.order[fold]] = self.Z[fold] @ cho_solve(factor, sum(sums) - own)
-        cut: Array = np.clip(self._widened(phi, beliefs), CUT, 1 - CUT)
+        # Left alone, shrinking would flatten φ round after round where answers are weak, and S
+        # would come out too certain to make up for it.
+        centre, width = widening(phi, beliefs, self.weight[:, 0])
+        cut: Array = np.clip(centre + width * (phi - centre), CUT, 1 - CUT)
         return cut
-
-    def _widened(self, phi: Array, beliefs: Array) -> Array:
-        """Undo the shrinking: scale φ about its mean to the slope of the beliefs on it.
-
-        A penalty shrinks direction and size. Round after round the second would flatten φ where
-        answers are weak, and S would come out too certain to make up for it.
-        """
-        share = self.weight / self.weight.sum()
-        centre = (share * phi).sum(axis=0)
-        spread = phi - centre
-        variance = (share * spread**2).sum()
-        slope = (share * spread * (beliefs - centre)).sum() / max(float(variance), 1e-9)
-        widened: Array = centre + min(max(float(slope), 1.0), WIDEST) * spread
-        return widened
 
 
 class EstimatorPotential:

@@ -36,6 +36,23 @@ def kernel_columns(n_items: int, wanted: int = N_COMPONENTS) -> int:
     return max(1, min(wanted, n_items // 2, fitting))
 
 
+def widening(fit: Array, wanted: Array, weight: Array) -> tuple[Array, float]:
+    """Return the mean (K,) of a fit (n, K) and how far to scale it about that mean, at least one.
+
+    A penalty shrinks direction and size; the slope of what was wanted on the fit undoes the second.
+
+    >>> wanted = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> widening(0.5 + (wanted - 0.5) / 4, wanted, np.ones(2))
+    (array([0.5, 0.5]), 4.0)
+    """
+    share = weight[:, None] / weight.sum()
+    centre = (share * fit).sum(axis=0)
+    spread = fit - centre
+    variance = max(float((share * spread**2).sum()), 1e-9)
+    slope = float((share * spread * (wanted - centre)).sum()) / variance
+    return centre, min(max(slope, 1.0), WIDEST)
+
+
 class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """P(class | x) as a ridge regression on the columns and on their RBF kernel map.
 
@@ -76,12 +93,7 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ridge[-1, -1] = 1e-6  # the constant is free
         weighted = Z * weight[:, None]
         self.coef_ = cho_solve(cho_factor(weighted.T @ Z + ridge), weighted.T @ member)
-        fitted, share = Z @ self.coef_, weight[:, None] / weight.sum()
-        self.centre_ = (share * fitted).sum(axis=0)
-        spread = fitted - self.centre_
-        variance = max(float((share * spread**2).sum()), 1e-9)
-        slope = float((share * spread * (member - self.centre_)).sum()) / variance
-        self.width_ = min(max(slope, 1.0), WIDEST)
+        self.centre_, self.width_ = widening(Z @ self.coef_, member, weight)
         return self
 
     def _columns(self, X: Array) -> Array:

@@ -109,34 +109,20 @@ class Search:
         self, problem: JointProblem, guess: Array, rounds: int, sweeps: int = em.SWEEPS
     ) -> em.Inference:
         noise = self.given or starts.guessed_noise(guess, problem.pairs)
-        return em.infer(
-            problem.graph,
-            problem.fast_potential,
-            guess,
-            noise,
-            self._first_fit,
-            clamp=problem.clamp,
-            max_iter=rounds,
-            sweeps=sweeps,
-        )
+        return self._rounds(problem, guess, noise, rounds, sweeps=sweeps)
 
     def _go_on(self, problem: JointProblem, run: em.Inference, rounds: int) -> em.Inference:
         if run.converged:
             return run
-        return em.infer(
-            problem.graph,
-            problem.fast_potential,
-            run.beliefs.item,
-            run.noise,
-            self._first_fit,
-            clamp=problem.clamp,
-            max_iter=rounds,
-            messages=run.beliefs.messages,
-        )
+        beliefs = run.beliefs
+        return self._rounds(problem, beliefs.item, run.noise, rounds, messages=beliefs.messages)
 
-    @property
-    def _first_fit(self) -> families.Fit:
-        return self.fit_noise("free" if self.noise_model == "free" else "pairing")
+    def _rounds(
+        self, problem: JointProblem, beliefs: Array, noise: NoiseModel, rounds: int, **how: Any
+    ) -> em.Inference:
+        first = self.fit_noise("free" if self.noise_model == "free" else "pairing")
+        where = problem.graph, problem.fast_potential, beliefs, noise, first
+        return em.infer(*where, clamp=problem.clamp, max_iter=rounds, **how)
 
     def require_news(self, found: em.Inference) -> None:
         """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.
