@@ -19,10 +19,10 @@ from functools import cache
 import numpy as np
 from sklearn.base import clone
 
-from noisypairs.estimators.defaults import default_candidates
-from noisypairs.experiments import Spec, load_records
-from noisypairs.experiments.paper import ROWS
-from noisypairs.experiments.problem import make_problem
+from noisypairs.app.experiments import Spec, load_records
+from noisypairs.app.experiments.paper import ROWS
+from noisypairs.app.experiments.problem import make_problem
+from noisypairs.estimators.inner.defaults import default_candidates
 from protocol import RECORDS, machine, mean_error
 
 

@@ -22,7 +22,7 @@ from pathlib import Path
 import pandas as pd
 from sklearn.model_selection import train_test_split
 
-from noisypairs.files import atomic_write
+from noisypairs.app.files import atomic_write
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine
 

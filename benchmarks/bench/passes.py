@@ -36,7 +36,7 @@ from noisypairs import (
     PairTable,
     WeightedPairClassifier,
 )
-from noisypairs.estimators import joint
+from noisypairs.estimators.joint import classifier as joint
 
 BARE = """SELECT item, sum(same::BIGINT), count(*) FROM (
     SELECT "left" AS item, same FROM read_parquet('{0}') UNION ALL

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.image import imread
 from PIL import Image
 
-from noisypairs import demo
+from noisypairs.app import demo
 
 TARGET = Path(__file__).with_suffix(".png")
 SCHEMES = ([], ["--blink-settings=preferredColorScheme=0"])

@@ -20,13 +20,13 @@ from noisypairs import (
     PairingNoise,
     algebra,
     metrics,
-    printed,
     reduction,
     sample_pairs,
     theory,
 )
+from noisypairs.noise import printed
 from tests import enumeration as brute
-from tests.test_bounds import tail_of_one_classifier
+from tests.theory.test_bounds import tail_of_one_classifier
 
 ROOT = Path(__file__).parents[2]
 

@@ -19,8 +19,8 @@ from noisypairs.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from noisypairs.crowd import Crowd
-    from noisypairs.files import Dataset
+    from noisypairs.annotators.crowd import Crowd
+    from noisypairs.app.files import Dataset
     from noisypairs.pairs import Pairs
 
 #: What is said wherever names are hidden.
@@ -81,7 +81,7 @@ def annotators(
         _check_use(output, hash_ids, salt)
         options.check_outputs({"the output": output}, [pairs, items, gold], force)
     with failing_with(BAD_DATA):
-        from noisypairs.files import Columns, read_dataset
+        from noisypairs.app.files import Columns, read_dataset
 
         with progress(3, quiet, (1.0, 20.0, 1.0)) as step:
             step("reading the files")
@@ -110,7 +110,7 @@ def _check_use(output: Path | None, hash_ids: bool, salt: str | None) -> None:
     if output is not None and output.suffix.lower() not in (".html", ".csv"):
         raise ValueError(f"{output}: the output is a page (.html) or a table (.csv)")
     if output is not None and output.suffix.lower() == ".html":
-        import noisypairs.report.annotators  # noqa: F401  # a missing package is told at once
+        import noisypairs.app.report.annotators  # noqa: F401  # a missing package is told at once
     if salt is not None and not hash_ids:
         raise ValueError("--salt is the key of --hash-ids: give both, or neither")
     if salt == "":
@@ -121,9 +121,10 @@ def _judge(
     data: Dataset, gold: Path | None, classes: int | None, seed: int
 ) -> tuple[Crowd, list[str]]:
     """Judge everybody; of a table too large to load all answers count, but a sample is compared."""
-    from noisypairs import crowd, reduction
-    from noisypairs.encoding import item_encoder
-    from noisypairs.trials import noted_warnings
+    from noisypairs import reduction
+    from noisypairs.annotators import crowd
+    from noisypairs.app.encoding import item_encoder
+    from noisypairs.app.fit.comparison import noted_warnings
 
     if data.pairs.annotator_names is None:
         raise ValueError(
@@ -153,7 +154,7 @@ def _with_all_answers(found: Crowd, pairs: Any, X: Any, **settings: Any) -> Crow
     from dataclasses import replace
 
     from noisypairs.annotators import annotator_table
-    from noisypairs.crowd import Agreement, GoldRates
+    from noisypairs.annotators.crowd import Agreement, GoldRates
 
     table = annotator_table(pairs, X, **settings)
     place = {row.name: r for r, row in enumerate(found.table)}
@@ -176,9 +177,9 @@ def _with_all_answers(found: Crowd, pairs: Any, X: Any, **settings: Any) -> Crow
 
 def _gold(data: Dataset, pairs: Pairs, path: Path) -> dict[str, Any]:
     """Read known answers where the file has two columns of items, else known classes."""
-    from noisypairs.crowd import truth_from_answers
-    from noisypairs.files import read_frame, read_labels, read_pairs
-    from noisypairs.files.imported import has_ends
+    from noisypairs.annotators.crowd import truth_from_answers
+    from noisypairs.app.files import read_frame, read_labels, read_pairs
+    from noisypairs.app.files.importers.base import has_ends
 
     if has_ends([str(name) for name in read_frame(path).columns]):
         gold = read_pairs(path)
@@ -203,21 +204,21 @@ def _hashed(found: Crowd, salt: str | None) -> Crowd:
 
 
 def _write(output: Path, found: Crowd, notes: list[str], force: bool) -> None:
-    from noisypairs.files import atomic_write
+    from noisypairs.app.files import atomic_write
 
     if output.suffix.lower() == ".csv":
         import pandas as pd
 
         content = pd.DataFrame(found.to_records()).to_csv(index=False)
     else:
-        from noisypairs.report.annotators import annotators_report
+        from noisypairs.app.report.annotators import annotators_report
 
         content = annotators_report(found, notes)
     atomic_write(output, content, force)
 
 
 def _tell(found: Crowd, notes: list[str], output: Path | None) -> None:
-    from noisypairs.report.verdicts import by_suspicion, crowd_answer, meanings
+    from noisypairs.app.report.advice import by_suspicion, crowd_answer, meanings
 
     console = console_of(170)
     console.print(crowd_answer(found), "", sep="\n", soft_wrap=True)

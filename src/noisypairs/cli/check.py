@@ -21,8 +21,8 @@ from noisypairs.cli.app import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from noisypairs.checkup import Checkup
-    from noisypairs.files import Dataset
+    from noisypairs.app.check import Checkup
+    from noisypairs.app.files import Dataset
 
 
 #: How long the steps take in comparison: reading, counting, fitting, intervals, triangles.
@@ -56,14 +56,14 @@ def check(
     with failing_with(WRONG_USE):
         options.check_format(format)
     with failing_with(BAD_DATA):
-        from noisypairs import checkup
-        from noisypairs.files import Columns, read_dataset
+        from noisypairs.app import check
+        from noisypairs.app.files import Columns, read_dataset
 
         columns = Columns(left, right, same, annotator, id)
-        with progress(checkup.N_STEPS + 1, quiet, _SHARES) as step:
+        with progress(check.N_STEPS + 1, quiet, _SHARES) as step:
             step("reading the files")
             dataset = read_dataset(items, pairs, columns, labels, format, stream=True)
-            found = checkup.check(dataset, fit=not no_fit, n_classes=classes, seed=seed, step=step)
+            found = check.check(dataset, fit=not no_fit, n_classes=classes, seed=seed, step=step)
     if as_json:
         import json
 

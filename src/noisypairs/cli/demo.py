@@ -21,7 +21,7 @@ from noisypairs.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from noisypairs.demo import Story
+    from noisypairs.app.demo import Story
 
 
 @command()
@@ -43,8 +43,8 @@ def demo(
     """
     target = None if no_report else report
     with failing_with(WRONG_USE):
-        from noisypairs import demo as work
-        from noisypairs.files import atomic_write, check_writable
+        from noisypairs.app import demo as work
+        from noisypairs.app.files import atomic_write, check_writable
 
         if target is not None:
             force = force or _is_ours(target, work.GENERATOR)
@@ -68,7 +68,7 @@ def demo(
 
 def _is_ours(target: Path, generator: str) -> bool:
     """Whether there is the page of an earlier demo, which may be replaced unasked."""
-    from noisypairs.report.page import is_generated
+    from noisypairs.app.report.page import is_generated
 
     if not (target.is_file() and os.access(target, os.R_OK)):
         return False

@@ -21,7 +21,7 @@ from noisypairs.cli.app import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from noisypairs.methods import Candidate, FitResult
+    from noisypairs.app.fit.fitting import Candidate, FitResult
 
 
 @command()
@@ -63,7 +63,7 @@ def fit(
     Example: noisypairs fit items.csv pairs.csv -o model.skops --report report.html
     """
     with failing_with(WRONG_USE):
-        from noisypairs.trials import Request, class_numbers
+        from noisypairs.app.fit.comparison import Request, class_numbers
 
         request = Request(
             method=method,
@@ -79,17 +79,17 @@ def fit(
         options.check_outputs(outputs, [items, pairs, labels], force)
         _require_writers(report is not None)
     with failing_with(BAD_DATA):
-        from noisypairs import modelfile
-        from noisypairs.files import Columns, atomic_write, read_dataset
-        from noisypairs.methods import fit_dataset, n_steps
+        from noisypairs.app import model_file
+        from noisypairs.app.files import Columns, atomic_write, read_dataset
+        from noisypairs.app.fit.fitting import fit_dataset, n_steps
 
         columns = Columns(left, right, same, annotator, id)
         dataset = read_dataset(items, pairs, columns, labels, format, stream=True)
         with progress(n_steps(request), quiet) as step:
             fitted = fit_dataset(dataset, request, step)
-        modelfile.save(output, fitted.model, fitted.result.facts, force)
+        model_file.save(output, fitted.model, fitted.result.facts, force)
         if report is not None:
-            from noisypairs.report.model import fit_report
+            from noisypairs.app.report.model import fit_report
 
             atomic_write(report, fit_report(fitted.result), force)
     written = {"model": str(output), "report": None if report is None else str(report)}
@@ -104,11 +104,11 @@ def fit(
 
 def _require_writers(with_report: bool) -> None:
     """Say at once, not after minutes of work, that a package for writing is missing."""
-    from noisypairs import modelfile
+    from noisypairs.app import model_file
 
-    modelfile.require_skops()
+    model_file.require_skops()
     if with_report:
-        import noisypairs.report.model  # noqa: F401
+        import noisypairs.app.report.model  # noqa: F401
 
 
 def _tell(result: FitResult, written: Mapping[str, str | None]) -> None:

@@ -23,10 +23,10 @@ def inspect(
     Example: noisypairs inspect model.skops
     """
     with failing_with(BAD_DATA):
-        from noisypairs import modelfile
+        from noisypairs.app import model_file
 
-        facts = modelfile.inspect(model)
-        card = modelfile.card(facts)
+        facts = model_file.inspect(model)
+        card = model_file.card(facts)
     if as_json:
         import json
 

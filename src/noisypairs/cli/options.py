@@ -29,8 +29,8 @@ Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 
 def check_format(name: str | None) -> None:
     """Refuse a format of pairs that no importer knows."""
+    from noisypairs.app.files import FORMATS
     from noisypairs.errors import did_you_mean
-    from noisypairs.files import FORMATS
 
     if name is not None and name not in FORMATS:
         raise ValueError(f"unknown format {name!r}: {did_you_mean(name, FORMATS)}")
@@ -41,7 +41,7 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
 
     ``outputs`` are named by what they hold, for the message where two would share a file.
     """
-    from noisypairs.files import check_writable
+    from noisypairs.app.files import check_writable
 
     given = {path.resolve() for path in inputs if path is not None}
     taken: dict[Path, str] = {}

@@ -19,7 +19,7 @@ from noisypairs.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from noisypairs.planning import Candidates, Plan
+    from noisypairs.app.plan import Candidates, Plan
 
 
 @command()
@@ -62,12 +62,12 @@ def plan(
         outputs = {"the pairs to ask next": output, "the page": report}
         options.check_outputs(outputs, [items, pairs], force)
         if report is not None:
-            import noisypairs.report.plan  # noqa: F401  # a missing package is told at once
+            import noisypairs.app.report.plan  # noqa: F401  # a missing package is told at once
     with failing_with(BAD_DATA):
-        from noisypairs import planning
-        from noisypairs.encoding import item_encoder
-        from noisypairs.files import Columns, read_dataset
-        from noisypairs.planning.goal import N_STEPS
+        from noisypairs.app import plan
+        from noisypairs.app.encoding import item_encoder
+        from noisypairs.app.files import Columns, read_dataset
+        from noisypairs.app.plan.goal import N_STEPS
 
         columns = Columns(left, right, same, annotator, id)
         with progress(N_STEPS + 1, quiet) as step:
@@ -76,7 +76,7 @@ def plan(
             if data.features is None:
                 raise ValueError(f"{items} holds no features of the items: a plan needs them")
             X = item_encoder(data.features, seed).fit_transform(data.features)
-            found = planning.plan(
+            found = plan.plan(
                 X, data.pairs, target, n_classes=classes, random_state=seed, step=step
             )
         chosen = None if next_pairs is None else found.next_pairs(next_pairs)
@@ -87,7 +87,7 @@ def plan(
     if as_json:
         import json
 
-        from noisypairs.planning.statement import as_dict
+        from noisypairs.app.plan.statement import as_dict
 
         shown = as_dict(found, cost, data.ids, chosen)
         typer.echo(json.dumps(shown, allow_nan=False, ensure_ascii=False))
@@ -111,8 +111,8 @@ def _check_use(target: float, classes: int, chosen: int | None, output: Path | N
 def _write_pairs(output: Path, chosen: Candidates, ids: list[str], force: bool) -> None:
     import pandas as pd
 
-    from noisypairs.files import atomic_write
-    from noisypairs.planning.statement import pair_rows
+    from noisypairs.app.files import atomic_write
+    from noisypairs.app.plan.statement import pair_rows
 
     atomic_write(output, pd.DataFrame(pair_rows(chosen, ids)).to_csv(index=False), force)
 
@@ -125,14 +125,14 @@ def _write_page(
     chosen: Candidates | None,
     force: bool,
 ) -> None:
-    from noisypairs.files import atomic_write
-    from noisypairs.report.plan import plan_report
+    from noisypairs.app.files import atomic_write
+    from noisypairs.app.report.plan import plan_report
 
     atomic_write(report, plan_report(found, ids, cost, chosen), force)
 
 
 def _tell(found: Plan, cost: float | None, ids: list[str]) -> None:
-    from noisypairs.planning.statement import N_AGAIN, pair_rows, statement
+    from noisypairs.app.plan.statement import N_AGAIN, pair_rows, statement
 
     console = console_of(110)
     goals = (found.new_items, found.these_items)

@@ -13,7 +13,7 @@ from noisypairs.cli.app import BAD_DATA, WRONG_USE, command, console_of, failing
 if TYPE_CHECKING:
     import pandas as pd
 
-    from noisypairs.modelfile import Model
+    from noisypairs.app.model_file import Model
 
 
 @command()
@@ -42,12 +42,12 @@ def predict(
         _writer(output)
         options.check_outputs({"the classes": output}, [items, model], force)
     with failing_with(BAD_DATA):
-        from noisypairs import modelfile
-        from noisypairs.files import atomic_write
-        from noisypairs.trials import noted_warnings
+        from noisypairs.app import model_file
+        from noisypairs.app.files import atomic_write
+        from noisypairs.app.fit.comparison import noted_warnings
 
         with noted_warnings() as noted:
-            loaded = modelfile.load(model)
+            loaded = model_file.load(model)
             features, ids, notes = _new_items(loaded, items, id)
             result = _predictions(loaded, features, ids, threshold)
         atomic_write(output, _writer(output)(result), force)
@@ -58,9 +58,9 @@ def _new_items(
     model: Model, path: Path, id: str | None
 ) -> tuple[pd.DataFrame, list[str], list[str]]:
     """Return the columns that the model uses, the ids, and notes on what is left of the file."""
-    from noisypairs.encoding import unread
+    from noisypairs.app.encoding import unread
+    from noisypairs.app.files import read_frame, read_items
     from noisypairs.errors import did_you_mean
-    from noisypairs.files import read_frame, read_items
 
     trained = model.facts["columns"].get("id")
     if id is None and trained in read_frame(path).columns:

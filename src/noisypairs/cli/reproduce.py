@@ -21,7 +21,7 @@ from noisypairs.cli.app import (
 )
 
 if TYPE_CHECKING:
-    from noisypairs.experiments import Run, Spec
+    from noisypairs.app.experiments import Run, Spec
 
 
 @command()
@@ -50,7 +50,7 @@ def reproduce(
     Example: noisypairs reproduce table1 --datasets cancer,diabetes --repeats 1 --out mine
     """
     with failing_with(WRONG_USE):
-        from noisypairs.experiments import Choice, plan, run
+        from noisypairs.app.experiments import Choice, plan, run
 
         if jobs == 0:
             raise ValueError("--jobs 0: expected a number of processes, or -1 for one per core")
@@ -59,7 +59,7 @@ def reproduce(
         if not specs:
             raise ValueError("no cell of this experiment has these data sets and methods")
         _require_network(specs)
-    from noisypairs.experiments.records import FolderMismatch
+    from noisypairs.app.experiments.records import FolderMismatch
 
     with failing_with(BAD_DATA), _progress(quiet) as tell:
         try:
@@ -100,7 +100,7 @@ def report(
     Example: noisypairs report mine --out mine/report
     """
     with failing_with(WRONG_USE):
-        from noisypairs.experiments.report import build, update_docs, write_report
+        from noisypairs.app.experiments.report import build, update_docs, write_report
 
         found = build(folder)
         paths = write_report(found, folder / "report" if out is None else out, force=force)

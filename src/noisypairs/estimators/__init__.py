@@ -1,8 +1,8 @@
 """Classifiers of items that learn from pairs."""
 
-from noisypairs.estimators.average import AveragedClassifier
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.estimators.gaussian import GaussianClasses
+from noisypairs.estimators.inner.average import AveragedClassifier
+from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.joint import JointPairClassifier
 from noisypairs.estimators.kmeans import COPKMeans, PairKMeans
 from noisypairs.estimators.linear import LinearRiskClassifier

@@ -12,7 +12,7 @@ from noisypairs import reduction
 from noisypairs.algebra import Array, Formula
 from noisypairs.errors import did_you_mean
 from noisypairs.estimators.base import Positive
-from noisypairs.estimators.defaults import default_regressor
+from noisypairs.estimators.inner.defaults import default_regressor
 from noisypairs.estimators.linear import LOSSES, LinearRiskClassifier
 from noisypairs.estimators.pointwise import PointwiseClassifier, check_signal
 from noisypairs.model_selection import NoiseFamily

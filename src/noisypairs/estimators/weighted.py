@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from noisypairs import algebra, model_selection, reduction
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import Positive
-from noisypairs.estimators.defaults import default_classifier
+from noisypairs.estimators.inner.defaults import default_classifier
 from noisypairs.estimators.pointwise import HeldOut, PointwiseClassifier, check_signal
 from noisypairs.model_selection import NoiseFamily
 from noisypairs.noise import NoiseModel

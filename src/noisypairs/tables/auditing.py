@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from noisypairs.audit import Audit, Summary, Triangles
+from noisypairs.pairs.audit import Audit, Summary, Triangles
 
 if TYPE_CHECKING:
     from noisypairs.tables.table import PairTable
 
 
 def audit_table(table: PairTable, most_pairs: int) -> Audit:
-    """Count what `noisypairs.audit.Audit` reports; nothing here is as large as the pairs."""
+    """Count what `noisypairs.pairs.audit.Audit` reports; nothing here is as large as the pairs."""
     degree = table.degrees()
     yes, total, self_pairs, member = _stream_facts(table)
     sizes = np.bincount(member)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.columns import clean_ids
+from noisypairs.pairs.columns import clean_ids
 
 
 class Batch(NamedTuple):

@@ -15,8 +15,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from noisypairs import answers
-from noisypairs.columns import clean_ids, id_array, read_columns
+from noisypairs.pairs import answers
+from noisypairs.pairs.columns import clean_ids, id_array, read_columns
 from noisypairs.tables.engine import fetch, load_arrow, load_ibis
 from noisypairs.tables.source import Source
 

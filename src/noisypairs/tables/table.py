@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.audit import Audit
-from noisypairs.columns import check_index, check_labels, clean_ids, id_array
 from noisypairs.pairs import Labels, Pairs
+from noisypairs.pairs.audit import Audit
+from noisypairs.pairs.columns import check_index, check_labels, clean_ids, id_array
 from noisypairs.reduction import ItemCounts
 from noisypairs.tables import sums
 from noisypairs.tables.auditing import audit_table

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from noisypairs import algebra, printed
+from noisypairs import algebra
 from noisypairs.algebra import Formula
 from noisypairs.errors import NotIdentifiable
-from noisypairs.noise import LabelingNoise, NoiseModel
+from noisypairs.noise import LabelingNoise, NoiseModel, printed
 from noisypairs.theory import bounds, rules
 from noisypairs.theory.complexity import ModelClass
 

@@ -1,0 +1,392 @@
+"""A crowd as a whole: the annotator table, agreement, gold, and the answers without somebody.
+
+`annotators.annotator_table` judges by the classes inferred from all answers. Beside it stand
+numbers that need no such inference (agreement with others on the same pair, errors on pairs whose
+truth is known) and what leaving people out would change.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy import stats
+from sklearn.exceptions import ConvergenceWarning
+
+from noisypairs.algebra import Array
+from noisypairs.annotators import AnnotatorRow, AnnotatorTable, annotator_table
+from noisypairs.errors import NotIdentifiable
+from noisypairs.estimation import Interval, dyadic_mean, wilson
+from noisypairs.inference.graph import PairGraph
+from noisypairs.pairs import Pairs
+
+#: Truth of an answer's pair where it is unknown.
+UNKNOWN = -1
+#: Annotators left out one by one, the least informative first: each costs one propagation.
+MOST_DROPPED = 200
+#: Levels that a feature is split into, and answers that a level needs to be shown.
+N_LEVELS, FEWEST_ANSWERS = 4, 30
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How one annotator agrees with the others on the same pairs.
+
+    ``n`` counts own answers on pairs that somebody else answered too; ``share`` is the mean share
+    of the others' answers that agree, ``kappa`` = (share − chance)/(1 − chance) with the agreement
+    by chance of two who say "same" as often as these do. None where n = 0 or chance = 1.
+    """
+
+    n: int
+    share: Interval | None
+    kappa: Interval | None
+
+
+@dataclass(frozen=True)
+class GoldRates:
+    """Errors on pairs of known truth, by counting; an interval is None where no such pair is."""
+
+    n_same: int
+    n_different: int
+    similar_flip: Interval | None
+    dissimilar_flip: Interval | None
+
+
+@dataclass(frozen=True)
+class FeatureLevel:
+    """Answers on pairs with at least one item of this level, and the expected share of wrong."""
+
+    feature: str
+    level: str
+    n_answers: int
+    wrong: Interval
+
+
+@dataclass(frozen=True)
+class Crowd:
+    """All that is known of the annotators; lists are in the order of ``table.rows``.
+
+    ``alpha`` is Krippendorff's chance-corrected agreement of all, ``rest_accuracy`` the expected
+    share of right answers without each one, ``without_suspects`` the crowd's row when all suspects
+    are left out and everything is inferred anew (None: nobody is suspect, or ``without_note`` says
+    why not).
+    """
+
+    table: AnnotatorTable
+    agreement: list[Agreement]
+    alpha: float | None
+    gold: list[GoldRates] | None
+    rest_accuracy: list[float | None]
+    without_suspects: AnnotatorRow | None
+    without_note: str
+    by_feature: list[FeatureLevel]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return one flat dict per annotator, intervals as three entries."""
+        records = []
+        for r, row in enumerate(self.table.rows):
+            one = row.to_dict() | {"right_without": self.rest_accuracy[r]}
+            shared = self.agreement[r]
+            one |= {"shared_answers": shared.n}
+            one |= _spread("agreement", shared.share) | _spread("kappa", shared.kappa)
+            if self.gold is not None:
+                gold = self.gold[r]
+                one |= {"gold_same": gold.n_same, "gold_different": gold.n_different}
+                one |= _spread("gold_similar_flip", gold.similar_flip)
+                one |= _spread("gold_dissimilar_flip", gold.dissimilar_flip)
+            records.append(one)
+        return records
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, ready for JSON."""
+        after = self.without_suspects
+        return self.table.to_dict() | {
+            "annotators": self.to_records(),
+            "agreement_alpha": self.alpha,
+            "suspects": self.table.suspects,
+            "crowd_without_suspects": None if after is None else after.to_dict(),
+            "without_suspects_note": self.without_note,
+            "by_feature": [
+                {"feature": one.feature, "level": one.level, "answers": one.n_answers}
+                | _spread("wrong", one.wrong)
+                for one in self.by_feature
+            ],
+        }
+
+
+def judge_crowd(
+    pairs: Pairs,
+    X: Any = None,
+    features: pd.DataFrame | None = None,
+    *,
+    labels: Mapping[int, Hashable] | None = None,
+    truth: NDArray[np.int8] | None = None,
+    n_classes: int = 2,
+    level: float = 0.95,
+    random_state: int = 0,
+) -> Crowd:
+    """Judge everybody who answered.
+
+    ``X`` (n_items, d) are numeric features and ``features`` the columns as people know them;
+    ``labels`` known classes of items, ``truth`` (n_pairs,) known answers: 1 same, 0 different,
+    −1 unknown. With labels alone the truth of pairs follows.
+
+    >>> from noisypairs import datasets
+    >>> rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1}
+    >>> simulated = datasets.simulated_crowd(100, 2, 20, 30, **rates, random_state=0)
+    >>> found = judge_crowd(simulated.pairs)
+    >>> found.table.suspects, found.without_suspects.informativeness.estimate > 0.75
+    ([12, 18], True)
+    """
+    truth = None if truth is None else truth[pairs.left != pairs.right]
+    pairs = pairs.without_self_pairs()
+    settings: dict[str, Any] = {"n_classes": n_classes, "level": level}
+    settings |= {"gold": labels or None, "random_state": random_state}
+    whole, alpha = agreement(pairs, level), krippendorff_alpha(pairs)
+    try:
+        table = _judged(pairs, X, n_drop=MOST_DROPPED, **settings)
+    except NotIdentifiable as error:
+        told = "cannot be had: no pair was answered twice" if alpha is None else f"is {alpha:.2f}"
+        raise NotIdentifiable(
+            f"nobody can be told from a spammer: {error}. It looks as if all annotators answered "
+            f"without looking; their chance-corrected agreement {told} (0 is chance, 1 perfect)"
+        ) from error
+    if truth is None and labels:
+        truth = truth_from_labels(pairs, labels)
+    after, note = _without_suspects(pairs, X, table, settings)
+    return Crowd(
+        table,
+        whole,
+        alpha,
+        None if truth is None else gold_rates(pairs, truth, level),
+        rest_accuracy(pairs, table),
+        after,
+        note,
+        [] if features is None else errors_by_feature(pairs, table.item_proba, features, level),
+    )
+
+
+def agreement(pairs: Pairs, level: float = 0.95) -> list[Agreement]:
+    """Return each annotator's agreement with the others on the same unordered pairs.
+
+    Own answers count equally, however many others there are; several own answers on one pair are
+    not compared with each other. Intervals: Wilson with ``n`` own answers, and the same limits
+    corrected for chance, the chance taken as it is.
+
+    >>> pairs = Pairs([0, 0, 1], [1, 1, 2], [1, 1, 0], annotator=["ann", "bob", "ann"])
+    >>> [(one.n, one.share.estimate) for one in agreement(pairs)]
+    [(1, 1.0), (1, 1.0)]
+    """
+    who, edge = _who(pairs), PairGraph.from_pairs(pairs).edge_of_answer
+    R = len(np.asarray(pairs.annotator_names))
+    mine = np.unique(edge.astype(np.int64) * R + who, return_inverse=True)[1]
+    proper = edge >= 0
+    others = np.bincount(edge[proper])[edge] - np.bincount(mine)[mine]
+    same = np.where(proper, pairs.same, False).astype(float)
+    yes = np.bincount(edge[proper], same[proper])[edge] - np.bincount(mine, same)[mine]
+    shared = proper & (others > 0)
+    rate = yes[shared] / others[shared]  # share of the others who say "same"
+    agrees = np.where(pairs.same[shared], rate, 1.0 - rate)
+    values = (np.ones(len(rate)), agrees, same[shared], rate)
+    sums = [np.bincount(who[shared], value, minlength=R).tolist() for value in values]
+    return [_agreement(n, hit, own, their, level) for n, hit, own, their in zip(*sums, strict=True)]
+
+
+def _agreement(n: float, hit: float, own: float, their: float, level: float) -> Agreement:
+    if n == 0:
+        return Agreement(0, None, None)
+    share = wilson(min(hit, n), n, level)
+    p, q = own / n, their / n
+    chance = p * q + (1.0 - p) * (1.0 - q)
+    if chance > 1.0 - 1e-9:
+        return Agreement(int(n), share, None)
+    ends = [(end - chance) / (1.0 - chance) for end in (share.estimate, share.low, share.high)]
+    return Agreement(int(n), share, Interval(ends[0], ends[1], ends[2], level))
+
+
+def krippendorff_alpha(pairs: Pairs) -> float | None:
+    """Return Krippendorff's α of the two answers over all pairs asked twice or more, or None.
+
+    α = 1 − D_o / D_e: observed disagreement over that of answers dealt out at random.
+
+    >>> krippendorff_alpha(Pairs([0, 0, 1, 1], [1, 1, 2, 2], [1, 1, 0, 0]))
+    1.0
+    """
+    pairs = pairs.without_self_pairs()
+    edge = PairGraph.from_pairs(pairs).edge_of_answer
+    asked = np.bincount(edge)
+    yes = np.bincount(edge, pairs.same)[asked > 1]
+    asked = asked[asked > 1]
+    total, same = float(asked.sum()), float(yes.sum())
+    if total == 0 or same in (0.0, total):
+        return None
+    observed = float((2 * yes * (asked - yes) / (asked - 1)).sum()) / total
+    return 1.0 - observed / (2 * same * (total - same) / (total * (total - 1)))
+
+
+def truth_from_labels(pairs: Pairs, labels: Mapping[int, Hashable]) -> NDArray[np.int8]:
+    """Return 1 for answers on two items known to be of one class, 0 of two, −1 else, (n_pairs,).
+
+    >>> truth_from_labels(Pairs([0, 1], [1, 2], [1, 1]), {0: "cat", 1: "dog"}).tolist()
+    [0, -1]
+    """
+    code = np.full(pairs.n_items, UNKNOWN)
+    names = np.unique(np.array([str(name) for name in labels.values()]), return_inverse=True)[1]
+    code[np.fromiter(labels, dtype=np.intp)] = names
+    left, right = code[pairs.left], code[pairs.right]
+    known = (left >= 0) & (right >= 0) & (pairs.left != pairs.right)
+    return np.where(known, left == right, UNKNOWN).astype(np.int8)
+
+
+def truth_from_answers(
+    pairs: Pairs, ids: Sequence[str], gold: Pairs, gold_ids: Sequence[str]
+) -> NDArray[np.int8]:
+    """Return the known answer to each answer's pair, 1 same, 0 different, −1 unknown, (n_pairs,).
+
+    ``ids`` and ``gold_ids`` name the items of the two; a pair that gold calls both is refused.
+
+    >>> gold = Pairs([0], [1], [False])
+    >>> asked = Pairs([0, 1], [1, 2], [1, 1])
+    >>> truth_from_answers(asked, ["a", "b", "c"], gold, ["b", "a"]).tolist()
+    [0, -1]
+    """
+    place = {name: k for k, name in enumerate(ids)}
+    moved = np.array([place.get(name, UNKNOWN) for name in gold_ids], dtype=np.int64)
+    left, right = moved[gold.left], moved[gold.right]
+    usable = (left >= 0) & (right >= 0) & (left != right)
+    if not usable.any():
+        raise ValueError("no pair of the gold file is about two items of the pairs: check the ids")
+    known = np.unique(np.stack([_keys(left, right, len(ids)), gold.same])[:, usable], axis=1)
+    if len(np.unique(known[0])) < known.shape[1]:
+        raise ValueError("the gold file calls one pair both same and different: keep one of them")
+    asked = _keys(pairs.left.astype(np.int64), pairs.right.astype(np.int64), len(ids))
+    at = np.minimum(np.searchsorted(known[0], asked), known.shape[1] - 1)
+    return np.where(known[0][at] == asked, known[1][at], UNKNOWN).astype(np.int8)
+
+
+def _keys(left: NDArray[np.int64], right: NDArray[np.int64], n: int) -> NDArray[np.int64]:
+    keys: NDArray[np.int64] = np.minimum(left, right) * n + np.maximum(left, right)
+    return keys
+
+
+def gold_rates(pairs: Pairs, truth: NDArray[np.int8], level: float = 0.95) -> list[GoldRates]:
+    """Return each annotator's errors on pairs of known truth (n_pairs,), with Wilson's intervals.
+
+    >>> pairs = Pairs([0, 0, 0], [1, 2, 2], [1, 1, 0], annotator=["ann", "ann", "bob"])
+    >>> [str(one.dissimilar_flip) for one in gold_rates(pairs, np.array([1, 0, -1], np.int8))]
+    ['1.000 [0.207, 1.000]', 'None']
+    """
+    who, R = _who(pairs), len(np.asarray(pairs.annotator_names))
+    found = []
+    for is_same in (1, 0):
+        here = truth == is_same
+        wrong = here & (pairs.same != bool(is_same))
+        found.append([np.bincount(who[mask], minlength=R) for mask in (wrong, here)])
+    (wrong_s, total_s), (wrong_d, total_d) = found
+    rows = zip(wrong_s.tolist(), total_s.tolist(), wrong_d.tolist(), total_d.tolist(), strict=True)
+    return [
+        GoldRates(
+            n_s,
+            n_d,
+            wilson(w_s, n_s, level) if n_s else None,
+            wilson(w_d, n_d, level) if n_d else None,
+        )
+        for w_s, n_s, w_d, n_d in rows
+    ]
+
+
+def rest_accuracy(pairs: Pairs, table: AnnotatorTable) -> list[float | None]:
+    """Return the expected share of right answers among those of everybody else, (R,).
+
+    The classes are kept as inferred from all answers, so this is exact arithmetic on the table and
+    an approximation to inferring them anew; None where nobody else answered.
+    """
+    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
+    given = np.bincount(_who(pairs), weight, minlength=len(table))
+    right = given * np.array([row.accuracy for row in table])
+    rest = given.sum() - given
+    shares = (right.sum() - right) / np.maximum(rest, 1e-300)
+    return [float(share) if left > 0 else None for share, left in zip(shares, rest, strict=True)]
+
+
+def errors_by_feature(
+    pairs: Pairs, item_proba: Array, features: pd.DataFrame, level: float = 0.95
+) -> list[FeatureLevel]:
+    """Return how often answers are wrong by levels of the item features, worst spread first.
+
+    An answer's chance to be wrong follows from the beliefs about its two items (n_items, K), taken
+    as independent. Numbers are cut at their quartiles, words into their most frequent levels. Only
+    the five features whose levels differ most, in standard errors, are kept.
+    """
+    same = np.einsum("nk,nk->n", item_proba[pairs.left], item_proba[pairs.right])
+    wrong = np.where(pairs.same, 1.0 - same, same)
+    found: list[tuple[float, list[FeatureLevel]]] = []
+    for name in features.columns:
+        levels = []
+        for text, items in _levels(features[name]):
+            touched = np.flatnonzero(items[pairs.left] | items[pairs.right])
+            if len(touched) >= FEWEST_ANSWERS:
+                mean, low, high = dyadic_mean(pairs.select(touched), wrong[touched], level)
+                limits = Interval(mean, max(low, 0.0), min(high, 1.0), level)
+                levels.append(FeatureLevel(str(name), text, len(touched), limits))
+        if len(levels) > 1:
+            found.append((_contrast(levels, level), levels))
+    found.sort(key=lambda one: -one[0])
+    return [row for _, levels in found[:5] for row in levels]
+
+
+def _levels(column: pd.Series) -> list[tuple[str, NDArray[np.bool_]]]:
+    if pd.api.types.is_numeric_dtype(column) and column.nunique() > N_LEVELS:
+        cut = pd.qcut(column, N_LEVELS, duplicates="drop")
+        return [(str(one), np.asarray(cut == one)) for one in cut.cat.categories]
+    texts = column.astype(str)
+    return [(str(one), np.asarray(texts == one)) for one in texts.value_counts().index[:N_LEVELS]]
+
+
+def _contrast(levels: list[FeatureLevel], level: float) -> float:
+    """Return the largest difference between two levels, in standard errors."""
+    z = float(stats.norm.ppf(0.5 + level / 2))
+    best = min(levels, key=lambda one: one.wrong.estimate).wrong
+    worst = max(levels, key=lambda one: one.wrong.estimate).wrong
+    error = np.hypot(best.high - best.estimate, worst.high - worst.estimate) / z
+    return float((worst.estimate - best.estimate) / max(error, 1e-9))
+
+
+def _judged(pairs: Pairs, X: Any, **settings: Any) -> AnnotatorTable:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return annotator_table(pairs, X, **settings)
+
+
+def _without_suspects(
+    pairs: Pairs, X: Any, table: AnnotatorTable, settings: dict[str, Any]
+) -> tuple[AnnotatorRow | None, str]:
+    """Infer everything anew from the answers of those who are not suspect, once for all of them."""
+    if not table.suspects:
+        return None, "nobody is suspect"
+    bad = np.isin(np.asarray(pairs.annotator_names)[_who(pairs)], table.suspects)
+    if bad.all():
+        return None, "everybody is suspect: no answer would be left"
+    try:
+        return _judged(pairs.select(~bad), X, n_drop=0, **settings).crowd, ""
+    except NotIdentifiable as error:
+        return None, f"the answers left say too little: {error}"
+
+
+def _who(pairs: Pairs) -> NDArray[np.int32]:
+    if pairs.annotator is None:
+        raise ValueError(
+            "the pairs do not say who answered: name the column of annotators (--annotator NAME)"
+        )
+    return pairs.annotator
+
+
+def _spread(name: str, interval: Interval | None) -> dict[str, float | None]:
+    if interval is None:
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
+    return {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}

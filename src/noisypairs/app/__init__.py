@@ -1,0 +1,1 @@
+"""For people with files: reading, checking, fitting, planning, reports and experiments."""

@@ -1,0 +1,388 @@
+"""What a data set holds, what is wrong with it, and which methods can learn from it.
+
+`check` turns a `Dataset` into a `Checkup`: counts of the answers, the noise with intervals, the
+prior, the signal |a − b| that point-wise methods live on, broken triangles seen against expected
+ones, and a verdict per method. It computes; printing is the command line's.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from noisypairs import algebra, reduction
+from noisypairs.algebra import Array
+from noisypairs.app.files import Dataset
+from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
+from noisypairs.estimation import (
+    Interval,
+    RateEstimate,
+    estimate_prior,
+    rates_from_gold,
+    rates_from_repeats,
+    same_share,
+)
+from noisypairs.estimators import JointPairClassifier
+from noisypairs.estimators.pointwise import check_signal
+from noisypairs.noise import NoiseModel
+from noisypairs.pairs import Pairs
+from noisypairs.pairs.audit import Audit
+
+Step = Callable[[str], None]
+Outlook = Literal["works", "doubtful", "fails", "not tried"]
+
+N_STEPS = 4
+N_REDRAWN = 12
+"""How often answers are redrawn to see how many triangles break under the estimated noise."""
+
+ENOUGH_PAIRS = 500_000
+"""Pairs of a `PairTable` that the joint learner, rates by counting and triangles are tried on."""
+
+FAR = 4.0
+"""Standard deviations by which broken triangles differ from the expected before it is said."""
+
+
+@dataclass(frozen=True)
+class NoiseFound:
+    """The noise of the answers: how it was found, both flip rates, the prior and the signal.
+
+    `prior` is that of class 1, the larger class unless classes are known; None if it cannot be
+    told. `signal` is |a − b| = |P(same | class 1) − P(same | class 0)|, for two classes only, and
+    `inflation` = 1/(a − b)², how many answers are worth one labelled item to a point-wise method.
+    `accuracy` is the share of items whose class the features alone predict rightly; `no_prior`
+    says why there is no prior, if so.
+    """
+
+    how: str
+    similar_flip: Interval
+    dissimilar_flip: Interval
+    prior: Interval | None
+    signal: float | None
+    inflation: float | None
+    accuracy: Interval | None = None
+    no_prior: str | None = None
+
+
+@dataclass(frozen=True)
+class TrianglesExpected:
+    """The share of closed triangles that is broken, and what the estimated noise predicts."""
+
+    closed: int
+    seen: float
+    expected: float
+    spread: float
+
+    @property
+    def beyond(self) -> float:
+        """How many standard deviations more (or, negative, fewer) are broken than expected."""
+        return (self.seen - self.expected) / self.spread
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a method can learn from these pairs, and why or why not."""
+
+    method: str
+    outlook: Outlook
+    reason: str
+
+
+@dataclass(frozen=True)
+class Checkup:
+    """Everything `noisypairs check` has to say; `to_dict` gives plain JSON values."""
+
+    dataset: Dataset
+    audit: Audit
+    features: tuple[tuple[str, str, str], ...]
+    noise: NoiseFound | None
+    no_noise: str | None
+    triangles: TrianglesExpected | None
+    methods: tuple[Verdict, ...]
+    problems: tuple[str, ...]
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return nested dictionaries of plain values, ready for JSON."""
+        data = self.dataset
+        names = ("name", "kind", "treatment")
+        return {
+            "format": data.format,
+            "sources": [dict(source) for source in data.sources],
+            "columns": asdict(data.columns),
+            "mapping": data.mapping,
+            "notes": data.notes,
+            "known_classes": len(data.pairs.labels),
+            "audit": self.audit.to_dict(),
+            "features": [dict(zip(names, row, strict=True)) for row in self.features],
+            "noise": None if self.noise is None else asdict(self.noise),
+            "no_noise": self.no_noise,
+            "triangles": None
+            if self.triangles is None
+            else asdict(self.triangles) | {"beyond": self.triangles.beyond},
+            "methods": [asdict(verdict) for verdict in self.methods],
+            "problems": list(self.problems),
+            "seed": self.seed,
+        }
+
+
+def check(
+    dataset: Dataset,
+    *,
+    fit: bool = True,
+    n_classes: int = 2,
+    seed: int = 0,
+    step: Step = lambda _: None,
+) -> Checkup:
+    """Check a data set; with `fit` the joint learner estimates noise and prior from the features.
+
+    Without a fit (or features) the rates come from known classes or repeated answers, if any.
+    """
+    if n_classes < 2:
+        raise ValueError(f"n_classes={n_classes}: expected at least 2 classes")
+    step("counting answers")
+    pairs, report = reduction.sampled_answers(dataset.pairs, ENOUGH_PAIRS), dataset.pairs.audit()
+    plans = _plans(dataset)
+    joint = Verdict("joint", "not tried", "no fit was asked for")
+    found, beliefs, why = None, None, None
+    if fit and dataset.features is not None and any(kind != "constant" for _, kind, _ in plans):
+        step("fitting the joint learner")
+        found, noise, beliefs, joint = _fitted(dataset, pairs, n_classes, seed, step)
+        why = None if found else joint.reason
+    elif fit:
+        joint = Verdict("joint", "fails", "there are no features to learn from")
+    if found is None:
+        found, noise, reason = _counted(pairs)
+        why = None if found else f"{why}; {reason}" if why else reason
+    step("redrawing triangles")
+    triangles = None
+    if found is not None and noise is not None:
+        asked = _with_triangles(dataset.pairs, report, beliefs)
+        triangles = expected_triangles(*asked[:2], noise, asked[2], found.prior, seed)
+    methods = (joint, *_pointwise(dataset.pairs, found, noise, n_classes))
+    problems = (*_problems(dataset, report), *_triangle_problem(triangles))
+    return Checkup(dataset, report, plans, found, why, triangles, methods, problems, seed)
+
+
+def _plans(dataset: Dataset) -> tuple[tuple[str, str, str], ...]:
+    """Return (name, kind, treatment) of every feature column."""
+    if dataset.features is None:
+        return ()
+    from noisypairs.app.encoding import describe
+
+    return tuple((plan.name, plan.kind, plan.note) for plan in describe(dataset.features))
+
+
+def _fitted(
+    dataset: Dataset, pairs: Pairs, n_classes: int, seed: int, step: Step
+) -> tuple[NoiseFound | None, NoiseModel | None, Array | None, Verdict]:
+    """Let the joint learner find noise and prior; say whether it could."""
+    from noisypairs.app.encoding import item_encoder
+
+    X = item_encoder(dataset.features).fit_transform(dataset.features)
+    model = JointPairClassifier(n_classes=n_classes, random_state=seed)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            model.fit(X, pairs)
+        except ValueError as error:
+            return None, None, None, Verdict("joint", "fails", str(error))
+        step("redrawing answers for intervals")
+        limits = model.intervals(X, pairs)
+    doubts = [str(w.message) for w in said if issubclass(w.category, NotIdentifiableWarning)]
+    outlook: Outlook = "doubtful" if doubts else "works"
+    accuracy = limits["accuracy"]
+    reason = (
+        doubts[0]
+        if doubts
+        else (
+            f"features alone predict an estimated {accuracy.estimate:.1%} of the items rightly "
+            f"[{accuracy.low:.1%}, {accuracy.high:.1%}]"
+        )
+    )
+    signal = None
+    if n_classes == 2:
+        signal = abs(algebra.signal(model.noise_.same_probability(), model.prior_))
+    found = NoiseFound(
+        f"joint learner, {model.noise_model_} noise, {n_classes} classes",
+        limits["similar_flip"],
+        limits["dissimilar_flip"],
+        limits["prior"] if n_classes == 2 else None,
+        signal,
+        _inflation(signal),
+        accuracy,
+        None if n_classes == 2 else f"{n_classes} classes have no single prior",
+    )
+    return found, model.noise_, model.item_proba_, Verdict("joint", outlook, reason)
+
+
+def _inflation(signal: float | None) -> float | None:
+    return None if not signal else 1.0 / signal**2
+
+
+def _counted(pairs: Pairs) -> tuple[NoiseFound | None, NoiseModel | None, str]:
+    """Find the rates by counting, from known classes, else from repeated answers."""
+    reasons = []
+    for how, estimate in _counters(pairs):
+        try:
+            rates = estimate()
+        except ValueError as error:
+            reasons.append(f"{how}: {error}")
+            continue
+        noise = rates.noise()
+        prior, no_prior = _prior(pairs, noise)
+        signal = None
+        if prior is not None:
+            share = float(np.clip(prior.estimate, 1e-6, 1 - 1e-6))  # every answer may be "same"
+            signal = abs(algebra.signal(noise.same_probability(), share))
+        limits = rates.similar_flip, rates.dissimilar_flip
+        found = NoiseFound(how, *limits, prior, signal, _inflation(signal), no_prior=no_prior)
+        return found, noise, ""
+    return None, None, "; ".join(reasons)
+
+
+def _counters(pairs: Pairs) -> Iterator[tuple[str, Callable[[], RateEstimate]]]:
+    if pairs.labels:
+        yield "items of known class", lambda: rates_from_gold(pairs)
+    yield "repeated answers", lambda: rates_from_repeats(pairs)
+    yield "repeated answers, one common rate", lambda: rates_from_repeats(pairs, equal_rates=True)
+
+
+def _prior(pairs: Pairs, noise: NoiseModel) -> tuple[Interval | None, str | None]:
+    """Return the share of the larger of two classes, or why there is none."""
+    try:
+        return estimate_prior(pairs, noise).choose("majority"), None
+    except ValueError as error:
+        return None, str(error)
+
+
+def _pointwise(
+    pairs: Pairs, found: NoiseFound | None, noise: NoiseModel | None, n_classes: int
+) -> tuple[Verdict, ...]:
+    """Judge the two learners that need a − b ≠ 0 by the rule they judge themselves by."""
+    names = ("weighted", "correction")
+    if n_classes != 2:
+        reason = f"made for two classes, not {n_classes}"
+        return tuple(Verdict(name, "fails", reason) for name in names)
+    if found is None or noise is None or found.prior is None or found.signal is None:
+        reason = "the noise or the prior is not known, so neither is the signal |a − b|"
+        return tuple(Verdict(name, "not tried", reason) for name in names)
+    prior = float(np.clip(found.prior.estimate, 1e-6, 1 - 1e-6))
+    outlook: Outlook = "works"
+    pooled = reduction.pooled_answers(pairs)
+    total = pooled.n_pairs if pooled.weight is None else float(pooled.weight.sum())
+    reason = (
+        f"the signal |a − b| = {found.signal:.3f} is {found.signal * np.sqrt(2 * total):.0f} times "
+        "its own error"
+    )
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", NotIdentifiableWarning)
+        try:
+            check_signal(noise, prior, pairs)
+        except NotIdentifiable as error:
+            outlook, reason = "fails", str(error)
+    if said:
+        outlook, reason = "doubtful", str(said[0].message)
+    return tuple(Verdict(name, outlook, reason) for name in names)
+
+
+def _with_triangles(
+    pairs: Any, report: Audit, beliefs: Array | None
+) -> tuple[Pairs, Audit, Array | None]:
+    """Return pairs in memory with their audit and beliefs: of a large table, among some items.
+
+    A sample of the pairs would hold next to no triangles.
+    """
+    if not hasattr(pairs, "among_some_items"):
+        return pairs, report, beliefs
+    some, items = pairs.among_some_items(ENOUGH_PAIRS)
+    return some, some.audit(), None if beliefs is None else beliefs[items]
+
+
+def expected_triangles(
+    pairs: Pairs,
+    report: Audit,
+    noise: NoiseModel,
+    beliefs: Array | None,
+    prior: Interval | None,
+    seed: int,
+) -> TrianglesExpected | None:
+    """Return the broken share of triangles beside that of answers redrawn under the noise.
+
+    Classes are drawn from `beliefs`, shape (n_items, K), else independently from the prior;
+    answers from the noise, on the same pairs, so that repeats and weights count as they do in the
+    audit. None without triangles, or without any knowledge of the classes.
+    """
+    seen = report.triangles.broken_share
+    if seen is None or (beliefs is None and prior is None):
+        return None
+    if beliefs is None:
+        assert prior is not None
+        share = prior.estimate
+        beliefs = np.tile([1.0 - share, share], (pairs.n_items, 1))
+    rng = np.random.default_rng(seed)
+    shares = []
+    for _ in range(N_REDRAWN):
+        below = np.cumsum(beliefs, axis=1)[:, :-1]
+        classes = (rng.random((pairs.n_items, 1)) > below).sum(axis=1)
+        answers = noise.corrupt(classes, pairs.left, pairs.right, beliefs.shape[1], rng)
+        redrawn = Pairs(pairs.left, pairs.right, answers, pairs.n_items, weight=pairs.weight)
+        shares.append(redrawn.audit().triangles.broken_share or 0.0)
+    # A share of n triangles is never surer than that of n independent ones … nor exactly sure.
+    closed = report.triangles.closed
+    least = np.sqrt(max(seen * (1 - seen), 1 / closed) / closed)
+    spread = max(float(np.std(shares, ddof=1)), float(least))
+    return TrianglesExpected(closed, seen, float(np.mean(shares)), spread)
+
+
+def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
+    """Yield what is wrong with the answers, worst first, each with what to do."""
+    pairs = reduction.pooled_answers(dataset.pairs)
+    if report.same_share in (0.0, 1.0):
+        only = "same" if report.same_share else "different"
+        yield f"every answer is {only!r}: nothing can be learnt before both answers occur"
+    elif same_share(pairs).high < 0.5:
+        yield (
+            f"only {report.same_share:.1%} of the answers are 'same', which two classes without "
+            "noise never give: there are more than two classes (--classes 3), or the pairs were "
+            "not drawn at random (then the share says nothing about the prior), or many same pairs "
+            "were called different"
+        )
+    lost = report.unknown + report.unsure
+    if lost > 0.1 * (lost + report.n_pairs):
+        yield f"{lost:,} of {lost + report.n_pairs:,} answers are unusable: see the notes"
+    if report.isolated_items:
+        yield (
+            f"{report.isolated_items:,} of {report.n_items:,} items were never compared with "
+            "another: they are predicted from features alone"
+        )
+    groups = report.components - report.isolated_items
+    if groups > 1:
+        yield (
+            f"the pairs fall into {groups:,} separate groups of items (largest: "
+            f"{report.largest_component:,}): without features nothing links their classes. Ask "
+            "some pairs across groups"
+        )
+    if report.degree is not None and 2 * report.n_pairs < 2 * report.n_items:
+        yield (
+            f"{report.n_pairs:,} answers for {report.n_items:,} items are few: below one per item "
+            "the answers alone cannot tell classes, and noise can hardly be estimated"
+        )
+    if report.n_annotators == 1:
+        yield "a single annotator gave every answer: his or her own bias cannot be seen"
+
+
+def _triangle_problem(triangles: TrianglesExpected | None) -> Iterator[str]:
+    if triangles is None or abs(triangles.beyond) < FAR:
+        return
+    facts = (
+        f"{triangles.seen:.1%} of {triangles.closed:,} triangles are broken, expected "
+        f"{triangles.expected:.1%} ± {triangles.spread:.1%}"
+    )
+    if triangles.beyond > 0:
+        yield f"{facts}: errors gather on certain items or annotators, or the noise is understated"
+    else:
+        yield f"{facts}: answers about the same items are not independent of each other"

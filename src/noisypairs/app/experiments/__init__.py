@@ -1,0 +1,14 @@
+"""The paper's tables and figures, and the ones it should have had: specs, runs, records, report.
+
+`grids` lists the `Spec` of every cell, `run` turns specs into lines of a record file, `report`
+turns records into tables and figures. See ``noisypairs reproduce --help``.
+"""
+
+from __future__ import annotations
+
+from noisypairs.app.experiments.grids import EXPERIMENTS, Choice, plan
+from noisypairs.app.experiments.records import load_records
+from noisypairs.app.experiments.run import Run, run
+from noisypairs.app.experiments.spec import METHODS, Spec
+
+__all__ = ["EXPERIMENTS", "METHODS", "Choice", "Run", "Spec", "load_records", "plan", "run"]

@@ -1,0 +1,251 @@
+"""From a folder of records to something worth reading: one HTML file, tables, figures, CSV.
+
+`build` gathers named blocks of text and pictures from the records; `write_report` makes files of
+them, `update_docs` puts them between the markers of a Markdown page and leaves its prose alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from noisypairs.app.experiments import figures, tables
+from noisypairs.app.experiments.paper import FIGURE2
+from noisypairs.app.experiments.records import (
+    FolderMismatch,
+    configuration_of,
+    load_records,
+    write_whole,
+)
+from noisypairs.app.experiments.spec import METHODS
+from noisypairs.app.experiments.tables import Records
+from noisypairs.app.report.page import Block, Page, figure, paragraph, table
+from noisypairs.errors import did_you_mean
+
+GENERATOR = "noisypairs report"
+DOCS_PAGE, DOCS_FIGURES = "reproduction.md", "figures"
+_MARKED = re.compile(r"(<!-- begin (?P<name>[^>]+?) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
+LEGEND = (
+    "Accuracy on test items in percent, mean ± s.e. over the splits, class names matched "
+    "for every method; in brackets the published number and the difference. Bold or ●: within 1 % "
+    "of the best at these rates, best P-N and clean S-D aside. Where a method refused, the larger "
+    "class for every item was counted."
+)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table of text under its title, written out once and rendered in every format."""
+
+    title: str
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything that a folder has to tell: named tables and figures, and where they come from."""
+
+    configuration: Mapping[str, Any]
+    records: Records
+    grids: Mapping[str, Grid]
+    pictures: Mapping[str, str]
+
+
+def build(folder: Path) -> Report:
+    """Read a folder of ``noisypairs reproduce`` and make its tables and figures."""
+    configuration, records = configuration_of(folder), load_records(folder)
+    if not records:
+        raise FolderMismatch(f"{folder} holds no record yet: run noisypairs reproduce first")
+    drawn = {
+        "figure2": figures.figure2(records),
+        "figure3": figures.figure3(records),
+        "efficiency": figures.efficiency(records),
+    }
+    pictures = {name: svg for name, svg in drawn.items() if svg is not None}
+    return Report(configuration, records, dict(_grids(records)), pictures)
+
+
+def _grids(records: Records) -> Iterable[tuple[str, Grid]]:
+    for number, family in ((1, "pairing"), (2, "labeling")):
+        for density in tables.densities(records, number):
+            lines = tables.paper_table(records, number, density)
+            title = f"Table {number}: {family} noise, {density:g} pairs per training item"
+            rows = tuple(map(tuple, tables.text_rows(lines)))
+            yield f"table{number}-{density:g}", Grid(title, tables.HEADINGS, rows)
+    if rows := _figure2_rows(records):
+        headings = ("noise", "method", "ours", "published")
+        yield "figure2-numbers", Grid("Figure 2: accuracy on 3,000 test items", headings, rows)
+    names, needed = tables.pairs_needed(records)
+    if needed:
+        title = "Pairs per item from which on a method is within 2 points of true labels"
+        yield "efficiency-needed", Grid(title, tuple(names), tuple(map(tuple, needed)))
+    yield "time", Grid("Seconds per fit", *_times(records))
+
+
+def _figure2_rows(records: Records) -> tuple[tuple[str, ...], ...]:
+    rows = []
+    for (family, method), published in FIGURE2.items():
+        found = tables.summary(
+            record
+            for spec, record in records.items()
+            if (spec.dataset, spec.family, spec.method) == ("gaussians", family, method)
+        )
+        if found is not None:
+            error = f" ± {found.error:.2f}" if found.repeats > 1 else ""
+            ours = f"{found.mean:.2f}{error} (draws: {found.repeats})"
+            rows.append((family, METHODS[method], ours, f"{published:g}"))
+    return tuple(rows)
+
+
+def _times(records: Records) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
+    """Return mean seconds by data set and method; the first that needs the tuning pays for it."""
+    spent: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for spec, record in records.items():
+        times = spent.setdefault((spec.dataset, spec.model), {})
+        times.setdefault(spec.method, []).append(record.seconds)
+    rows = []
+    for (dataset, model), times in spent.items():
+        means = (f"{fmean(times[m]):.1f}" if m in times else "–" for m in METHODS)
+        rows.append((dataset, model, *means))
+    return ("data set", "model", *METHODS.values()), tuple(rows)
+
+
+def provenance(report: Report) -> Grid:
+    """Return what was run and on what: versions, seeds, data source and hash."""
+    known = report.configuration
+    seeds = sorted({spec.seed for spec in report.records})
+    rows = [
+        ("records", f"{len(report.records):,}"),
+        ("seeds", f"{seeds[0]} to {seeds[-1]}"),
+        *((name, str(value)) for name, value in known["decides"].items()),
+        *((name, str(value)) for name, value in known.get("environment", {}).items()),
+    ]
+    for name, data in known["data"].items():
+        digests = ", ".join(f"{path}: {digest}" for path, digest in data["sha256"].items())
+        rows.append((f"table {name}", f"from {data['source']}; sha256 {digests}"))
+    return Grid("What was run", ("what", "value"), tuple(rows))
+
+
+def page(report: Report) -> str:
+    """Return the report as one self-contained HTML file."""
+    whole = Page(
+        "Learning from noisy similar and dissimilar data, reproduced",
+        lead=f"{len(report.records):,} results beside the published ones. {LEGEND}",
+        generator=GENERATOR,
+    )
+    for grid in report.grids.values():
+        if grid.headings == tables.HEADINGS:
+            note = "● within 1 % of the best at these rates."
+            whole.section(grid.title, *_upright(grid), note=note)
+        else:
+            whole.section(grid.title, table(grid.headings, grid.rows))
+    for name, svg in report.pictures.items():
+        whole.section(CAPTIONS[name][0], figure(svg, CAPTIONS[name][1]))
+    origin = provenance(report)
+    tuned = "Times are wall-clock; the first tuned method of a problem pays for the tuning of all."
+    return whole.section(origin.title, table(origin.headings, origin.rows), paragraph(tuned)).html()
+
+
+def _standing_alone(svg: str) -> str:
+    """Return a picture as a file of its own: outside the page it has no font to inherit."""
+    return svg.replace("<svg ", '<svg font-family="sans-serif" ', 1) + "\n"
+
+
+def _upright(grid: Grid) -> Iterator[Block]:
+    """Yield one table per data set, methods below each other: a page is not as wide as the row."""
+    for dataset in dict.fromkeys(row[0] for row in grid.rows):
+        mine = [row for row in grid.rows if row[0] == dataset]
+        headings = ["method", *(f"rates {row[1]}" for row in mine)]
+        rows = [
+            [name, *(_marked(row[column]) for row in mine)]
+            for column, name in enumerate(grid.headings[3:], start=3)
+        ]
+        yield table(headings, rows, caption=f"{dataset}, {mine[0][2]} splits", numeric=())
+
+
+def _marked(word: str) -> str:
+    return ("● " if word.startswith("**") else "") + word.replace("**", "")
+
+
+CAPTIONS = {
+    "figure2": (
+        "Figure 2: the two Gaussians",
+        "Prior .2, 10,000 pairs of 20,000 items; a logistic linear model, rates and prior given. "
+        "Top: no noise. Bottom: pairing and labeling noise of .4. Lines are the learnt rules, "
+        "with their accuracy on 3,000 test items.",
+    ),
+    "figure3": (
+        "Figure 3: banana",
+        "Left: accuracy against the symmetric noise rate at 20 pairs per item. Right: against the "
+        "number of pairs, for three rates (dotted: joint). Dashed: trained on the true classes.",
+    ),
+    "efficiency": (
+        "How many pairs does each method need",
+        "Accuracy in percent against pairs per training item, both rates .2, default estimators, "
+        "at most 1,500 training items. Dashed: trained on the true classes.",
+    ),
+}
+
+
+def write_report(report: Report, out: Path, *, force: bool = False) -> list[Path]:
+    """Write report.html, results.csv, tables (.md, .tex) and figures (.svg); return their paths."""
+    files = {"report.html": page(report), "results.csv": tables.as_csv(report.records)}
+    for name, grid in report.grids.items():
+        files[f"{name}.md"] = tables.markdown(grid.headings, grid.rows) + "\n"
+        bold = [[re.sub(r"\*\*(.*?)\*\*", r"\\textbf{\1}", w) for w in row] for row in grid.rows]
+        files[f"{name}.tex"] = tables.latex(grid.headings, bold) + "\n"
+    files |= {f"{name}.svg": _standing_alone(svg) for name, svg in report.pictures.items()}
+    taken = [name for name in files if (out / name).exists()]
+    if taken and not force:
+        raise FolderMismatch(
+            f"{out} already holds {', '.join(taken[:3])}{' …' * (len(taken) > 3)}: add --force to "
+            "write them anew, or give another folder with --out"
+        )
+    out.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        write_whole(out / name, text)
+    return [out / name for name in files]
+
+
+def update_docs(report: Report, docs: Path) -> Path:
+    """Renew what stands between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` of the page.
+
+    Names are those of `build`'s tables and figures, and "what". Everything else stays as it is; a
+    table or figure without records is left as it was.
+    """
+    path = docs / DOCS_PAGE
+    if not path.is_file():
+        raise FolderMismatch(f"{path} does not exist: --docs takes the folder that holds it")
+    blocks = {name: tables.markdown(g.headings, g.rows) for name, g in report.grids.items()}
+    origin = provenance(report)
+    blocks["what"] = tables.markdown(origin.headings, origin.rows)
+    for name in report.pictures:
+        blocks[name] = f"![{CAPTIONS[name][1]}]({DOCS_FIGURES}/reproduction-{name}.svg)"
+
+    def renewed(match: re.Match[str]) -> str:
+        name = match["name"]
+        if name not in blocks:
+            if name not in KNOWN_BLOCKS:
+                raise FolderMismatch(
+                    f"{path} has a marker {name!r}: {did_you_mean(name, KNOWN_BLOCKS)}"
+                )
+            return match[0]
+        return f"{match[1]}{blocks[name]}\n{match[3]}"
+
+    text = _MARKED.sub(renewed, path.read_text(encoding="utf-8"))
+    (docs / DOCS_FIGURES).mkdir(exist_ok=True)
+    for name, svg in report.pictures.items():
+        write_whole(docs / DOCS_FIGURES / f"reproduction-{name}.svg", _standing_alone(svg))
+    write_whole(path, text)
+    return path
+
+
+KNOWN_BLOCKS = (
+    *(f"table{number}-{density}" for number in (1, 2) for density in (20, 2)),
+    *("figure2", "figure2-numbers", "figure3", "efficiency", "efficiency-needed", "time", "what"),
+)

@@ -1,0 +1,169 @@
+"""Run specs and keep their records: in parallel, with one thread each, going on where it stopped.
+
+The unit of parallel work is the group of specs of one problem, which share data and tuning; every
+method appends its own record as it finishes. Nothing here names a joblib backend, so
+``joblib.parallel_config`` chooses where the groups run. A result depends on its spec alone.
+"""
+
+from __future__ import annotations
+
+import platform
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from noisypairs import __version__, datasets
+from noisypairs.app.experiments.learners import Learners
+from noisypairs.app.experiments.problem import make_problem
+from noisypairs.app.experiments.records import (
+    RECORDS,
+    Record,
+    append,
+    load_records,
+    open_folder,
+)
+from noisypairs.app.experiments.spec import Spec
+from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
+from noisypairs.metrics import accuracy_up_to_names
+
+#: Raised whenever a change makes results of the same spec come out differently.
+PROTOCOL = 1
+PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "joblib")
+Group = tuple[Spec, ...]
+#: How a problem's size turns into time, roughly: thousands of training items of the large tables.
+_ITEMS = {"adult": 37.0, "magic": 14.0, "gaussians": 15.0, "banana": 4.0, "spambase": 3.5}
+
+
+@dataclass(frozen=True)
+class Run:
+    """How far a run is: specs asked for, done before it began, done now, and the time left."""
+
+    total: int
+    before: int
+    done: int
+    seconds_left: float | None
+    latest: str
+
+
+def run(
+    specs: Sequence[Spec],
+    folder: Path,
+    *,
+    seed: int = 0,
+    n_jobs: int | None = None,
+    resume: bool = False,
+    progress: Callable[[Run], None] = lambda _: None,
+) -> dict[Spec, Record]:
+    """Run the specs that the folder has no record of yet; return the records of all of them.
+
+    ``progress`` is called at the start and after every group. Raises `FolderMismatch` if the folder
+    holds another configuration, or records while ``resume`` is False.
+    """
+    open_folder(folder, configuration(specs, seed), resume)
+    known = load_records(folder)
+    groups = grouped(spec for spec in specs if spec not in known)
+    before = sum(spec in known for spec in specs)
+    progress(Run(len(specs), before, 0, None, ""))
+    left, start, done = sum(map(cost, groups)), time.monotonic(), 0
+    whole = left
+    work = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
+        delayed(run_group)(group, folder / RECORDS) for group in groups
+    )
+    for group in work:
+        left, done = left - cost(group), done + len(group)
+        passed = time.monotonic() - start
+        remaining = passed * left / max(whole - left, 1e-9)
+        progress(Run(len(specs), before, done, remaining, _name(group)))
+    records = load_records(folder)
+    return {spec: records[spec] for spec in specs}
+
+
+def run_group(group: Group, path: Path) -> Group:
+    """Run the specs of one problem on one thread, appending each record; return the group."""
+    with threadpool_limits(1):
+        for record in records_of(group):
+            append(path, record)
+    return group
+
+
+def records_of(group: Group) -> Iterator[Record]:
+    """Yield the record of each spec of one problem as it is done."""
+    learners = Learners(group[0], make_problem(group[0]))
+    for spec in group:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("always", NotIdentifiableWarning)
+            record = _record(spec, learners)
+        said = sorted({str(warning.message) for warning in caught})
+        yield Record(**{**vars(record), "details": {**record.details, "warnings": said}})
+
+
+def _record(spec: Spec, learners: Learners) -> Record:
+    problem, start, refused = learners.problem, time.perf_counter(), None
+    n_pairs = 0 if spec.density == 0 else problem.pairs.n_pairs
+    details: dict[str, Any] = {"n_train": len(problem.y), "n_test": len(problem.y_test)}
+    details |= {"n_pairs": n_pairs}
+    try:
+        predict, found = learners.fit(spec.method)
+        accuracy = accuracy_up_to_names(problem.y_test, predict(problem.X_test))
+        details |= found
+    except NotIdentifiable as error:
+        accuracy, refused = problem.larger_class, str(error)
+    seconds = round(time.perf_counter() - start, 3)
+    return Record(spec, accuracy, "matched", refused, seconds, details)
+
+
+def grouped(specs: Iterable[Spec]) -> list[Group]:
+    """Return the specs by problem, dearest first, so that no long group is left for the end."""
+    groups: dict[tuple[Any, ...], list[Spec]] = {}
+    for spec in specs:
+        groups.setdefault(spec.problem(), []).append(spec)
+    return sorted(map(tuple, groups.values()), key=cost, reverse=True)
+
+
+def cost(group: Group) -> float:
+    """Return about how long a group takes, in no unit: what the time left is reckoned by."""
+    first = group[0]
+    items = _ITEMS.get(first.dataset, 1.0)
+    network = 3.0 if first.model == "network" else 0.2
+    tuned = {"t-loss", "t-loss-printed", "weighted"} & {spec.method for spec in group}
+    joint = any(spec.method == "joint" for spec in group)
+    return (len(group) + 5 * bool(tuned)) * network * min(items, 4.0) + 2.0 * joint * items
+
+
+def configuration(specs: Sequence[Spec], seed: int) -> dict[str, Any]:
+    """Return what decides the results, and on what they were computed; reads every table."""
+    tables = dict.fromkeys(spec.dataset for spec in specs)
+    data = {}
+    for name in tables:
+        if name != "gaussians":
+            bunch = datasets.load(name, return_X_y=False)
+            data[name] = {"source": bunch.source, "sha256": bunch.sha256}
+    return {
+        "decides": {"noisypairs": __version__, "protocol": PROTOCOL, "seed": seed},
+        "data": data,
+        "environment": {"python": platform.python_version(), **_versions()},
+    }
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
+
+
+def _name(group: Group) -> str:
+    first = group[0]
+    rates = "" if first.family == "clean" else f" {first.rates}"
+    return f"{first.dataset}, {first.family}{rates}, {first.density:g} per item, seed {first.seed}"

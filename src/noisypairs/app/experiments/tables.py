@@ -1,0 +1,234 @@
+"""From records to the rows of Tables 1 and 2 and of the efficiency table, in three languages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean, stdev
+
+from noisypairs.app.experiments.grids import EFFICIENCY_RATES, EFFICIENCY_ROWS, cell
+from noisypairs.app.experiments.paper import ROWS, Row
+from noisypairs.app.experiments.records import Record
+from noisypairs.app.experiments.spec import METHODS, Spec
+
+Records = Mapping[Spec, Record]
+#: Columns that compete for bold print; the first two are what they are measured against.
+COMPETING = tuple(method for method in METHODS if method not in ("pn", "sd-clean"))
+#: Bold is within so many points of the best of its row, as in the paper.
+NEAR_BEST = 1.0
+#: How near to the true labels a method must come in ``efficiency``, in points.
+NEAR_CLEAN = 2.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Mean accuracy over the repeats in percent, beside the published one."""
+
+    mean: float
+    error: float  # standard error, NaN for a single repeat
+    repeats: int
+    refused: int
+    published: float | None
+    bold: bool = False
+
+    @property
+    def difference(self) -> float | None:
+        """Return ours minus published, in points."""
+        return None if self.published is None else self.mean - self.published
+
+    def ours(self) -> str:
+        """Return mean and standard error as text, with a count of refusals.
+
+        >>> Cell(76.54, 0.52, 3, 1, 75.0).ours()
+        '76.5 ± 0.5 [1 refused]'
+        """
+        error = "" if math.isnan(self.error) else f" ± {self.error:.1f}"
+        refused = f" [{self.refused} refused]" if self.refused else ""
+        return f"{self.mean:.1f}{error}{refused}"
+
+    def beside(self) -> str:
+        """Return the published number and the difference as text, empty where there is none.
+
+        >>> Cell(76.54, 0.52, 3, 0, 75.0).beside()
+        '75.0, +1.5'
+        """
+        if self.published is None or self.difference is None:
+            return ""
+        return f"{self.published:.1f}, {self.difference:+.1f}"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A row of a table: data set, rates, and its cells by method (None: not run)."""
+
+    row: Row
+    cells: dict[str, Cell | None]
+
+    @property
+    def repeats(self) -> int:
+        """Return the largest number of repeats behind a cell."""
+        return max((found.repeats for found in self.cells.values() if found), default=0)
+
+
+def summary(records: Iterable[Record], published: float | None = None) -> Cell | None:
+    """Return mean and standard error of some records, None if there are none.
+
+    >>> summary([]) is None
+    True
+    """
+    found = list(records)
+    if not found:
+        return None
+    values = [100.0 * record.accuracy for record in found]
+    error = stdev(values) / math.sqrt(len(values)) if len(values) > 1 else math.nan
+    refused = sum(record.refused is not None for record in found)
+    return Cell(fmean(values), error, len(values), refused, published)
+
+
+def by_setting(records: Records) -> dict[Spec, list[Record]]:
+    """Return the records of all repeats by their spec at seed 0."""
+    found: dict[Spec, list[Record]] = {}
+    for spec, record in records.items():
+        found.setdefault(replace(spec, seed=0), []).append(record)
+    return found
+
+
+def paper_table(records: Records, number: int, density: float) -> list[Line]:
+    """Return the rows of Table 1 or 2 at one density that have a record."""
+    found = by_setting(records)
+    lines = []
+    for row in ROWS:
+        if row.table == number:
+            specs = {m: cell(row.dataset, row.family, row.rates, m, density, 0) for m in METHODS}
+            cells = {m: summary(found.get(s, ()), row.published.get(m)) for m, s in specs.items()}
+            if any(specs[m] in found for m in METHODS if m != "pn"):
+                lines.append(Line(row, stressed(cells)))
+    return lines
+
+
+def stressed(cells: Mapping[str, Cell | None]) -> dict[str, Cell | None]:
+    """Return the cells with those within a point of the best competing one in bold."""
+    competing = [found.mean for m, found in cells.items() if found and m in COMPETING]
+    best = max(competing, default=math.inf)
+    return {
+        m: found and replace(found, bold=m in COMPETING and found.mean >= best - NEAR_BEST)
+        for m, found in cells.items()
+    }
+
+
+def densities(records: Records, number: int) -> list[float]:
+    """Return the densities at which there are records of a table, largest first."""
+    family = {row.family for row in ROWS if row.table == number}
+    found = {s.density for s in records if s.family in family and s.model == "network"}
+    return sorted(found, reverse=True)
+
+
+def text_rows(lines: Sequence[Line], bold: str = "**{}**") -> list[list[str]]:
+    """Return cells of text: data set, rates, repeats, then "ours (published, difference)"."""
+    rows = []
+    for line in lines:
+        texts = []
+        for found in line.cells.values():
+            ours = "–" if found is None else found.ours()
+            ours = bold.format(ours) if found is not None and found.bold else ours
+            beside = found.beside() if found else ""
+            texts.append(f"{ours} ({beside})" if beside else ours)
+        rates = f"({line.row.rates[0]:g}, {line.row.rates[1]:g})"
+        rows.append([line.row.dataset, rates, str(line.repeats), *texts])
+    return rows
+
+
+HEADINGS = ("data set", "rates", "repeats", *METHODS.values())
+
+
+def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table.
+
+    >>> print(markdown(["a", "b"], [["1", "2"]]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    lines = [headings, *rows]
+    text = ["| " + " | ".join(line) + " |" for line in lines]
+    return "\n".join([text[0], "|" + "---|" * len(headings), *text[1:]])
+
+
+def latex(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    r"""Return a LaTeX tabular; \textbf is passed through, all else is plain text.
+
+    >>> print(latex(["a"], [["1 ± 2"]]))
+    \begin{tabular}{l}
+    a \\
+    \hline
+    1 $\pm$ 2 \\
+    \end{tabular}
+    """
+    swaps = (("±", r"$\pm$"), ("–", "--"), ("−", "$-$"), ("%", r"\%"))
+
+    def line(words: Sequence[str]) -> str:
+        text = " & ".join(words)
+        for old, new in swaps:
+            text = text.replace(old, new)
+        return text + r" \\"
+
+    body = [line(headings), r"\hline", *map(line, rows)]
+    return "\n".join([rf"\begin{{tabular}}{{{'l' * len(headings)}}}", *body, r"\end{tabular}"])
+
+
+def as_csv(records: Records) -> str:
+    """Return every record as a line of CSV."""
+    buffer = io.StringIO()
+    names = ["dataset", "family", "rate_1", "rate_2", "method", "density", "seed", "model"]
+    names += ["rows", "told", "accuracy", "names", "refused", "seconds", "n_pairs"]
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(names)
+    for spec, record in sorted(records.items()):
+        fields = [spec.dataset, spec.family, *spec.rates, spec.method, spec.density, spec.seed]
+        fields += [spec.model, spec.rows, spec.told, record.accuracy, record.names]
+        fields += [record.refused or "", record.seconds, record.details.get("n_pairs", "")]
+        writer.writerow(fields)
+    return buffer.getvalue()
+
+
+def efficiency_curves(records: Records) -> dict[str, dict[str, list[tuple[float, Cell]]]]:
+    """Return {data set: {method: [(pairs per item, accuracy), …]}} of ``efficiency``.
+
+    best P-N has one point, at density 0; methods that no noise can change stand there too.
+    """
+    curves: dict[str, dict[str, list[tuple[float, Cell]]]] = {}
+    for spec, found in sorted(by_setting(records).items()):
+        mean = summary(found)
+        wanted = spec.model == "kernel" and spec.rows == EFFICIENCY_ROWS and mean is not None
+        if wanted and spec.rates in (EFFICIENCY_RATES, (0.0, 0.0)):
+            points = curves.setdefault(spec.dataset, {}).setdefault(spec.method, [])
+            points.append((spec.density, mean))  # type: ignore[arg-type]
+    return curves
+
+
+def pairs_needed(records: Records) -> tuple[list[str], list[list[str]]]:
+    """Return headings and rows: pairs per item from which a method stays near the true labels."""
+    methods = [method for method in METHODS if method != "pn"]
+    rows = []
+    for dataset, curves in efficiency_curves(records).items():
+        if "pn" not in curves:
+            continue
+        clean = curves["pn"][0][1]
+        texts = [_first_near(curves.get(method, []), clean.mean) for method in methods]
+        rows.append([dataset, clean.ours(), *texts])
+    return ["data set", METHODS["pn"], *(METHODS[method] for method in methods)], rows
+
+
+def _first_near(points: Sequence[tuple[float, Cell]], clean: float) -> str:
+    """Return the density from which on every point is near ``clean``; "> 50" if the last is not."""
+    if not points:
+        return "–"
+    needed = None
+    for density, found in sorted(points, key=lambda point: point[0], reverse=True):
+        if found.mean < clean - NEAR_CLEAN:
+            break
+        needed = density
+    return f"> {max(p[0] for p in points):g}" if needed is None else f"{needed:g}"

@@ -1,0 +1,123 @@
+"""Cells of a column: text where they name something, numbers where they measure something.
+
+A column becomes numbers only if every cell is a plain number; one "007" keeps it text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from noisypairs.app.files.contents import plural
+from noisypairs.pairs.columns import ENDS, SPELLINGS
+
+MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"})
+"""How missing cells are written, in small letters."""
+
+ITEM_NAMES = frozenset(
+    {"id", "item", "item_id", "itemid", "unique_id", "uid", "key", "item_name", "record_id"}
+)
+"""Names of the column that identifies an item, whatever the case."""
+
+_ID_NAMES = ITEM_NAMES | SPELLINGS["annotator"] | {name for couple in ENDS for name in couple}
+_AMBIGUOUS = frozenset({"x", "y", "a", "b", "i", "j", "first", "second"})
+
+_LEADING_ZERO = re.compile(r"[+-]?0\d")
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
+
+
+def looks_like_id(name: str) -> bool:
+    """Whether a column of this name holds names of items or people, not amounts.
+
+    >>> [looks_like_id(name) for name in ("Item_A", "worker_id", "photo_id", "width", "x")]
+    [True, True, True, False, False]
+    """
+    plain = name.strip().lower()
+    return (plain in _ID_NAMES - _AMBIGUOUS) or plain.endswith(("_id", " id")) or name == "ID"
+
+
+def as_text(values: pd.Series) -> pd.Series:
+    """Return cells as stripped text: missing ones "", whole numbers without ".0".
+
+    >>> as_text(pd.Series([7.0, None, " a"], dtype=object)).tolist()
+    ['7', '', 'a']
+    """
+    return pd.Series([_text(value) for value in values.tolist()], values.index, dtype=object)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value.strip()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace").strip()
+    if isinstance(value, float):
+        if value != value:
+            return ""
+        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+    if value is None or value is pd.NA or value is pd.NaT:
+        return ""
+    return str(value).strip()
+
+
+def typed(
+    frame: pd.DataFrame, keep: Collection[str] = (), decimal_comma: bool = False
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the columns as numbers, booleans or text (missing: None), and what had to be mended.
+
+    Columns in `keep` are left as they are. Infinite numbers become missing.
+
+    >>> frame = pd.DataFrame({"w": ["1", "2e3"], "c": ["007", "x"], "b": ["", "3"]})
+    >>> typed(frame)[0].dtypes.tolist()
+    [dtype('int64'), dtype('O'), dtype('float64')]
+    """
+    columns, notes = {}, []
+    for name in frame.columns:
+        values = frame[name]
+        if name in keep:
+            columns[name] = values
+            continue
+        if values.dtype.kind not in "biufM" or pd.api.types.is_extension_array_dtype(values.dtype):
+            values = _typed_column(values, decimal_comma)
+        if values.dtype.kind == "f" and (endless := np.isinf(values.to_numpy())).any():
+            values = values.mask(endless)
+            many = plural(int(endless.sum()), "infinite number")
+            notes.append(f"column {name!r}: {many} read as missing")
+        columns[name] = values
+    return pd.DataFrame(columns, index=frame.index), notes
+
+
+def _typed_column(values: pd.Series, decimal_comma: bool) -> pd.Series:
+    texts = as_text(values).to_numpy()
+    small = np.array([text.lower() for text in texts], dtype=object)
+    present = np.array([text not in MISSING for text in small], dtype=bool)
+    found = texts[present]
+    distinct = set(small[present].tolist())
+    if distinct and present.all() and distinct <= {"true", "false"}:
+        return pd.Series(small == "true", values.index, dtype=bool)
+    if decimal_comma and distinct and all(map(_DECIMAL_COMMA.fullmatch, found)):
+        found = np.array([text.replace(",", ".") for text in found], dtype=object)
+    numbers = _numbers(found)
+    if numbers is None or not found.size:
+        # Nothing present at all: a column of missing numbers is easier to drop than one of text.
+        if not found.size:
+            return pd.Series(np.full(texts.size, np.nan), values.index)
+        return pd.Series(np.where(present, texts, None), values.index, dtype=object)
+    if present.all() and (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2**53:
+        return pd.Series(numbers.astype(np.int64), values.index)
+    full = np.full(texts.size, np.nan)
+    full[present] = numbers
+    return pd.Series(full, values.index)
+
+
+def _numbers(texts: np.ndarray[Any, Any]) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    """Return plain numbers, or None if any text is not one or has leading zeros."""
+    if any(_LEADING_ZERO.match(text) or "_" in text for text in texts):
+        return None
+    try:
+        return texts.astype(np.float64)
+    except ValueError:
+        return None

@@ -1,0 +1,210 @@
+"""The bytes of a file and the text in them: what cannot be read is refused by name, line and fix.
+
+Compressed files are unpacked, byte order marks removed and other encodings recognised; each of
+these leaves a note. Binary files, folders and archives are refused with what to do instead.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import TypedDict
+
+GZIP, PARQUET, ZIP, NUMPY = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\x93NUMPY"
+
+MAX_UNPACKED = 4 * 2**30
+"""A compressed file that unpacks to more bytes than this is refused: it may be a trap."""
+
+
+class BadFile(ValueError):
+    """A file cannot be read as what it should hold; the message names file, place and fix."""
+
+
+class Source(TypedDict):
+    """Where data came from: path as given, size in bytes, SHA-256 and number of rows."""
+
+    path: str
+    bytes: int
+    sha256: str
+    rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """What a file holds: its unpacked bytes, the digest of what lies on disk, and notes."""
+
+    path: Path
+    data: bytes
+    size: int
+    sha256: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether the bytes are a zip archive, as .npz files and Excel workbooks are."""
+        return self.data.startswith(ZIP)
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether the bytes begin as a Parquet file does."""
+        return self.data.startswith(PARQUET)
+
+    def source(self, rows: int) -> Source:
+        """Return where the data came from, with how many rows were found there."""
+        return {"path": str(self.path), "bytes": self.size, "sha256": self.sha256, "rows": rows}
+
+
+@contextmanager
+def about(path: PathLike[str] | str) -> Iterator[None]:
+    """Put the name of the file before whatever a ValueError or TypeError of the block says.
+
+    >>> with about("pairs.csv"):
+    ...     raise ValueError("no answers")
+    Traceback (most recent call last):
+    noisypairs.app.files.contents.BadFile: pairs.csv: no answers
+    """
+    try:
+        yield
+    except BadFile:
+        raise
+    except (ValueError, TypeError) as error:
+        raise BadFile(f"{path}: {error}") from error
+
+
+def load(path: PathLike[str] | str) -> Content:
+    """Read a file once, unpacked if it is compressed; say plainly why it cannot be read."""
+    path = Path(path)
+    try:
+        packed = path.read_bytes()
+    except FileNotFoundError:
+        raise BadFile(f"{path} does not exist{_neighbour(path)}") from None
+    except IsADirectoryError:
+        raise BadFile(
+            f"{path} is a folder, expected a file: name the file in it (a folder may only hold "
+            "Parquet files or a must-link and a cannot-link list)"
+        ) from None
+    except (OSError, ValueError) as error:  # a path may itself hold a NUL
+        raise BadFile(f"{path} cannot be read: {error}") from error
+    notes: tuple[str, ...] = ()
+    data = packed
+    if packed.startswith(GZIP):
+        data = _unpack(packed, path)
+        if path.suffix.lower() not in (".gz", ".gzip"):
+            notes = (f"{path.name} is gzip-compressed despite its name and was unpacked",)
+    if not data.strip():
+        raise empty(path)
+    return Content(path, data, len(packed), hashlib.sha256(packed).hexdigest(), notes)
+
+
+def empty(path: Path) -> BadFile:
+    """Return the refusal of a file that holds nothing, or nothing but blanks and marks."""
+    return BadFile(f"{path} is empty: expected a header line and rows below it")
+
+
+def _neighbour(path: Path) -> str:
+    """Offer the file of the same folder that is spelt most alike."""
+    from difflib import get_close_matches
+
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return f", nor can its folder {path.parent} be read"
+    near = get_close_matches(path.name, names, n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else f": there is no such file in {path.parent}"
+
+
+def _unpack(packed: bytes, path: Path) -> bytes:
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(packed)) as stream:
+            data = stream.read(MAX_UNPACKED + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise BadFile(
+            f"{path} is a damaged gzip file, or ends too early ({error}): copy or compress it again"
+        ) from error
+    if len(data) > MAX_UNPACKED:
+        raise BadFile(f"{path} unpacks to more than {MAX_UNPACKED:,} bytes: unpack it yourself")
+    return data
+
+
+def decode(content: Content) -> tuple[str, tuple[str, ...]]:
+    r"""Return the text of a file and how it had to be read, or refuse what is no text.
+
+    UTF-8, with or without byte order mark; UTF-16 by its mark; else Windows-1252, with a note.
+
+    >>> decode(Content(Path("a.csv"), b"\xef\xbb\xbfid\nc\xc3\xa9\n", 0, ""))
+    ('id\ncé\n', ('a.csv: byte order mark removed',))
+    """
+    data, name = content.data, content.path.name
+    if content.is_archive:
+        raise BadFile(
+            f"{content.path} is a zip archive or an Excel workbook: export the sheet as CSV, or "
+            "unpack it"
+        )
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        try:
+            return data.decode("utf-16"), (f"{name}: read as UTF-16",)
+        except UnicodeDecodeError as error:
+            raise BadFile(f"{content.path} is damaged UTF-16 text: save it as UTF-8") from error
+    if (at := data.find(b"\0")) >= 0:
+        raise BadFile(
+            f"{content.path} holds a NUL byte on line {line_at(data, at)}: it is no text file, or "
+            "a damaged one. Save it as CSV in UTF-8"
+        )
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _western(content, error.start)
+    if text.startswith("\ufeff"):
+        return text[1:], (f"{name}: byte order mark removed",)
+    return text, ()
+
+
+def _western(content: Content, at: int) -> tuple[str, tuple[str, ...]]:
+    """Read bytes that are not UTF-8 as Windows-1252, which leaves five bytes undefined."""
+    line, byte = line_at(content.data, at), content.data[at]
+    try:
+        text = content.data.decode("cp1252")
+    except UnicodeDecodeError:
+        raise BadFile(
+            f"{content.path} is neither UTF-8 nor Windows-1252: byte {byte:#04x} on line {line} "
+            "fits neither. Save the file as UTF-8"
+        ) from None
+    note = (
+        f"{content.path.name}: not UTF-8 (byte {byte:#04x} on line {line}), so read as "
+        "Windows-1252; save it as UTF-8 if names look wrong"
+    )
+    return text, (note,)
+
+
+def line_at(data: bytes, position: int) -> int:
+    r"""Return the line, counted from 1, on which a byte stands.
+
+    >>> line_at(b"a\nb\nc", 4)
+    3
+    """
+    return data.count(b"\n", 0, position) + 1
+
+
+def plural(count: int, noun: str, several: str | None = None) -> str:
+    """Return a count with its noun.
+
+    >>> plural(1, "row"), plural(2000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {noun if count == 1 else several or noun + 's'}"
+
+
+def some(values: Sequence[object], at_most: int = 4) -> str:
+    """Return up to four values as a list in words.
+
+    >>> some(["a", "b", "c", "d", "e"])
+    "'a', 'b', 'c', 'd', …"
+    """
+    return ", ".join(repr(v) for v in values[:at_most]) + (", …" if len(values) > at_most else "")

@@ -1,0 +1,151 @@
+"""Items and answers that belong together, from files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from noisypairs.app.files import large
+from noisypairs.app.files.answers import Columns, pairs_of, read_judgements
+from noisypairs.app.files.contents import Source
+from noisypairs.app.files.frames import read_table
+from noisypairs.app.files.importers.registry import import_pairs
+from noisypairs.app.files.items import items_of, labels_of
+from noisypairs.pairs import Pairs
+
+AnyPath = PathLike[str] | str
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Items and pairs of them as read from files, with an account of the reading.
+
+    Attributes
+    ----------
+    features : one row per item, without the ids; None if no file holds the items.
+    ids : the items' ids as text; item i of `features` and of `pairs` is ``ids[i]``.
+    pairs : the answers, with annotators, weights and known classes where there are any. Of a file
+        too large to load a `PairTable`, which stands wherever `Pairs` do (`read_dataset`).
+    annotator_names : names behind ``pairs.annotator``, or None.
+    columns : the columns that were used, by name.
+    mapping : how each answer was read, for example {"yes": "same", "no": "different"}.
+    notes : everything that was guessed, mended or left out, in plain English.
+    sources : path, bytes, sha256 and rows of every file.
+    format : the format of the file of pairs, "table" or the name of an importer.
+    """
+
+    features: pd.DataFrame | None
+    ids: list[str]
+    pairs: Pairs
+    annotator_names: list[str] | None
+    columns: Columns
+    mapping: dict[str, str]
+    notes: list[str]
+    sources: list[Source]
+    format: str = "table"
+
+
+def read_dataset(
+    items: AnyPath | None,
+    pairs: AnyPath,
+    columns: Columns = Columns(),  # noqa: B008 -- frozen
+    labels: AnyPath | None = None,
+    format: str | None = None,
+    stream: bool = False,
+) -> Dataset:
+    r"""Read items and pairs from two files; columns not named and the format are guessed.
+
+    Some formats hold the items beside the answers: then `items` may be None or the same file.
+    With `stream`, a table of more than `large.MOST_ROWS` pairs (Parquet, also a folder of it) or
+    `large.MOST_BYTES` bytes (CSV, too) is not loaded: `pairs` is then a `PairTable`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     items, pairs = Path(folder, "items.csv"), Path(folder, "pairs.csv")
+    ...     _ = items.write_text("id,size\n007,1.5\n008,2\n")
+    ...     _ = pairs.write_text("left,right,answer\n7,8,Yes\n8,7,unsure\n")
+    ...     data = read_dataset(items, pairs)
+    >>> data.ids, data.pairs, data.notes[-1]
+    (['007', '008'], Pairs(n_items=2, n_pairs=1, same=1, different=0), "2 ids of pairs.csv
+    matched to items.csv only without leading zeros, '.0', case and blanks, such as '7' to '007'")
+    """
+    if stream and format in (None, "table") and (kind := large.kind_of_large(Path(pairs))):
+        return _streamed(large.read_large(Path(pairs), kind, _path(items), columns), labels)
+    found = import_pairs(Path(pairs), columns, format)
+    judged = read_judgements(found.table, found.columns)
+    if items is None or Path(items) == Path(pairs):
+        read = found.items
+    else:
+        read = items_of(read_table(items), columns.id, judged.ids)
+    where = found.table.path.name if read is None else Path(read.source["path"]).name
+    answers, more = pairs_of(judged, None if read is None else read.ids, where)
+    notes = [*(read.notes if read else []), *found.table.notes, *found.notes, *judged.notes, *more]
+    ids = read.ids if read else [str(name) for name in np.asarray(answers.item_ids)]
+    sources = [*([read.source] if read else []), *found.sources]
+    if labels is not None:
+        table = read_table(labels)
+        classes, said, strangers = labels_of(table, ids, read.id_column if read else None)
+        answers, notes = answers.with_labels(classes), [*notes, *said, *strangers]
+        sources.append(table.source)
+    names = answers.annotator_names
+    return Dataset(
+        features=None if read is None else read.features,
+        ids=ids,
+        pairs=answers,
+        annotator_names=None if names is None else [str(name) for name in names],
+        columns=replace(judged.columns, id=read.id_column if read else None),
+        mapping=judged.mapping,
+        notes=list(dict.fromkeys(notes)),
+        sources=list({source["path"]: source for source in sources}.values()),
+        format=found.format,
+    )
+
+
+def _path(path: AnyPath | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _streamed(found: large.LargePairs, labels: AnyPath | None) -> Dataset:
+    """Return the data set of pairs that stay in their files."""
+    answers: Any = found.pairs  # stands where Pairs do
+    read, notes = found.items, [*(found.items.notes if found.items else []), *found.notes]
+    sources = [*([read.source] if read else []), found.source]
+    if labels is not None:
+        table = read_table(labels)
+        classes, said, strangers = labels_of(table, found.ids, found.columns.id)
+        answers, notes = answers.with_labels(classes), [*notes, *said, *strangers]
+        sources.append(table.source)
+    names = answers.annotator_names
+    return Dataset(
+        features=None if read is None else read.features,
+        ids=found.ids,
+        pairs=answers,
+        annotator_names=None if names is None else [str(name) for name in names],
+        columns=found.columns,
+        mapping=found.mapping,
+        notes=list(dict.fromkeys(notes)),
+        sources=sources,
+    )
+
+
+def read_pairs(
+    pairs: AnyPath,
+    columns: Columns = Columns(),  # noqa: B008 -- frozen
+    format: str | None = None,
+) -> Dataset:
+    r"""Read pairs alone: the items are those the answers name, in order of appearance.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "pairs.csv")
+    ...     _ = file.write_text("left,right,answer,worker\nb,a,yes,w1\na,c,no,w2\n")
+    ...     data = read_pairs(file)
+    >>> data.ids, data.pairs.same.tolist(), data.annotator_names, data.mapping
+    (['b', 'a', 'c'], [True, False], ['w1', 'w2'], {'yes': 'same', 'no': 'different'})
+    """
+    return read_dataset(None, pairs, columns, None, format)

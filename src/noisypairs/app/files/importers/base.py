@@ -1,0 +1,90 @@
+"""What every importer gives: one table of answers in our form, and the items if it has them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from noisypairs.app.files.answers import Columns
+from noisypairs.app.files.contents import BadFile, Source, some
+from noisypairs.app.files.frames import Table
+from noisypairs.app.files.items import Items
+from noisypairs.errors import did_you_mean
+from noisypairs.pairs.columns import ENDS
+
+SIDES = (("left", "right"), ("first", "second"), ("1", "2"), ("a", "b"), ("l", "r"))
+"""Words that tell two columns of a couple apart, as in image_left and image_right."""
+
+
+@dataclass(frozen=True, eq=False)
+class Import:
+    """A table of answers: its columns by role, where it came from, and the items, if it has any."""
+
+    table: Table
+    columns: Columns
+    sources: Sequence[Source]
+    format: str = "table"
+    items: Items | None = None
+    notes: Sequence[str] = ()
+
+
+def answer_table(
+    path: Path,
+    source: Source,
+    columns: Mapping[str, Sequence[Any]],
+    place: Callable[[int], str],
+    notes: Sequence[str] = (),
+) -> Table:
+    """Return columns of equal length as a table of answers."""
+    frame = pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()})
+    return Table(path, frame, source, place, notes=tuple(notes))
+
+
+def has_ends(names: Sequence[str]) -> bool:
+    """Whether two of the names are a couple that `noisypairs.pairs.columns` knows."""
+    plain = {name.strip().lower() for name in names}
+    return any(a in plain and b in plain for a, b in ENDS)
+
+
+def find_couple(names: Sequence[str], columns: Columns, path: Path) -> tuple[str, str]:
+    """Return the two names that hold the items of a pair: those given, else the one couple.
+
+    >>> find_couple(["image1_url", "image2_url", "batch"], Columns(), Path("a.csv"))
+    ('image1_url', 'image2_url')
+    """
+    if columns.left is not None and columns.right is not None:
+        for name in (columns.left, columns.right):
+            if name not in names:
+                raise BadFile(f"{path}: there is no column {name!r}; {did_you_mean(name, names)}")
+        return columns.left, columns.right
+    couples = _couples(names)
+    # A couple of ids names the items; the other couples then describe them.
+    with_id = [couple for couple in couples if re.search(r"(?i)(?<![a-z])id(?![a-z])", couple[0])]
+    couples = with_id or couples
+    if len(couples) != 1:
+        reason = f"more than one ({some(couples)})" if couples else "none"
+        raise BadFile(
+            f"{path}: two columns must name the items of a pair, such as left and right, but "
+            f"there is {reason} among {some(list(names), 12)}. Name them with --left and --right"
+        )
+    return couples[0]
+
+
+def _couples(names: Sequence[str]) -> list[tuple[str, str]]:
+    by_name = {name.strip().lower(): name for name in names}
+    known = [(by_name[a], by_name[b]) for a, b in ENDS if a in by_name and b in by_name]
+    if known:
+        return known
+    found = []
+    for one, other in SIDES:
+        kind = r"\d" if one.isdigit() else "[a-z]"
+        mark = re.compile(rf"(?<!{kind}){one}(?!{kind})")
+        for name in by_name:
+            twins = {name[: m.start()] + other + name[m.end() :] for m in mark.finditer(name)}
+            found += [(by_name[name], by_name[twin]) for twin in twins if twin in by_name]
+    return list(dict.fromkeys(found))

@@ -1,0 +1,263 @@
+"""Items from files: one row per item, the column of ids set apart, the others typed as features."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+
+import numpy as np
+import pandas as pd
+
+from noisypairs.app.files.cells import ITEM_NAMES, MISSING, as_text, typed
+from noisypairs.app.files.contents import BadFile, Source, plural, some
+from noisypairs.app.files.frames import UNNAMED, Table, read_table
+from noisypairs.app.files.matching import loose, match_ids, near_miss
+from noisypairs.errors import did_you_mean
+from noisypairs.pairs.answers import IntArray, factorise
+
+CLASS_NAMES = frozenset(
+    {"label", "class", "category", "target", "y", "truth", "true_class", "gold", "true_label"}
+)
+"""Names of a column that holds the class of an item, whatever the case."""
+
+
+@dataclass(frozen=True, eq=False)
+class Items:
+    """Items as read: typed features, one row per item, and their ids in the same order."""
+
+    features: pd.DataFrame
+    ids: list[str]
+    id_column: str | None
+    source: Source
+    notes: list[str]
+
+
+def read_items(path: PathLike[str] | str, id: str | None = None) -> tuple[pd.DataFrame, list[str]]:
+    r"""Return the features of the items in a file, one row each, and their ids as text.
+
+    The column of ids is the one named, else guessed by name; without one, ids are row numbers
+    counted from 0.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "items.csv")
+    ...     _ = file.write_text("id,size\n007,1\n008,2\n")
+    ...     features, ids = read_items(file)
+    >>> ids, features["size"].tolist()
+    (['007', '008'], [1, 2])
+    """
+    items = items_of(read_table(path), id)
+    return items.features, items.ids
+
+
+def items_of(table: Table, id: str | None = None, asked: Sequence[str] | None = None) -> Items:
+    """Return the items of a table; `asked`, the ids that pairs use, helps to find their column."""
+    if table.frame.empty:
+        raise BadFile(f"{table.path} has a header but no rows: expected one row per item")
+    column, notes = find_ids(table, id, asked)
+    if column is None:
+        ids, kept = [str(k) for k in range(len(table.frame))], np.arange(len(table.frame))
+    else:
+        ids, kept, more = _unique_ids(table, column)
+        notes += more
+    frame = table.frame.drop(columns=[] if column is None else [column]).iloc[kept]
+    features, mended = typed(frame.reset_index(drop=True), (), table.decimal_comma)
+    notes += [f"{table.path.name}: {note}" for note in mended]
+    for name in features.columns:
+        if str(name).lower() in CLASS_NAMES:
+            notes.append(
+                f"{table.path.name}: column {name!r} may be the class itself and is used as a "
+                "feature; take it out, or give it as a file of known classes (--labels)"
+            )
+    return Items(features, ids, column, table.source, [*table.notes, *notes])
+
+
+def find_ids(
+    table: Table, named: str | None, asked: Sequence[str] | None
+) -> tuple[str | None, list[str]]:
+    """Return the column of ids (None: items are numbered by row, from 0) and a note on the guess.
+
+    By name first; among several names, or without any, the column that holds what is asked for.
+    """
+    columns = [str(name) for name in table.frame.columns]
+    if named is not None:
+        if named not in columns:
+            hint = did_you_mean(named, columns)
+            raise BadFile(f"{table.path}: there is no column {named!r} to hold the ids; {hint}")
+        return named, []
+    likely = [name for name in columns if name.strip().lower() in ITEM_NAMES]
+    likely = likely or [name for name in columns if name == UNNAMED.format(1)]
+    if len(likely) > 1:
+        likely = _holding(table, likely, asked) or likely[:1]
+    elif not likely and asked is not None:
+        likely = _holding(table, columns, asked)
+    if likely:
+        return likely[0], [f"{table.path.name}: ids of the items in column {likely[0]!r}"]
+    _check_row_numbers(table, asked)
+    return None, [f"{table.path.name}: no column of ids, so items are numbered by row, from 0"]
+
+
+def _holding(table: Table, columns: Sequence[str], asked: Sequence[str] | None) -> list[str]:
+    """Return the columns, best first, without repeats that hold at least half of the asked ids."""
+    wanted = {loose(name) for name in asked or ()}
+    shares = {}
+    for name in columns:
+        cells = [loose(text) for text in as_text(table.frame[name])]
+        if len(set(cells)) == len(cells):
+            shares[name] = len(wanted.intersection(cells)) / max(len(wanted), 1)
+    good = sorted((name for name in shares if shares[name] >= 0.5), key=lambda n: -shares[n])
+    if len(good) > 1 and shares[good[0]] == shares[good[1]]:
+        raise BadFile(
+            f"{table.path}: columns {some(good)} could each hold the ids of the items: name one "
+            f"with --id {good[0]}"
+        )
+    return good
+
+
+def _check_row_numbers(table: Table, asked: Sequence[str] | None) -> None:
+    """Refuse to number items by row where the ids asked for are no row numbers."""
+    size = len(table.frame)
+    strange = [name for name in asked or () if not (name.isdecimal() and int(name[:18]) < size)]
+    if strange:
+        raise BadFile(
+            f"{table.path}: no column holds the ids that the pairs name, such as "
+            f"{some(strange, 2)}, which are no row numbers below {size} either. The columns begin "
+            f"{_beginnings(table)}: name the one with the ids with --id"
+        )
+
+
+def _beginnings(table: Table) -> str:
+    """Return the first two cells of up to six columns, in words."""
+    shown = [
+        f"{name!r} with {some(as_text(table.frame[name].iloc[:2]).tolist())}"
+        for name in table.frame.columns[:6]
+    ]
+    return ", ".join(shown) + (", …" if table.frame.shape[1] > 6 else "")
+
+
+def _label_ids(table: Table, ids: Sequence[str], id: str | None) -> str:
+    """Return the column of a file of known classes that names items: by name, else by content."""
+    columns = [str(name) for name in table.frame.columns]
+    if id in columns:
+        return str(id)
+    likely = [name for name in columns if name.strip().lower() in ITEM_NAMES]
+    if likely:
+        return likely[0]
+    known = {loose(name) for name in ids}
+    shares = {}
+    for name in columns:
+        if name.strip().lower() not in CLASS_NAMES:
+            cells = [loose(text) for text in as_text(table.frame[name])]
+            shares[name] = sum(cell in known for cell in cells) / max(len(cells), 1)
+    best = max(shares, key=shares.__getitem__, default=None)
+    if best is None or shares[best] < 0.5:
+        raise BadFile(
+            f"{table.path}: no column holds ids of the items such as {some(ids, 2)}; the columns "
+            f"begin {_beginnings(table)}. Expected columns such as {id or 'id'} and class"
+        )
+    return best
+
+
+def _unique_ids(table: Table, column: str) -> tuple[list[str], IntArray, list[str]]:
+    """Return ids, the rows kept and notes; equal rows are merged, others of one id refused."""
+    raw = table.frame[column]
+    texts = as_text(raw)
+    missing = np.flatnonzero([text.lower() in MISSING for text in texts])
+    if missing.size:
+        raise BadFile(
+            f"{table.where(int(missing[0]))}: the id in column {column!r} is missing "
+            f"({plural(missing.size, 'row')} in all): fill it in or take the row out"
+        )
+    notes = []
+    spaced = sum(isinstance(v, str) and v != text for v, text in zip(raw, texts, strict=True))
+    if spaced:
+        notes.append(f"{table.path.name}: blanks around {plural(spaced, 'id')} removed")
+    ids, codes = factorise(texts.to_numpy())
+    first = np.full(len(ids), -1)
+    first[codes[::-1]] = np.arange(codes.size)[::-1]
+    repeats = np.flatnonzero(first[codes] != np.arange(codes.size))
+    if repeats.size:
+        _refuse_conflicts(table, column, repeats, first[codes])
+        notes.append(f"{table.path.name}: {plural(repeats.size, 'repeated row')} left out")
+    return ids, first, notes
+
+
+def _refuse_conflicts(table: Table, column: str, repeats: IntArray, first: IntArray) -> None:
+    """Refuse rows that repeat an id with other values; `first` is the first row of each id."""
+    differs = np.zeros(repeats.size, dtype=bool)
+    for name in table.frame.columns:
+        cells = as_text(table.frame[name]).to_numpy()
+        differs |= cells[repeats] != cells[first[repeats]]
+    if differs.any():
+        row = int(repeats[np.argmax(differs)])
+        raise BadFile(
+            f"{table.where(row)}: the id {table.frame[column].iloc[row]!r} stands already on "
+            f"{table.place(int(first[row]))}, with other values: give each item its own id"
+        )
+
+
+def read_labels(
+    path: PathLike[str] | str, ids: Sequence[str], id: str | None = None
+) -> dict[int, str]:
+    r"""Return the known classes in a file as {position in ids: class name}.
+
+    The columns of ids and classes are guessed by name, `id` (that of the items' own file) first,
+    else by what they hold; two columns need no names. A warning tells of unknown ids.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "known.csv")
+    ...     _ = file.write_text("id,class\nb,cat\na,dog\n")
+    ...     read_labels(file, ["a", "b", "c"])
+    {1: 'cat', 0: 'dog'}
+    """
+    known, _, strangers = labels_of(read_table(path), ids, id)
+    for note in strangers:
+        warnings.warn(note, UserWarning, stacklevel=2)
+    return known
+
+
+def labels_of(
+    table: Table, ids: Sequence[str], id: str | None = None
+) -> tuple[dict[int, str], list[str], list[str]]:
+    """Return known classes by position, notes, and notes on unknown ids, which are left out.
+
+    One item with two classes is refused. `id` is the name of the column of ids in the items' own
+    file, if it has one.
+    """
+    column = _label_ids(table, ids, id)
+    notes = [f"{table.path.name}: ids of the items in column {column!r}"]
+    others = [str(name) for name in table.frame.columns if name != column]
+    named = [name for name in others if name.strip().lower() in CLASS_NAMES] or others
+    if len(named) != 1:
+        raise BadFile(
+            f"{table.path}: columns {some(named, 8)} could each hold the classes: keep the ids and "
+            "one column called class"
+        )
+    texts, classes = as_text(table.frame[column]), as_text(table.frame[named[0]])
+    given = np.array([name.lower() not in MISSING for name in classes], dtype=bool)
+    same, more = match_ids(texts[given], ids, table.path.name, "the items")
+    position = {name: k for k, name in enumerate(ids)}
+    known: dict[int, str] = {}
+    unknown: list[int] = []
+    for row in np.flatnonzero(given).tolist():
+        if texts[row] not in same:
+            unknown.append(row)
+            continue
+        at = position[same[texts[row]]]
+        if known.setdefault(at, classes[row]) != classes[row]:
+            raise BadFile(
+                f"{table.where(row)}: item {texts[row]!r} is {classes[row]!r} here and "
+                f"{known[at]!r} above: an item has one class"
+            )
+    strangers = [
+        f"{table.path.name}: {plural(len(unknown), 'class', 'classes')} of unknown items left out, "
+        f"such as {texts[first]!r}{near_miss(texts[first], ids)} on {table.place(first)}"
+        for first in unknown[:1]
+    ]
+    if not known:
+        raise BadFile(f"{table.path} names no class of any item: expected columns id and class")
+    notes.append(f"{table.path.name}: classes of {plural(len(known), 'item')} in {named[0]!r}")
+    return known, [*table.notes, *notes, *more], strangers

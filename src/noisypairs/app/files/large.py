@@ -1,0 +1,158 @@
+"""Files of pairs too large to load: left where they are, behind a `PairTable`.
+
+What `judgements` does row by row in memory the engine does here: columns are guessed by the same
+rule, words read by the same parser, and what is left out is counted, but no line can be named.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from noisypairs.app.files.answers import Columns
+from noisypairs.app.files.contents import BadFile, Source, about, plural, some
+from noisypairs.app.files.frames import extension, read_table
+from noisypairs.app.files.importers.linkage import link_files
+from noisypairs.app.files.items import Items, items_of
+from noisypairs.tables import PairTable
+from noisypairs.tables.engine import fetch
+from noisypairs.tables.reading import distinct_ids, select_columns
+from noisypairs.tables.source import Files, Kind
+
+#: A table of pairs with more rows (Parquet says how many) or bytes than this is not loaded.
+MOST_ROWS, MOST_BYTES = 5_000_000, 500_000_000
+#: Rows looked at to find the column of the items' ids.
+N_LOOKED_AT = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class LargePairs:
+    """Pairs that stay in their files: the table, the items behind it, and how it was read."""
+
+    pairs: PairTable
+    items: Items | None
+    ids: list[str]
+    columns: Columns
+    mapping: dict[str, str]
+    notes: list[str]
+    source: Source
+
+
+def kind_of_large(path: Path) -> Kind | None:
+    """Return what a table of pairs is written in if it is too large to load, else None."""
+    parts = _parquet_parts(path)
+    if parts:
+        rows, size = _rows(parts), sum(part.stat().st_size for part in parts)
+        return "parquet" if rows > MOST_ROWS or size > MOST_BYTES else None
+    text = path.is_file() and extension(path) in (".csv", ".tsv", ".txt")
+    return "csv" if text and path.stat().st_size > MOST_BYTES else None
+
+
+def _parquet_parts(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path] if path.suffix.lower() in (".parquet", ".pq") else []
+    if not path.is_dir() or link_files(path) is not None:
+        return []
+    found = (p for p in path.rglob("*") if p.suffix.lower() in (".parquet", ".pq"))
+    return sorted(p for p in found if p.is_file() and not p.name.startswith(("_", ".")))
+
+
+def _rows(parts: Sequence[Path]) -> int:
+    """Return how many rows the footers of Parquet files promise."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows = 0
+    for part in parts:
+        try:
+            rows += parquet.read_metadata(part).num_rows
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise BadFile(
+                f"{part} cannot be read as Parquet, it is damaged or cut short "
+                f"({str(error).splitlines()[0]}): write or copy it again"
+            ) from error
+    return rows
+
+
+def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> LargePairs:
+    """Open a table of pairs where it lies; the items, if a file holds them, are loaded."""
+    named: dict[str, Any] = {
+        role: getattr(columns, role) for role in ("left", "right", "same", "annotator")
+    }
+    files = Files.find(path, kind, {}, None)
+    with about(path), files.unchanged():
+        raw, names = select_columns(files.table, named)
+        first = fetch(raw.limit(N_LOOKED_AT).select("left", "right"))
+    asked = [str(v).strip() for end in ("left", "right") for v in first[end].to_pylist()]
+    read = None if items is None else items_of(read_table(items), columns.id, asked)
+    with about(path), files.unchanged():
+        keys = distinct_ids(raw) if read is None else _keys(read.ids, raw, path, asked)
+        table, notes = _opened(path, kind, keys, names)
+    if table.n_pairs == 0:
+        raise BadFile(
+            f"none of the pairs in {path} is about two items of {items}: the first holds "
+            f"{some(list(dict.fromkeys(asked)), 2)}, the second {some(list(keys), 2)}. Name the "
+            "columns that hold the ids with --left, --right and --id"
+        )
+    used = Columns(
+        names["left"],
+        names["right"],
+        names["same"],
+        names.get("annotator"),
+        None if read is None else read.id_column,
+    )
+    source = _source(path, table)
+    ids = [str(key) for key in keys] if read is None else read.ids
+    where = f"{path.name}: {plural(source['rows'], 'row')}, too many to load: read where they lie"
+    return LargePairs(table, read, ids, used, dict(table.mapping), [where, *notes], source)
+
+
+def _keys(ids: list[str], raw: Any, path: Path, asked: Sequence[str]) -> Sequence[Any]:
+    """Return the items' ids in the type of the columns: text, or whole numbers."""
+    if not raw.left.type().is_integer():
+        return ids
+    if ids == [str(k) for k in range(len(ids))]:
+        return range(len(ids))
+    strange = [name for name in ids if not name.lstrip("-").isdecimal()]
+    if strange:
+        raise BadFile(
+            f"{path} names items by whole numbers such as {some(asked, 2)}, but the items have ids "
+            f"such as {some(strange, 2)}: write ids alike in both files"
+        )
+    return [int(name) for name in ids]
+
+
+def _opened(
+    path: Path, kind: Kind, keys: Sequence[Any], names: dict[str, str]
+) -> tuple[PairTable, list[str]]:
+    """Open the table with what cannot be used left out, and say how much that is."""
+    absent = [role for role in ("annotator", "weight") if role not in names]
+    roles: dict[str, Any] = names | dict.fromkeys(absent, False)
+    read = PairTable.from_parquet if kind == "parquet" else PairTable.from_csv
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what it would say stands in the notes
+        table = read(path, items=keys, unsure="drop", drop_unknown=True, **roles)
+    fates = {"unsure": "missing or unsure, left out", "unknown": "left out that name unknown items"}
+    notes = [f"{path.name}: columns {', '.join(f'{r} = {n!r}' for r, n in names.items())}"]
+    for reason, fate in fates.items():
+        if table.dropped[reason]:
+            notes.append(f"{path.name}: {plural(table.dropped[reason], 'answer')} {fate}")
+    return table, notes
+
+
+def _source(path: Path, table: PairTable) -> Source:
+    """Return path, size, digest and rows; the digest of several files is that of their digests."""
+    assert isinstance(table.source, Files)
+    digests = []
+    for name in table.source.paths:
+        with open(name, "rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    one = len(digests) == 1 and path.is_file()
+    digest = digests[0] if one else hashlib.sha256("".join(digests).encode()).hexdigest()
+    size = sum(part[1] for part in table.source.state)
+    rows = table.n_pairs + sum(table.dropped.values())
+    return {"path": str(path), "bytes": size, "sha256": digest, "rows": rows}

@@ -1,0 +1,1 @@
+"""From files to a fitted model and everything worth telling about it."""

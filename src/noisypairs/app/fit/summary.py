@@ -1,0 +1,271 @@
+"""What a fitted pair classifier has to tell, as plain records: classes, noise, doubts, suspects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from noisypairs import metrics
+from noisypairs.algebra import Array, class_prior
+from noisypairs.annotators import AnnotatorTable, annotator_table
+from noisypairs.app.fit.comparison import HeldOut, Trial, noted_warnings
+from noisypairs.errors import NotIdentifiable
+from noisypairs.estimation import Interval, wilson
+from noisypairs.estimators import JointPairClassifier
+from noisypairs.estimators.base import PairClassifier
+from noisypairs.inference import streaming
+from noisypairs.noise import NoiseModel
+from noisypairs.pairs import Pairs
+
+#: Level of every interval; suspect pairs shown; bins of the reliability table; redrawn answers.
+LEVEL, N_SUSPECTS, N_BINS, N_REDRAWN = 0.9, 20, 10, 40
+
+
+@dataclass(frozen=True)
+class ClassSummary:
+    """One class: its name, P(class), and how many of the given items are predicted to be in it."""
+
+    name: str
+    share: float
+    n_items: int
+
+
+@dataclass(frozen=True)
+class NoiseSummary:
+    """How wrong the answers are: P("different" | same), P("same" | different), with intervals.
+
+    Where the method gives no interval, ``low`` and ``high`` are those of the estimate itself.
+    """
+
+    family: str  # "pairing", "labeling", "free"
+    text: str  # the noise model as it prints, e.g. PairingNoise(similar_flip=0.2, …)
+    similar_flip: Interval
+    dissimilar_flip: Interval
+    has_interval: bool
+    same_probability: tuple[tuple[float, ...], ...]  # S, (K, K)
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Held-out answers whose foretold P("same") lies in a bin, and how many were "same"."""
+
+    predicted: float  # mean P("same") in the bin
+    observed: Interval  # share of "same", Wilson's interval
+    n_answers: int
+
+
+@dataclass(frozen=True)
+class SuspectPair:
+    """An answer that is probably wrong, with both items as they stand in the file."""
+
+    left: str
+    right: str
+    answer: str  # "same" or "different"
+    annotator: str | None
+    probability: float  # that the answer is wrong
+    left_features: Mapping[str, str]
+    right_features: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """Noise, prior of the last of two classes, and clean accuracy, each as sure as it can be."""
+
+    noise: NoiseSummary
+    prior: Interval | None
+    accuracy: Interval | None
+    accuracy_how: str
+
+
+def certainty(
+    model: PairClassifier, X: Any, pairs: Pairs, held_out: HeldOut, trial: Trial
+) -> Certainty:
+    """Return noise, prior and accuracy with intervals, by the means that the method offers."""
+    if isinstance(model, JointPairClassifier):
+        found = model.intervals(X, pairs, LEVEL, N_REDRAWN)
+        noise = summarise_noise(model, found["similar_flip"], found["dissimilar_flip"])
+        how = (
+            f"mean belief in the class that features alone predict for an item left out, "
+            f"{N_REDRAWN} times with classes and answers drawn anew ({LEVEL:.0%} interval); it "
+            "takes the model for true"
+        )
+        prior = found["prior"] if len(model.classes_) == 2 else None
+        return Certainty(noise, prior, found["accuracy"], how)
+    rates = mean_rates(model.noise_, shares(model))
+    noise = summarise_noise(model, *(Interval(rate, rate, rate, LEVEL) for rate in rates))
+    return Certainty(noise, _prior(model), *_pointwise_accuracy(model, held_out, trial))
+
+
+def _prior(model: Any) -> Interval | None:
+    """Return the root of the prior equation that the model took."""
+    roots = model.prior_estimate_.roots
+    return min(roots, key=lambda root: abs(root.estimate - model.prior_))  # type: ignore[no-any-return]
+
+
+def _pointwise_accuracy(
+    model: PairClassifier, held_out: HeldOut, trial: Trial
+) -> tuple[Interval | None, str]:
+    if trial.classes is None:
+        return None, f"not estimated: {trial.row.refusal}"
+    how = (
+        "from the noisy answers about items left out, corrected for the noise as estimated "
+        f"({LEVEL:.0%} interval, which leaves the doubt about the noise out)"
+    )
+    return metrics.estimate_accuracy(held_out.pairs, trial.classes, model.noise_, LEVEL), how
+
+
+def summarise_noise(model: Any, similar: Interval, dissimilar: Interval) -> NoiseSummary:
+    """Return the noise of a fitted model with these intervals of its mean rates."""
+    S = model.noise_.same_probability(len(model.classes_))
+    return NoiseSummary(
+        family=str(getattr(model, "noise_model_", model.noise_model)),
+        text=str(model.noise_),
+        similar_flip=similar,
+        dissimilar_flip=dissimilar,
+        has_interval=similar.high > similar.low,
+        same_probability=tuple(tuple(map(float, row)) for row in S),
+    )
+
+
+def shares(model: PairClassifier) -> Array:
+    """Return P(class), shape (K,), in the order of ``classes_``."""
+    return class_prior(model.prior_, len(model.classes_))
+
+
+def mean_rates(noise: NoiseModel, prior: Array) -> tuple[float, float]:
+    """Return (ρ_S, ρ_D) over all pairs drawn at random, whatever the family of the noise.
+
+    ρ_S = 1 − Σ_k π_k² S_kk / Σ_k π_k² and ρ_D the mean of S off the diagonal by π_k π_l.
+
+    >>> from noisypairs import LabelingNoise
+    >>> [round(rate, 6) for rate in mean_rates(LabelingNoise(0.0, 0.5), np.array([0.5, 0.5]))]
+    [0.25, 0.5]
+    """
+    S, together = noise.same_probability(len(prior)), np.outer(prior, prior)
+    one = np.eye(len(prior), dtype=bool)
+    similar = 1.0 - np.average(S[one], weights=together[one])
+    return float(similar), float(np.average(S[~one], weights=together[~one]))
+
+
+def classes(model: PairClassifier, X: Any) -> tuple[ClassSummary, ...]:
+    """Return name, share and number of predicted items of every class."""
+    winner = model.predict(X)
+    return tuple(
+        ClassSummary(str(name), float(share), int((winner == name).sum()))
+        for name, share in zip(model.classes_, shares(model), strict=True)
+    )
+
+
+def suspect_answers(
+    model: PairClassifier, X: Any, pairs: Any, features: pd.DataFrame, ids: list[str]
+) -> tuple[tuple[SuspectPair, ...], int]:
+    """Return the worst answers, and how many of all are more likely wrong than right.
+
+    A `PairTable` is streamed once. Pairs in memory keep their order among equals.
+    """
+    if not hasattr(pairs, "batches"):
+        wrong = wrong_probability(model, X, pairs)
+        return tuple(suspects(wrong, pairs, features, ids)), int((wrong > 0.5).sum())
+    if isinstance(model, JointPairClassifier):
+        worst = model.stream_suspects(pairs, N_SUSPECTS)
+    else:  # Bayes' rule on the pair alone: beliefs without their neighbours
+        eta = model.predict_proba(X)
+        S = model.noise_.same_probability(eta.shape[1])
+        worst = streaming.most_suspect(pairs, eta, S, N_SUSPECTS, depth=1)
+    names = pairs.annotator_names
+    who = None if worst.annotator is None or names is None else names[worst.annotator]
+    few = Pairs(worst.left, worst.right, worst.same, pairs.n_items, annotator=who)
+    return tuple(suspects(worst.wrong, few, features, ids)), worst.n_wrong
+
+
+def wrong_probability(model: PairClassifier, X: Any, pairs: Pairs) -> Array:
+    """Return the probability that each answer is wrong, shape (n_pairs,).
+
+    The joint learner knows it from the whole graph; else it is Bayes' rule on the pair alone: for
+    "same" Σ_{y≠y'} η_y S_yy' η'_y' / ηᵀSη', for "different" Σ_y η_y (1−S_yy) η'_y / (1 − ηᵀSη').
+    """
+    if isinstance(model, JointPairClassifier) and model.wrong_proba_ is not None:
+        return model.wrong_proba_
+    eta = model.predict_proba(X)
+    S = model.noise_.same_probability(eta.shape[1])
+    left, right = eta[pairs.left], eta[pairs.right]
+    both = np.einsum("nk,k,nk->n", left, np.diag(S), right)  # one class and called "same"
+    same = np.einsum("nk,kl,nl->n", left, S, right)
+    together = np.einsum("nk,nk->n", left, right)
+    wrong = np.where(pairs.same, same - both, together - both)
+    found: Array = wrong / np.clip(np.where(pairs.same, same, 1.0 - same), 1e-12, None)
+    return np.where(pairs.left == pairs.right, ~pairs.same, found).astype(float)
+
+
+def suspects(
+    wrong: Array, pairs: Pairs, features: pd.DataFrame, ids: list[str]
+) -> Iterator[SuspectPair]:
+    """Yield the answers most probably wrong, worst first, none that is more likely right."""
+    order = np.argsort(-wrong, kind="stable")[:N_SUSPECTS]
+    for k in order[wrong[order] > 0.5].tolist():
+        left, right = int(pairs.left[k]), int(pairs.right[k])
+        who = None
+        if pairs.annotator is not None and pairs.annotator_names is not None:
+            who = str(pairs.annotator_names[pairs.annotator[k]])
+        yield SuspectPair(
+            left=ids[left],
+            right=ids[right],
+            answer="same" if pairs.same[k] else "different",
+            annotator=who,
+            probability=float(wrong[k]),
+            left_features=_cells(features, left),
+            right_features=_cells(features, right),
+        )
+
+
+def _cells(features: pd.DataFrame, row: int) -> dict[str, str]:
+    values = ((str(name), features[name].iloc[row]) for name in features.columns)
+    return {
+        name: f"{value:.4g}" if isinstance(value, float) else str(value)
+        for name, value in values
+        if not pd.isna(value)
+    }
+
+
+def reliability(held_out: HeldOut, chance: Array | None) -> tuple[ReliabilityBin, ...]:
+    """Return bins of about equally many held-out answers, by foretold P("same")."""
+    if chance is None or not chance.size:
+        return ()
+    order = np.argsort(chance, kind="stable")
+    bins = np.array_split(order, min(N_BINS, max(1, chance.size // 10)))
+    return tuple(
+        ReliabilityBin(
+            float(chance[rows].mean()),
+            wilson(float(held_out.pairs.same[rows].sum()), len(rows), LEVEL),
+            len(rows),
+        )
+        for rows in bins
+    )
+
+
+def annotators(model: PairClassifier, X: Any, pairs: Pairs, seed: int) -> AnnotatorTable | None:
+    """Return the table of annotators, or None where the answers do not tell them apart."""
+    inner = clone(model.estimator_) if isinstance(model, JointPairClassifier) else None
+    with noted_warnings():
+        try:
+            return annotator_table(
+                pairs, X, n_classes=len(model.classes_), estimator=inner, random_state=seed
+            )
+        except NotIdentifiable:
+            return None
+
+
+def estimator_title(model: Any) -> str:
+    """Return what learnt inside: the candidate that was kept, or the last step's type."""
+    if kept := getattr(model, "candidates_", None):
+        return str(max(kept, key=kept.__getitem__))
+    inner = model.estimator_
+    while isinstance(inner, Pipeline):
+        inner = inner.steps[-1][1]
+    return type(inner).__name__

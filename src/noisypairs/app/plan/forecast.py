@@ -1,0 +1,148 @@
+"""From a learning curve to the answers still needed: a law, its ceiling, and how sure both are.
+
+    new items      accuracy(n) = ceiling − a n^(−b)             the ceiling of these features
+    these items    accuracy(n) = 1 − a exp(−b n / n_items)      enough answers tell every class
+
+The second law is what independent answers do: each further answer about an item divides the odds of
+a mistake by about the same factor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from noisypairs.algebra import Array
+from noisypairs.app.plan.curve import NEW, LearningCurve
+from noisypairs.estimation import Interval
+
+#: Centre and spread of log b before looking: excess errors of classifiers fall with b from ½ to 2.
+POWER = (np.log(1.0), 0.5, np.geomspace(0.25, 4.0, 41))
+#: The rate per answer and item depends on the noise alone, and is left to the data.
+RATE = (np.log(0.5), 1.5, np.geomspace(0.02, 8.0, 61))
+#: Draws behind every interval.
+N_DRAWS = 2000
+#: A forecast of more than so many times the answers at hand is no more than "very many".
+FARTHEST = 100.0
+
+
+@dataclass(frozen=True)
+class Need:
+    """How many answers in all a target takes: infinite where the law never gets there.
+
+    ``reachable`` is the share of the draws whose ceiling lies above the target.
+    """
+
+    total: Interval
+    reachable: float
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """Draws of the law's parameters, each of shape (B,); the first is the best fit itself."""
+
+    curve: LearningCurve
+    n_items: int
+    ceiling: Array
+    scale: Array
+    shape: Array
+    level: float
+
+    def accuracy(self, n: float) -> Interval:
+        """Return the forecast accuracy after ``n`` answers in all."""
+        basis = _basis(self.curve.name, np.array([n]), self.shape, self.n_items)[:, 0]
+        return _interval(self.ceiling - self.scale * basis, self.level)
+
+    def band(self, sizes: Array) -> tuple[Array, Array, Array]:
+        """Return best fit, lower and upper end of `accuracy` after ``sizes`` answers, (m,) each."""
+        ends = [self.accuracy(float(n)) for n in sizes]
+        middle, low, high = np.array([(one.estimate, one.low, one.high) for one in ends]).T
+        return middle, low, high
+
+    @property
+    def ceiling_interval(self) -> Interval:
+        """Return the accuracy that no number of answers leads beyond."""
+        return _interval(self.ceiling, self.level)
+
+    def need(self, target: float) -> Need:
+        """Return how many answers in all ``target`` takes, with the interval over the draws."""
+        gap = self.ceiling - target
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.curve.name == NEW:
+                total = (self.scale / gap) ** (1.0 / self.shape)
+            else:
+                total = np.log(np.maximum(self.scale / gap, 1.0)) / self.shape * self.n_items
+        total = np.where(gap > 0, total, np.inf)
+        total = np.where(total > FARTHEST * self.curve.sizes[-1], np.inf, total)
+        return Need(_interval(total, self.level), float((gap > 0).mean()))
+
+
+def forecast(curve: LearningCurve, n_items: int, *, level: float = 0.9, seed: int = 0) -> Forecast:
+    """Fit the law of the curve and draw from what its errors leave open.
+
+    Each draw moves the accuracies by an error from their covariance, and the prior of the exponent
+    by one of its own, then takes the best law by generalised least squares: ceiling and scale in
+    closed form for each b of a grid (ceiling ≤ 1, scale ≥ 0), then the best b.
+
+    >>> sizes = np.array([250, 500, 1000, 2000, 4000])
+    >>> truth = 0.9 - 3.0 / sizes
+    >>> curve = LearningCurve("new items", sizes, truth, np.eye(5) * 1e-6)
+    >>> found = forecast(curve, 500)
+    >>> round(found.ceiling_interval.estimate, 3), round(found.need(0.899).total.estimate, -2)
+    (0.9, 3000.0)
+    """
+    rng = np.random.default_rng(seed)
+    centre, spread, grid = POWER if curve.name == NEW else RATE
+    S, B = len(curve.sizes), N_DRAWS + 1
+    root = np.linalg.cholesky(curve.covariance + 1e-10 * np.eye(S))
+    noise = np.vstack([np.zeros(S), rng.standard_normal((N_DRAWS, S))])
+    # Randomise, then optimise: the draws follow the posterior as far as the law is linear.
+    prior = centre + spread * np.append(0.0, rng.standard_normal(N_DRAWS))
+    whitened = solve_triangular(root, (curve.accuracy + noise @ root.T).T, lower=True)  # (S, B)
+    ones = solve_triangular(root, np.ones(S), lower=True)
+    basis = _basis(curve.name, curve.sizes, grid, n_items)  # (G, S)
+    falls = solve_triangular(root, basis.T, lower=True)  # (S, G)
+    ceiling, scale, loss = _solve(whitened, ones, falls, curve.name == NEW)
+    loss = loss + ((np.log(grid)[:, None] - prior) / spread) ** 2
+    best = loss.argmin(axis=0)
+    draw = np.arange(B)
+    return Forecast(curve, n_items, ceiling[best, draw], scale[best, draw], grid[best], level)
+
+
+def _solve(Y: Array, one: Array, falls: Array, free_ceiling: bool) -> tuple[Array, Array, Array]:
+    """Return ceiling, scale and loss, (G, B) each, of Y (S, B) ≈ ceiling·one − scale·falls (S, G).
+
+    Where the free solution has a ceiling above 1 or below every point it is taken at that bound.
+    """
+    fY, oY = falls.T @ Y, one @ Y
+    ff, of, oo = (falls**2).sum(axis=0)[:, None], (falls.T @ one)[:, None], one @ one
+    YY = (Y**2).sum(axis=0)
+    ceiling = np.ones_like(fY)
+    if free_ceiling:
+        ceiling = (ff * oY - of * fY) / np.maximum(ff * oo - of**2, 1e-300)
+        ceiling = np.minimum(ceiling, 1.0)
+    scale = np.maximum((ceiling * of - fY) / ff, 0.0)
+    if free_ceiling:  # a curve that does not rise is flat
+        ceiling = np.where(scale > 0, ceiling, np.minimum(oY / oo, 1.0))
+    fitted = ceiling**2 * oo - 2 * ceiling * scale * of + scale**2 * ff
+    loss = YY - 2 * (ceiling * oY - scale * fY) + fitted
+    return ceiling, scale, loss
+
+
+def _basis(name: str, n: NDArray[np.generic], shape: Array, n_items: int) -> Array:
+    """Return n^(−b) or exp(−b n / n_items), shape (len(shape), len(n))."""
+    sizes = n.astype(float)[None, :]
+    if name == NEW:
+        return np.asarray(sizes ** -shape[:, None])
+    return np.asarray(np.exp(-shape[:, None] * sizes / n_items))
+
+
+def _interval(draws: Array, level: float) -> Interval:
+    """Return the best fit, the first draw, with the quantiles of the others."""
+    ends = np.quantile(draws[1:], [0.5 - level / 2, 0.5 + level / 2], method="inverted_cdf")
+    low, high = ends.tolist()
+    best = float(draws[0])
+    return Interval(best, min(low, best), max(high, best), level)

@@ -1,0 +1,169 @@
+"""The whole plan: how right the answers at hand make the learner, what more would do, what next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from noisypairs.app.fit.summary import mean_rates, shares
+from noisypairs.app.plan.choice import Candidates, Worth, candidates, worth_of_answers
+from noisypairs.app.plan.curve import LearningCurve, Step, fit_joint, learning_curves
+from noisypairs.app.plan.forecast import Forecast, forecast
+from noisypairs.estimation import Interval
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import propagate
+from noisypairs.noise import NoiseModel
+from noisypairs.pairs import Pairs
+
+#: Answers in the largest part of the curve, at least, and steps of a plan beside the curve's.
+FEWEST_ANSWERS = 60
+N_SIZES, N_FOLDS = 5, 3
+N_STEPS = N_SIZES * N_FOLDS + 2
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the target takes for one of the two accuracies.
+
+    ``state`` is "reached" (already), "more" (``needed`` further answers), "open" (the interval of
+    the ceiling contains the target: these answers cannot tell) or "unreachable". ``needed`` is None
+    where no number can be given; its ``high`` may be infinite.
+    """
+
+    name: str
+    now: Interval
+    ceiling: Interval
+    state: str
+    needed: Interval | None
+    reachable: float
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where the learner stands, what a target takes, and what to ask next.
+
+    ``new_items`` and ``these_items`` are the goals for items never compared and for those at hand,
+    ``chance`` the share of the largest class, which naming that class for every item would reach,
+    ``rates`` how often same pairs are called different and different ones same, ``forecasts`` the
+    laws behind the two goals.
+    """
+
+    target: float
+    n_answers: int
+    n_items: int
+    n_classes: int
+    noise: NoiseModel
+    rates: tuple[float, float]
+    chance: float
+    new_items: Goal
+    these_items: Goal
+    forecasts: tuple[Forecast, Forecast]
+    worth: Worth
+    candidates: Candidates
+
+    @property
+    def curves(self) -> tuple[LearningCurve, LearningCurve]:
+        """The measured curves behind the forecasts, of new items and of these items."""
+        new, these = self.forecasts
+        return new.curve, these.curve
+
+    def next_pairs(self, n: int) -> Candidates:
+        """Return the ``n`` most informative pairs to ask next, new ones and old ones again."""
+        return self.candidates.best(n, self.n_items)
+
+    def ask_again(self, n: int) -> Candidates:
+        """Return the ``n`` old pairs that it pays most to ask again."""
+        return self.candidates[self.candidates.again].best(n, self.n_items)
+
+
+def plan(
+    X: Any,
+    pairs: Pairs,
+    target: float,
+    *,
+    n_classes: int = 2,
+    estimator: Any = None,
+    level: float = 0.9,
+    n_folds: int = N_FOLDS,
+    random_state: int = 0,
+    step: Step | None = None,
+) -> Plan:
+    """Plan from noisy pairs alone: no true class is looked at, known labels are left aside.
+
+    - ``X`` (n_items, d): numeric features; ``pairs`` are taken to be drawn at random, and more of
+      the kind to follow.
+    - ``target``: accuracy wanted, above 1/K and below 1.
+    - ``estimator``: as in `JointPairClassifier`; by default the best of its candidates.
+    - ``level``: of all intervals. They hold the error of judging by left-out answers and that of
+      the answers learnt from; the noise is taken as estimated from all answers.
+
+    Raises `NotIdentifiable` where the answers say nothing about classes.
+    """
+    if not 1.0 / n_classes < target < 1.0:
+        raise ValueError(
+            f"target={target!r}: expected an accuracy above {1.0 / n_classes:.2g}, which guessing "
+            f"among {n_classes} classes reaches, and below 1"
+        )
+    pairs = pairs.without_self_pairs().with_labels(None)
+    if pairs.n_pairs < FEWEST_ANSWERS:
+        raise ValueError(
+            f"{pairs.n_pairs} answers are too few to plan by: at least {FEWEST_ANSWERS} are needed "
+            "for a learning curve. Ask more pairs at random first"
+        )
+    begin: Callable[[str], None] = step or (lambda _: None)
+    begin(f"learning from all {pairs.n_pairs:,} answers")
+    model = fit_joint(X, pairs, estimator, n_classes, random_state, "auto")
+    curves = learning_curves(
+        X,
+        pairs,
+        model.noise_,
+        model.estimator_,
+        n_classes=n_classes,
+        n_sizes=N_SIZES,
+        n_folds=n_folds,
+        noise_model=model.noise_model_,
+        beliefs=model.item_proba_,
+        seed=random_state,
+        step=begin,
+    )
+    begin("weighing the pairs to ask next")
+    new, these = (forecast(one, pairs.n_items, level=level, seed=random_state) for one in curves)
+    S = model.noise_.same_probability(n_classes)
+    graph = PairGraph.from_pairs(pairs)
+    beliefs = propagate(graph, np.log(model.oof_proba_), S, tol=1e-4)
+    in_pairs = np.unique(np.concatenate([pairs.left, pairs.right]))
+    return Plan(
+        target=target,
+        n_answers=pairs.n_pairs,
+        n_items=pairs.n_items,
+        n_classes=n_classes,
+        noise=model.noise_,
+        rates=mean_rates(model.noise_, shares(model)),
+        chance=float(model.item_proba_[in_pairs].mean(axis=0).max()),
+        new_items=reach(new, target, pairs.n_pairs),
+        these_items=reach(these, target, pairs.n_pairs),
+        forecasts=(new, these),
+        worth=worth_of_answers(graph, beliefs, S, level=level, random_state=random_state),
+        candidates=candidates(graph, beliefs, S, random_state),
+    )
+
+
+def reach(law: Forecast, target: float, n_answers: int) -> Goal:
+    """Say whether and with how many further answers the law reaches the target."""
+    now, ceiling, need = law.accuracy(n_answers), law.ceiling_interval, law.need(target)
+    needed: Interval | None = None
+    if now.estimate >= target:
+        state = "reached"
+    elif ceiling.high <= target:
+        state = "unreachable"
+    elif not np.isfinite(need.total.estimate):
+        state = "open"
+    else:
+        state = "more"
+        limits = np.array([need.total.estimate, need.total.low, need.total.high]) - n_answers
+        estimate, low, high = np.ceil(np.maximum(limits, 0.0)).tolist()
+        needed = Interval(max(estimate, 1.0), low, high, law.level)
+    return Goal(law.curve.name, now, ceiling, state, needed, need.reachable)

@@ -1,0 +1,122 @@
+"""A plan in sentences and in plain data: what the command prints and the page repeats."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+from noisypairs.app.plan.choice import Candidates
+from noisypairs.app.plan.goal import Goal, Plan
+from noisypairs.estimation import Interval
+
+#: Old pairs shown as worth asking again.
+N_AGAIN = 5
+
+
+def statement(goal: Goal, target: float, cost: float | None = None) -> str:
+    """Say what the target takes, at this price of an answer, or why no number can be given.
+
+    >>> sure = Interval(0.8, 0.78, 0.82, 0.9)
+    >>> statement(Goal("new items", sure, sure, "unreachable", None, 0.0), 0.95)
+    'now about 0.800 [0.780, 0.820]; 0.95 is not reachable with these features: ceiling 0.800
+    [0.780, 0.820].'
+    """
+    now, ceiling = f"now about {goal.now}", f"ceiling {goal.ceiling}"
+    if goal.state == "reached":
+        return f"{now}: the target {target:g} is reached."
+    if goal.state == "unreachable":
+        return f"{now}; {target:g} is not reachable with these features: {ceiling}."
+    if goal.state == "open" or goal.needed is None:
+        return (
+            f"{now}; whether {target:g} can be reached cannot be identified from these "
+            f"pairs: {ceiling}, above the target with probability {goal.reachable:.0%}."
+        )
+    text = f"{now}; {target:g} takes about {span(goal.needed, '{:,.0f}')} further answers"
+    if (price := price_of(goal, cost)) is not None:
+        text += f", at a cost of {span(price, '{:,.2f}')}"
+    return f"{text}; {ceiling}."
+
+
+def span(interval: Interval, form: str) -> str:
+    """Return an estimate with its interval, whose upper end may be infinite.
+
+    >>> span(Interval(120.0, 80.0, float("inf")), "{:,.0f}")
+    '120 [80, no limit]'
+    """
+    high = form.format(interval.high) if isfinite(interval.high) else "no limit"
+    return f"{form.format(interval.estimate)} [{form.format(interval.low)}, {high}]"
+
+
+def price_of(goal: Goal, cost: float | None) -> Interval | None:
+    """Return what the answers needed cost in all, at ``cost`` each; None where one is unknown."""
+    if goal.needed is None or cost is None:
+        return None
+    need = goal.needed
+    return Interval(need.estimate * cost, need.low * cost, need.high * cost, need.level)
+
+
+def pair_rows(chosen: Candidates, ids: list[str]) -> list[dict[str, Any]]:
+    """Return one flat dict per pair to ask, items by their ``ids``."""
+    columns = (chosen.left, chosen.right, chosen.again, chosen.information)
+    return [
+        {
+            "left": ids[left],
+            "right": ids[right],
+            "kind": "again" if again else "new",
+            "expected_bits": round(bits, 4),
+        }
+        for left, right, again, bits in zip(*(c.tolist() for c in columns), strict=True)
+    ]
+
+
+def as_dict(
+    found: Plan, cost: float | None, ids: list[str], chosen: Candidates | None
+) -> dict[str, Any]:
+    """Return the plan as plain data, ready for JSON; what is infinite is None."""
+    goals = {
+        key: {
+            "now": _numbers(goal.now),
+            "ceiling": _numbers(goal.ceiling),
+            "state": goal.state,
+            "answers_needed": _numbers(goal.needed),
+            "cost": _numbers(price_of(goal, cost)),
+            "reachable_probability": goal.reachable,
+            "says": statement(goal, found.target, cost),
+        }
+        for key, goal in (("new_items", found.new_items), ("these_items", found.these_items))
+    }
+    curves = {
+        curve.name.replace(" ", "_"): {
+            "answers": curve.sizes.tolist(),
+            "accuracy": curve.accuracy.tolist(),
+            "standard_error": curve.error.tolist(),
+        }
+        for curve in found.curves
+    }
+    return {
+        "target": found.target,
+        "answers": found.n_answers,
+        "items": found.n_items,
+        "classes": found.n_classes,
+        "noise": {
+            "similar_flip": found.rates[0],
+            "dissimilar_flip": found.rates[1],
+            "same_probability": found.noise.same_probability(found.n_classes).tolist(),
+        },
+        "largest_class_share": found.chance,
+        **goals,
+        "curves": curves,
+        "bits_per_fresh_answer": _numbers(found.worth.fresh),
+        "bits_per_repeated_answer": _numbers(found.worth.repeated),
+        "bits_per_best_repeated_answer": found.worth.best_repeated,
+        "ask_again": pair_rows(found.ask_again(N_AGAIN), ids),
+        "next": None if chosen is None else pair_rows(chosen, ids),
+    }
+
+
+def _numbers(interval: Interval | None) -> dict[str, float | None] | None:
+    """Return the three numbers; an infinite one is None, as JSON has no infinity."""
+    if interval is None:
+        return None
+    ends = {"estimate": interval.estimate, "low": interval.low, "high": interval.high}
+    return {name: end if isfinite(end) else None for name, end in ends.items()}

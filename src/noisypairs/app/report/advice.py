@@ -1,0 +1,73 @@
+"""What is said of annotators, in words that a lead of annotators can act upon."""
+
+from __future__ import annotations
+
+from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorTable
+from noisypairs.annotators.crowd import Crowd
+from noisypairs.app.report.words import count, listed, name_of, percent
+
+#: Verdict -> (what it means, what to do about it).
+MEANINGS = {
+    "honest": ("looks at the pairs, and errs as people do", "keep"),
+    "spammer": ("answers without looking, as a coin would", "leave out, or ask again"),
+    "always-same": ("says “same” whatever is shown", "leave out, or ask again"),
+    "always-different": ("says “different” whatever is shown", "leave out, or ask again"),
+    "reversed": (
+        "says the opposite of what is seen, as if the two buttons were swapped",
+        "check the instructions; once told, the answers are worth as much as anybody's",
+    ),
+    UNDECIDED: ("cannot be told yet", "keep for now; judge after about 30 answers"),
+}
+#: Names that a sentence holds for each verdict.
+MOST_NAMES = 5
+
+
+def by_suspicion(found: AnnotatorTable) -> list[int]:
+    """Return the positions of the rows: suspects first, then by what their answers are worth."""
+    rows = found.rows
+    order = sorted(range(len(rows)), key=lambda r: rows[r].informativeness.estimate)
+    return sorted(order, key=lambda r: rows[r].verdict not in KINDS[1:])
+
+
+def crowd_answer(found: Crowd) -> str:
+    """Say how good the crowd is, who stands out and as what, and who cannot be judged yet."""
+    table, crowd = found.table, found.table.crowd
+    parts = [
+        f"{count(len(table), 'annotator')} gave {crowd.n_answers:,} answers, of which about "
+        f"{percent(crowd.accuracy)} are right.",
+        standing_out(table),
+    ]
+    if few := len(table.named(UNDECIDED)):
+        parts.append(
+            f"{'All' if few == len(table) else f'{few:,}'} gave too few answers to be judged one "
+            "by one."
+        )
+    after = found.without_suspects
+    if after is not None:
+        parts.append(
+            f"Without those who stand out an answer is worth {after.informativeness.estimate:.2f} "
+            f"instead of {crowd.informativeness.estimate:.2f} of a perfect one."
+        )
+    elif table.suspects:
+        parts.append(f"Without those who stand out: {found.without_note}.")
+    return " ".join(parts)
+
+
+def standing_out(table: AnnotatorTable) -> str:
+    """Name those who are anything but honest, by verdict."""
+    if not table.suspects:
+        return "Nobody stands out."
+    groups = []
+    for kind in KINDS[1:]:
+        names = [name_of(name) for name in table.named(kind)]
+        if names:
+            more = [f"{len(names) - MOST_NAMES:,} more"] * (len(names) > MOST_NAMES)
+            noun = "spammers" if kind == "spammer" and len(names) > 1 else kind
+            groups.append(f"{len(names):,} {noun} ({listed(names[:MOST_NAMES] + more)})")
+    return f"{count(len(table.suspects), 'stands', 'stand')} out: {listed(groups)}."
+
+
+def meanings(table: AnnotatorTable) -> list[tuple[str, int, str, str]]:
+    """Return (verdict, how many have it, what it means, what to do) for each that occurs."""
+    counted = {verdict: len(table.named(verdict)) for verdict in MEANINGS}
+    return [(verdict, n, *MEANINGS[verdict]) for verdict, n in counted.items() if n]

@@ -1,0 +1,316 @@
+"""The pictures of the reports; each function returns the SVG text of one of them.
+
+Shares and rates are numbers in [0, 1] and shown in percent. Intervals are given by their two ends;
+where there are none, None draws none. Names may hold anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.ticker import FuncFormatter
+from numpy.typing import ArrayLike, NDArray
+
+from noisypairs.app.report.page import clean
+from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, WIDTH, drawn, svg
+from noisypairs.app.report.words import shortened
+
+__all__ = [
+    "annotator_plot",
+    "bars",
+    "decision_boundary",
+    "drawn",
+    "learning_curve",
+    "noise_curve",
+    "reliability",
+    "svg",
+]
+
+#: Markers differ as the colours do: a picture must also be read without them.
+MARKERS = "osD^vP"
+#: Longer names are cut: a name must not push the picture off the page.
+LONGEST_NAME = 32
+
+Values = NDArray[np.float64]
+Ends = tuple[ArrayLike, ArrayLike]
+
+
+def learning_curve(
+    sizes: ArrayLike,
+    scores: ArrayLike,
+    interval: Ends | None = None,
+    *,
+    fitted: tuple[ArrayLike, ArrayLike] | None = None,
+    fitted_interval: Ends | None = None,
+    target: float | None = None,
+    ceiling: float | None = None,
+    now: float | None = None,
+    x_label: str = "answers used",
+    y_label: str = "estimated accuracy",
+    percent: bool = True,
+) -> str:
+    """Draw scores (n,) against numbers of pairs (n,), with the law fitted to them if there is one.
+
+    ``fitted`` = (sizes, scores) of a curve that may reach past the points, ``fitted_interval`` its
+    (lower, upper); ``target`` and ``ceiling`` are levels, ``now`` the number of pairs at hand.
+    Scores are shares if ``percent``.
+
+    >>> learning_curve([100, 200, 400], [0.8, 0.9, 0.93], target=0.95)[:4]
+    '<svg'
+    """
+
+    def draw(axes: Any) -> None:
+        if fitted is not None:
+            axes.plot(*fitted, "--", color=SERIES[0], linewidth=1.4, label="curve fitted to them")
+            if fitted_interval is not None:
+                axes.fill_between(fitted[0], *fitted_interval, color=SERIES[0], alpha=0.15, lw=0)
+        _errors(axes, sizes, scores, interval, color=SERIES[0], label="measured", joined=not fitted)
+        for level, style, name in ((ceiling, ":", "ceiling"), (target, "-.", "target")):
+            if level is not None:
+                label = f"{name} {level:.1%}" if percent else f"{name} {level:.3g}"
+                axes.axhline(level, linestyle=style, color=SOFT, linewidth=1.2, label=label)
+        if now is not None:
+            label = f"now: {now:,.0f}"
+            axes.axvline(now, linestyle="-", color=SERIES[1], linewidth=1.2, label=label)
+        axes.set(xlabel=x_label, ylabel=y_label)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+        if percent:
+            axes.yaxis.set_major_formatter(_in_percent())
+        if axes.get_legend_handles_labels()[1] != ["measured"]:
+            axes.legend(loc="lower right")
+
+    return drawn(draw)
+
+
+def reliability(
+    predicted: ArrayLike,
+    observed: ArrayLike,
+    counts: ArrayLike,
+    interval: Ends | None = None,
+    *,
+    x_label: str = "predicted share of “same”",
+    y_label: str = "observed share of “same”",
+) -> str:
+    """Draw observed shares (n,) against predicted ones (n,); areas show the ``counts`` (n,).
+
+    >>> reliability([0.2, 0.8], [0.25, 0.75], [40, 60])[:4]
+    '<svg'
+    """
+    size = np.asarray(counts, dtype=float)
+    area = 15.0 + 130.0 * size / max(float(size.max(initial=1.0)), 1.0)
+
+    def draw(axes: Any) -> None:
+        axes.plot([0, 1], [0, 1], "--", color=SOFT, linewidth=1.0, label="where both agree")
+        if interval is not None:
+            axes.vlines(predicted, *interval, color=SERIES[0], linewidth=1.4)
+        axes.scatter(predicted, observed, s=area, color=SERIES[0], edgecolor=PAPER, zorder=3)
+        axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel=x_label, ylabel=y_label)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(_in_percent())
+        _legend_above(axes)
+
+    return drawn(draw, WIDTH, 3.8)
+
+
+def annotator_plot(
+    names: Sequence[str],
+    rates: ArrayLike,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    *,
+    truth: ArrayLike | None = None,
+    stressed: Sequence[bool] | None = None,
+    labels: tuple[str, str] = ("same called different", "different called same"),
+) -> str:
+    """Draw both error rates (n, 2) of n annotators with their intervals, the first one on top.
+
+    ``truth`` (n, 2) is drawn as crosses where it is known; ``stressed`` (n,) marks the annotators
+    whose names are set in bold.
+
+    >>> annotator_plot(["ann", "bob"], [[0.1, 0.2], [0.5, 0.5]], stressed=[False, True])[:4]
+    '<svg'
+    """
+    middle = np.asarray(rates, dtype=float)
+    rows = np.arange(len(names), dtype=float)
+
+    def draw(axes: Any) -> None:
+        axes.axvline(0.5, color=SOFT, linewidth=1.0, linestyle="--")
+        for j, (shift, label) in enumerate(zip((-0.16, 0.16), labels, strict=True)):
+            if lower is not None and upper is not None:
+                ends = (np.asarray(lower)[:, j], np.asarray(upper)[:, j])
+                axes.hlines(rows + shift, *ends, color=SERIES[j], linewidth=1.6)
+            axes.plot(middle[:, j], rows + shift, MARKERS[j], color=SERIES[j], label=label)
+            if truth is not None:
+                last = "truth" if j else None
+                axes.plot(np.asarray(truth)[:, j], rows + shift, "x", color=INK, label=last)
+        axes.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.5, -0.5), xlabel="share of wrong answers")
+        axes.xaxis.set_major_formatter(_in_percent())
+        _name_rows(axes, names, stressed)
+        _legend_above(axes)
+
+    return drawn(draw, WIDTH, 0.9 + 0.3 * len(names))
+
+
+def noise_curve(
+    noise: ArrayLike,
+    scores: Mapping[str, ArrayLike],
+    intervals: Mapping[str, Ends] | None = None,
+    *,
+    x_label: str = "wrong answers",
+    y_label: str = "test accuracy",
+) -> str:
+    """Draw the scores (n,) of every named method against the shares of wrong answers (n,).
+
+    >>> noise_curve([0.1, 0.3], {"joint": [0.97, 0.95], "weighted": [0.96, 0.85]})[:4]
+    '<svg'
+    """
+    if len(scores) > len(SERIES):
+        raise ValueError(f"{len(scores)} curves cannot be told apart: give {len(SERIES)} at most")
+
+    def draw(axes: Any) -> None:
+        for (name, values), color, marker in zip(scores.items(), SERIES, MARKERS, strict=False):
+            ends = (intervals or {}).get(name)
+            _errors(axes, noise, values, ends, color=color, label=_short(name), marker=marker)
+        axes.set(xlabel=x_label, ylabel=y_label)
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_major_formatter(_in_percent())
+        _legend_above(axes)
+
+    return drawn(draw)
+
+
+def decision_boundary(
+    X: ArrayLike,
+    classes: ArrayLike,
+    predict_proba: Callable[[Values], Values],
+    names: Sequence[str],
+    *,
+    x_label: str = "",
+    y_label: str = "",
+) -> str:
+    """Draw items (n, 2) in the colours of their classes 0..K−1 over the regions of a rule.
+
+    ``predict_proba`` maps (m, 2) to (m, K); borders are where the likeliest class changes.
+
+    >>> def right(X):
+    ...     return np.column_stack([X[:, 0] < 0, X[:, 0] >= 0]).astype(float)
+    >>> decision_boundary([[-1, 0], [1, 0]], [0, 1], right, ["left", "right"])[:4]
+    '<svg'
+    """
+    items, found = np.asarray(X, dtype=float), np.asarray(classes)
+    if items.ndim != 2 or items.shape[1] != 2:
+        raise ValueError(f"expected items with two features, got an array of shape {items.shape}")
+    if len(names) > len(SERIES):
+        raise ValueError(f"{len(names)} classes cannot be told apart: give {len(SERIES)} at most")
+    margin = 0.05 * (np.ptp(items, axis=0) + 1e-9)
+    sides = np.linspace(items.min(axis=0) - margin, items.max(axis=0) + margin, 121).T
+    grid = np.stack(np.meshgrid(*sides), axis=-1)
+    region = predict_proba(grid.reshape(-1, 2)).argmax(axis=1).reshape(grid.shape[:2])
+
+    def draw(axes: Any) -> None:
+        for k, (name, color, marker) in enumerate(zip(names, SERIES, MARKERS, strict=False)):
+            inside = (region == k).astype(float)
+            if 0.0 < inside.mean() < 1.0:  # matplotlib warns about levels that are never crossed
+                axes.contourf(*sides, inside, levels=[0.5, 1.5], colors=[color], alpha=0.15)
+                axes.contour(*sides, inside, levels=[0.5], colors=[INK], linewidths=0.8)
+            mine = items[found == k]
+            axes.plot(*mine.T, marker, color=color, markersize=3, label=_short(name))
+        axes.set(xlabel=clean(x_label), ylabel=clean(y_label))
+        axes.grid(False)
+        _legend_above(axes)
+
+    return drawn(draw, WIDTH, 4.2)
+
+
+def bars(
+    names: Sequence[str],
+    values: Sequence[float | None],
+    interval: tuple[Sequence[float | None], Sequence[float | None]] | None = None,
+    *,
+    baseline: Sequence[bool] | None = None,
+    stressed: Sequence[bool] | None = None,
+    x_label: str = "accuracy",
+    percent: bool = True,
+    start: float = 0.0,
+    stop: float | None = None,
+    missing: str = "refuses",
+) -> str:
+    """Draw one bar per method, the first one on top, with its value written beside it.
+
+    ``baseline`` marks the bars drawn in grey, ``stressed`` the names set in bold; None in
+    ``values`` is a method without a result. The axis goes from ``start`` to ``stop``, by default
+    100% or what it takes.
+
+    >>> bars(["joint", "k-means", "other"], [0.97, 0.9, None], baseline=[False, True, False])[:4]
+    '<svg'
+    """
+    rows, left = np.arange(len(names)), start
+    known = np.array([np.nan if value is None else value for value in values], dtype=float)
+    grey = np.zeros(len(names), dtype=bool) if baseline is None else np.asarray(baseline)
+    colors = np.where(grey, SOFT, SERIES[0])
+
+    def draw(axes: Any) -> None:
+        axes.barh(rows, known - left, left=left, height=0.62, color=colors, alpha=0.85)
+        tips = known
+        if interval is not None:
+            low, high = (np.array(ends, dtype=float) for ends in interval)
+            axes.hlines(rows, low, high, color=INK, linewidth=1.4)
+            tips = np.fmax(known, high)
+        for row, value, tip in zip(rows, known, np.nan_to_num(tips, nan=left), strict=True):
+            text = missing if np.isnan(value) else f"{value:.1%}" if percent else f"{value:.3g}"
+            axes.annotate(text, (tip, row), (5, 0), textcoords="offset points", va="center")
+        axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x_label)
+        end = stop if stop is not None else 1.0 if percent else axes.get_xlim()[1]
+        axes.set_xlim(left, left + 1.12 * (end - left))  # room for what is written beside the bars
+        if percent:
+            axes.set_xticks(np.linspace(left, end, 6))
+            axes.xaxis.set_major_formatter(_in_percent())
+        axes.grid(False, axis="y")
+        _name_rows(axes, names, stressed)
+
+    return drawn(draw, WIDTH, 0.7 + 0.3 * len(names))
+
+
+def _errors(
+    axes: Any,
+    x: ArrayLike,
+    y: ArrayLike,
+    interval: Ends | None,
+    *,
+    color: str,
+    label: str,
+    marker: str = "o",
+    joined: bool = True,
+) -> None:
+    """Draw points with the intervals they have, joined by lines unless another curve does that."""
+    if interval is not None:
+        axes.vlines(x, *interval, color=color, linewidth=1.4)
+    axes.plot(x, y, marker + "-" * joined, color=color, label=label, markeredgecolor=PAPER)
+
+
+def _name_rows(axes: Any, names: Sequence[str], stressed: Sequence[bool] | None) -> None:
+    axes.set_yticks(range(len(names)), [_short(name) for name in names])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(color=LINE, axis="x")
+    for text, bold in zip(axes.get_yticklabels(), stressed or (), strict=False):
+        text.set_fontweight("bold" if bold else "normal")
+
+
+def _legend_above(axes: Any) -> None:
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2)
+
+
+def _in_percent() -> FuncFormatter:
+    """Return what writes .25 as 25%, with no more decimals than it takes."""
+    return FuncFormatter(lambda share, _: f"{round(100.0 * share, 6):g}%")
+
+
+def _short(name: object) -> str:
+    """Return a name that a picture has room for.
+
+    >>> _short("a" * 40)
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'
+    """
+    return shortened(clean(str(name)), LONGEST_NAME)

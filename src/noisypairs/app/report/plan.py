@@ -1,0 +1,182 @@
+"""The page of ``noisypairs plan``: what the target takes, the curve behind it, what to ask next."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from noisypairs.app.plan import Candidates, Forecast, Goal, Plan
+from noisypairs.app.plan.statement import N_AGAIN, pair_rows, price_of, span, statement
+from noisypairs.app.report import charts
+from noisypairs.app.report.page import (
+    Block,
+    Page,
+    Table,
+    bullets,
+    callout,
+    figure,
+    numbers,
+    paragraph,
+    table,
+)
+from noisypairs.app.report.words import between, count, name_of, percent, sentence
+
+GENERATOR = "noisypairs plan"
+#: Pairs to ask next that the page shows; the file has them all.
+MOST_PAIRS = 20
+#: The curve is drawn on to so many times the answers at hand, or to what the target takes.
+FARTHEST_DRAWN = 4.0
+#: Two standard errors: the bars of the measured points.
+BARS = 2.0
+
+Kind = Literal["good", "caution", "bad", "note"]
+_KINDS: dict[str, Kind] = {"reached": "good", "more": "note", "open": "caution"}
+_TITLES = {
+    "new items": "New items, by their features alone",
+    "these items": "The compared items, by features and answers",
+}
+
+
+def plan_report(
+    found: Plan, ids: list[str], cost: float | None = None, chosen: Candidates | None = None
+) -> str:
+    """Return the whole page as HTML, the answer first.
+
+    ``cost`` is the price of an answer, ``chosen`` the pairs to ask next, items named by ``ids``.
+    """
+    page = Page("How many more answers", _answer(found, cost), GENERATOR)
+    goals = (found.new_items, found.these_items)
+    page.open_with(
+        *(callout(_told(goal, found, cost), _KINDS.get(goal.state, "bad")) for goal in goals),
+        numbers(_key_numbers(found, cost)),
+    )
+    for goal, law in zip(goals, found.forecasts, strict=True):
+        page.section(_TITLES[goal.name], *_curve(goal, law, found))
+    page.section("Fresh pairs or repeated answers", *_worth(found, ids))
+    if chosen is not None:
+        page.section("What to ask next", *_next(chosen, ids))
+    page.section("How to read this", _how_to_read(found))
+    return page.html()
+
+
+def _answer(found: Plan, cost: float | None) -> str:
+    goal, wanted = found.new_items, percent(found.target, 1)
+    have = (
+        f"With {count(found.n_answers, 'answer')} about {percent(goal.now.estimate)} of new items "
+        f"are put right ({between(goal.now)})."
+    )
+    if goal.state == "reached":
+        return f"{have} The target of {wanted} is reached."
+    if goal.state == "unreachable":
+        return f"{have} No number of answers leads to {wanted} with these features."
+    if goal.needed is None:
+        return f"{have} Whether {wanted} can be reached cannot be told from these answers."
+    price = price_of(goal, cost)
+    paid = "" if price is None else f", at a cost of {span(price, '{:,.2f}')}"
+    return f"{have} {wanted} takes {span(goal.needed, '{:,.0f}')} further answers{paid}."
+
+
+def _told(goal: Goal, found: Plan, cost: float | None) -> str:
+    return f"{sentence(goal.name).rstrip('.')}: {statement(goal, found.target, cost)}"
+
+
+def _key_numbers(found: Plan, cost: float | None) -> list[tuple[str, str, str]]:
+    goal = found.new_items
+    tiles = [
+        (percent(goal.now.estimate), "of new items right now (estimated)", between(goal.now)),
+        (percent(goal.ceiling.estimate), "at best with these features", between(goal.ceiling)),
+    ]
+    these = found.these_items
+    tiles.append((percent(these.now.estimate), "of the compared items right", between(these.now)))
+    if goal.needed is not None:
+        needed = span(goal.needed, "{:,.0f}")
+        tiles.append((f"{goal.needed.estimate:,.0f}", "answers still needed", needed))
+        if (price := price_of(goal, cost)) is not None:
+            tiles.append((f"{price.estimate:,.2f}", "is their price", span(price, "{:,.2f}")))
+    return tiles
+
+
+def _curve(goal: Goal, law: Forecast, found: Plan) -> list[Block]:
+    curve, level = law.curve, percent(goal.now.level)
+    last = FARTHEST_DRAWN * found.n_answers
+    if goal.needed is not None:
+        last = min(last, 1.2 * (found.n_answers + goal.needed.estimate))
+    sizes = np.linspace(float(curve.sizes[0]), max(last, 1.2 * found.n_answers), 120)
+    middle, low, high = law.band(sizes)
+    bars = BARS * curve.error
+    picture = charts.learning_curve(
+        curve.sizes,
+        curve.accuracy,
+        (curve.accuracy - bars, np.minimum(curve.accuracy + bars, 1.0)),
+        fitted=(sizes, middle),
+        fitted_interval=(low, high),
+        target=found.target,
+        ceiling=goal.ceiling.estimate if goal.ceiling.estimate < 1.0 else None,
+        now=found.n_answers,
+        x_label="answers in all",
+    )
+    caption = (
+        "Dots: share put right after learning from so many answers, judged by answers left out, "
+        "with bars of two standard errors. The dashed curve goes on from them; the shade is its "
+        f"{level} interval. There are {found.n_answers:,} answers now."
+    )
+    rows = [
+        (f"{n:,}", f"{a:.1%} ± {e:.1%}")
+        for n, a, e in zip(curve.sizes, curve.accuracy, curve.error, strict=True)
+    ]
+    return [figure(picture, caption), table(("answers", "right (± one standard error)"), rows)]
+
+
+def _worth(found: Plan, ids: list[str]) -> list[Block]:
+    worth = found.worth
+    fresh, again = worth.fresh, worth.repeated
+    better = "New pairs are worth more." if fresh.low > again.high else "Neither is clearly better."
+    if again.low > fresh.high:
+        better = "Old pairs are worth more."
+    text = (
+        f"One more answer tells, on average, {fresh.estimate:.3f} bits on a random new pair and "
+        f"{again.estimate:.3f} on a random old pair asked again. {better} On the tenth of the old "
+        f"pairs that it pays most to ask again it tells {worth.best_repeated:.3f}."
+    )
+    caption = "Old pairs most worth asking again."
+    return [paragraph(text), _pairs(found.ask_again(N_AGAIN), ids, caption)]
+
+
+def _next(chosen: Candidates, ids: list[str]) -> list[Block]:
+    n_again = int(chosen.again.sum())
+    text = (
+        f"{count(len(chosen), 'pair')} to ask next: {len(chosen) - n_again:,} new, {n_again:,} "
+        "again. They are chosen, not drawn at random: their share of “same” says nothing about "
+        "how large the classes are."
+    )
+    shown = chosen[slice(MOST_PAIRS)]
+    caption = f"The {len(shown)} most informative." if len(shown) < len(chosen) else None
+    return [paragraph(text), _pairs(shown, ids, caption)]
+
+
+def _pairs(shown: Candidates, ids: list[str], caption: str | None) -> Table:
+    rows = [
+        (name_of(row["left"]), name_of(row["right"]), row["kind"], f"{row['expected_bits']:.3f}")
+        for row in pair_rows(shown, ids)
+    ]
+    return table(("first item", "second item", "new or again", "bits"), rows, caption, numeric=[3])
+
+
+def _how_to_read(found: Plan) -> Block:
+    missed, mixed = map(percent, found.rates)
+    chance = percent(found.chance)
+    return bullets(
+        (
+            "No true class was used: agreement with left-out answers is turned into accuracy by "
+            f"the estimated noise. Of same pairs {missed} are called different, of different ones "
+            f"{mixed} same.",
+            f"Brackets and shades are {percent(found.new_items.now.level)} intervals; the error of "
+            "the noise itself is not in them.",
+            "The same left-out answers judge all points of a curve, which therefore share most of "
+            "their error: the dashed curve may run beside them.",
+            f"Naming every item after the largest class would be right for {chance}.",
+            "New pairs are taken to be drawn at random, like the old ones.",
+            "A bit is what a sure answer to an even question tells; noisy answers tell much less.",
+        )
+    )

@@ -1,0 +1,1 @@
+"""Estimators that stand inside a learner when none is given."""

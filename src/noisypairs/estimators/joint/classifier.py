@@ -1,0 +1,370 @@
+"""The joint learner: item classes, noise and classifier inferred together from pairs alone."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from noisypairs import algebra, reduction
+from noisypairs.algebra import Array
+from noisypairs.estimation import Interval
+from noisypairs.estimators.base import (
+    PairClassifier,
+    Positive,
+    order_by_size,
+    warn_names,
+)
+from noisypairs.estimators.inner.defaults import default_candidates
+from noisypairs.estimators.joint.intervals import joint_intervals
+from noisypairs.estimators.joint.potentials import (
+    EstimatorPotential,
+    class_proba,
+    fit_beliefs,
+)
+from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
+from noisypairs.estimators.joint.selection import Search
+from noisypairs.inference import em, streaming
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import answer_wrong_probability
+from noisypairs.noise import NoiseModel, families
+from noisypairs.pairs import Pairs
+
+#: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
+#: `ENOUGH_PER_ITEM` for each item. The rounds with the classifier then see all answers.
+ENOUGH_PAIRS, ENOUGH_PER_ITEM = 2_000_000, 10
+#: Pairs on which answers are redrawn for intervals: those of more pairs would be shorter.
+ENOUGH_FOR_INTERVALS = 500_000
+
+
+class JointPairClassifier(PairClassifier):
+    """Learn classes, noise and a classifier at once; nothing needs to be known but the pairs.
+
+    Expectation maximisation (see `noisypairs.inference.em`): belief propagation over the pair graph
+    fuses P(class | x) with all answers, the classifier is refitted on the item beliefs, out of
+    fold, and the noise on the classes behind the answers. Works at any prior, ½ included, and for K
+    classes.
+
+    Parameters
+    ----------
+    estimator : a probabilistic classifier that takes ``sample_weight``; a sequence of them, of
+        which the one whose out-of-fold P(class | x) explains the answers best is kept; or None for
+        the default sequence (linear, kernel, their mean, ridge, Gaussian classes).
+    n_classes : K, or a sequence of numbers to choose from by how well they explain the answers.
+    noise : a noise model, or ``"estimate"``.
+    prior : P(class 1) if known: it only decides which of two groups is class 1.
+    annotators : give every annotator in ``pairs.annotator`` two rates of their own, shrunk towards
+        the crowd's.
+    noise_model : ``"pairing"``, ``"labeling"``, ``"free"`` (any symmetric matrix) or ``"auto"``,
+        the one that explains the answers best, simplest first.
+    starts : guesses to begin from, among ``"aligned"``, ``"answers"``, ``"kmeans"``,
+        ``"spectral"``, ``"random"``.
+    n_init : how many random guesses besides.
+    max_iter, tol : rounds with the classifier, and when they stand still.
+    cv : folds by item for out-of-fold P(class | x).
+    positive : ``"minority"`` or ``"majority"``: which of two groups is class 1 where no item is
+        labelled and no prior given.
+
+    Attributes
+    ----------
+    item_proba_ : P(class | everything) of the training items, shape (n_items, K).
+    estimator_, candidates_ : the classifier kept, and the log-likelihood of each candidate.
+    noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
+    prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
+    annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
+    wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
+        were streamed from a table of more than `ENOUGH_PAIRS` pairs (see `stream_suspects`).
+    start_, starts_, n_classes_, log_likelihood_, converged_, n_iter_, history_ : how it went.
+
+    Examples
+    --------
+    >>> from noisypairs import JointPairClassifier, PairingNoise, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=500, prior=0.5, random_state=0)
+    >>> pairs = sample_pairs(y, 1500, PairingNoise(0.3, 0.2), random_state=0)
+    >>> clf = JointPairClassifier(random_state=0).fit(X, pairs.with_labels({0: y[0], 1: y[1]}))
+    >>> bool(clf.score(X, y) > 0.98)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        n_classes: int | Sequence[int] = 2,
+        noise: NoiseModel | Literal["estimate"] = "estimate",
+        prior: float | Literal["estimate"] = "estimate",
+        annotators: bool = False,
+        noise_model: Literal["auto", "pairing", "labeling", "free"] = "auto",
+        starts: Sequence[str] = ("aligned", "answers", "kmeans", "spectral"),
+        n_init: int = 0,
+        max_iter: int = 10,
+        tol: float = 5e-3,
+        cv: int = 5,
+        positive: Positive = None,
+        random_state: int | np.random.RandomState | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.n_classes = n_classes
+        self.noise = noise
+        self.prior = prior
+        self.annotators = annotators
+        self.noise_model = noise_model
+        self.starts = starts
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.positive = positive
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    wrong_proba_: Array | None
+    _counts_in_place = True  # a table is sampled, then streamed
+
+    def fit(self, X: Any, pairs: Pairs) -> Self:
+        """Learn from items ``X``, shape (n_items, n_features), and pairs of them.
+
+        With more than `ENOUGH_PAIRS` pairs, start, noise family and classifier are chosen on so
+        many, drawn at random, and the last rounds take all of them: in memory, or of a `PairTable`
+        batch by batch against arrays of the size of the items. A smaller table is loaded whole.
+        """
+        X, pairs = self._check_training(X, pairs)
+        self._check_parameters(pairs)
+        if self.estimator is not None:
+            self._candidates(X, 0)  # a wrong one is refused before any work
+        some = self._enough(pairs)
+        problem = JointProblem(X, some, self._class_numbers(), self.cv, self.random_state)
+        search = self._search(problem)
+        found = search.choose_classes(self._class_numbers())
+        search.require_news(found)
+        found = self._named(problem, search.choose_family(found))
+        candidates = self._candidates(X, problem.seed)
+        best = search.choose_estimator(found, candidates, self.n_jobs)
+        learner = candidates[best]
+        whole = some if some.n_pairs == pairs.n_pairs else pairs
+        rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
+        last, in_pairs = rounds(problem, whole, learner, found, search.fit_noise(search.family))
+        self.start_, self.starts_, self.n_classes_ = search.start, search.starts, search.n_classes
+        self.noise_model_, self.noise_models_ = search.family, search.noise_models
+        self.candidates_ = search.candidates
+        classifier = [{"stage": "classifier", **row} for row in last.history]
+        self.history_ = search.history + classifier
+        self._store(X, in_pairs, last, learner)
+        return self
+
+    def _enough(self, pairs: Pairs) -> Pairs:
+        """Return pairs in memory on which to choose: all, or some drawn at random."""
+        enough = max(ENOUGH_PAIRS, ENOUGH_PER_ITEM * pairs.n_items)
+        if not isinstance(pairs, Pairs) or pairs.n_pairs <= enough:
+            return reduction.sampled_answers(pairs, ENOUGH_PAIRS)
+        rng = check_random_state(self.random_state)
+        return pairs.select(rng.random_sample(pairs.n_pairs) < enough / pairs.n_pairs)
+
+    def _graph_rounds(
+        self,
+        problem: JointProblem,
+        pairs: Pairs,
+        learner: Any,
+        found: em.Inference,
+        fit_noise: families.Fit,
+    ) -> tuple[em.Inference, NDArray[np.bool_]]:
+        """Run the rounds with the classifier in memory; return also which items are in pairs."""
+        graph, in_pairs = problem.graph, problem.in_pairs
+        if self.annotators or pairs is not problem.all_pairs:
+            graph = PairGraph.from_pairs(pairs, annotators=self.annotators)
+            in_pairs = reduction.item_counts(pairs).total > 0
+        potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
+        start = found.beliefs.item, found.noise, fit_noise
+        last = em.infer(graph, potential, *start, **self._rounds(problem))
+        self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices)
+        return last, in_pairs
+
+    def _stream_rounds(
+        self,
+        problem: JointProblem,
+        pairs: Any,
+        learner: Any,
+        found: em.Inference,
+        fit_noise: families.Fit,
+    ) -> tuple[streaming.StreamedInference, NDArray[np.bool_]]:
+        """Run the rounds with the classifier over a table; return also which items are in pairs."""
+        in_pairs = pairs.degrees() > 0
+        potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
+        start = found.beliefs.item, found.noise, fit_noise
+        n_groups = len(pairs.annotator_names) if self.annotators else 1
+        self.wrong_proba_ = None
+        settings = self._rounds(problem) | {"n_groups": n_groups}
+        return streaming.infer(pairs, potential, *start, **settings), in_pairs
+
+    def _rounds(self, problem: JointProblem) -> dict[str, Any]:
+        settings = {"clamp": problem.clamp, "max_iter": self.max_iter, "tol": self.tol}
+        return settings | {"or_best": True}
+
+    def _class_proba(self, X: Any) -> Array:
+        return class_proba(self.estimator_, X, len(self.classes_))
+
+    def suspect_pairs(self, k: int | None = None) -> tuple[NDArray[np.intp], Array]:
+        """Return (positions, probability wrong) of the k most suspect answers, worst first.
+
+        Without ``k``: every answer that is more likely wrong than right.
+        """
+        check_is_fitted(self)
+        if self.wrong_proba_ is None:
+            raise ValueError(
+                "the answers were streamed from a table, so none is remembered: let "
+                "stream_suspects(pairs, k) read the table once more"
+            )
+        order = np.argsort(-self.wrong_proba_, kind="stable")
+        size = int((self.wrong_proba_ > 0.5).sum()) if k is None else k
+        return order[:size], self.wrong_proba_[order[:size]]
+
+    def stream_suspects(self, pairs: Any, k: int = 20) -> streaming.Suspects:
+        """Return the k most suspect answers of a table, worst first, in one more pass over it.
+
+        ``pairs`` is the `PairTable` of `fit`; see `noisypairs.inference.streaming.most_suspect`.
+        """
+        check_is_fitted(self)
+        K = len(self.classes_)
+        S = self.noise_.same_probability(K)
+        if self.annotator_noise_ is not None and len(self.annotator_noise_) > 1:
+            similar, dissimilar = self.annotator_noise_.T[:, :, None, None]
+            S = np.where(np.eye(K, dtype=bool), 1.0 - similar, dissimilar)
+        return streaming.most_suspect(pairs, self.item_proba_, S, k)
+
+    def intervals(
+        self, X: Any, pairs: Pairs, level: float = 0.9, n_bootstrap: int = 60
+    ) -> dict[str, Interval]:
+        """Return intervals for ``similar_flip``, ``dissimilar_flip``, ``prior`` and ``accuracy``.
+
+        ``X`` and ``pairs`` are those of `fit`; see `noisypairs.estimators.joint.intervals`. Of a
+        large table `ENOUGH_FOR_INTERVALS` pairs are redrawn, which makes the intervals too long.
+        """
+        check_is_fitted(self)
+        X, pairs = self._check_training(X, pairs)
+        pairs = reduction.sampled_answers(pairs, ENOUGH_FOR_INTERVALS)
+        problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
+        return joint_intervals(
+            problem,
+            self.item_proba_,
+            self.oof_proba_,
+            self.noise_,
+            self._search(problem).fit_noise(self.noise_model_),
+            level,
+            n_bootstrap,
+        )
+
+    def _check_parameters(self, pairs: Pairs) -> None:
+        if not (isinstance(self.noise, NoiseModel) or self.noise == "estimate"):
+            raise ValueError(
+                f"noise={self.noise!r}: expected 'estimate' or a noise model such as "
+                "PairingNoise(0.1, 0.2)"
+            )
+        if isinstance(self.prior, str):
+            if self.prior != "estimate":
+                raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
+        else:
+            algebra.class_prior(self.prior)
+        if self.noise_model != "auto":
+            families.family(self.noise_model)
+        if min(self._class_numbers()) < 2:
+            raise ValueError(f"n_classes={self.n_classes!r}: expected numbers of at least 2")
+        if pairs.labels and len(self._class_numbers()) > 1:
+            named = len(set(pairs.labels.values()))
+            raise ValueError(
+                f"n_classes={self.n_classes!r} leaves the number of classes open, but the labelled "
+                f"items name {named}: pass n_classes={named}, or pairs without labels"
+            )
+        if self.max_iter < 1:
+            raise ValueError(f"max_iter={self.max_iter!r}: expected at least one round")
+        if self.annotators and pairs.annotator_names is None:
+            raise ValueError(
+                "annotators=True, but the pairs do not say who answered: give Pairs annotator=, or "
+                "leave annotators=False"
+            )
+
+    def _class_numbers(self) -> list[int]:
+        several = isinstance(self.n_classes, Sequence)
+        return [int(K) for K in self.n_classes] if several else [int(self.n_classes)]  # type: ignore[arg-type,union-attr]
+
+    def _search(self, problem: JointProblem) -> Search:
+        given = self.noise if isinstance(self.noise, NoiseModel) else None
+        return Search(problem, given, self.noise_model, tuple(self.starts), self.n_init)
+
+    def _candidates(self, X: Any, seed: int) -> dict[str, Any]:
+        """Return the classifiers to choose from, by name, after checking what they can do."""
+        if self.estimator is None:
+            return default_candidates(X, seed)
+        several = isinstance(self.estimator, list | tuple)
+        chosen = list(self.estimator) if several else [self.estimator]
+        for one in chosen:
+            name = type(one).__name__
+            if not hasattr(one, "predict_proba"):
+                raise TypeError(
+                    f"{name} has no predict_proba, which the joint method needs. Choose a "
+                    "probabilistic classifier, or wrap it in CalibratedClassifierCV"
+                )
+            if not reduction.accepts_weights(one):
+                raise TypeError(
+                    f"{name}.fit takes no sample_weight, which is how item beliefs reach the "
+                    "classifier. Choose one that does (LogisticRegression, RandomForestClassifier, "
+                    "HistGradientBoostingClassifier, …)"
+                )
+        return {f"{i}: {type(one).__name__}": one for i, one in enumerate(chosen)}
+
+    def _named(self, problem: JointProblem, found: em.Inference) -> em.Inference:
+        """Put the groups in the order of their names and set ``classes_``."""
+        K = found.beliefs.item.shape[1]
+        if problem.names is not None:
+            self.classes_ = problem.names
+            return found
+        self.classes_ = np.arange(K)
+        shares = found.beliefs.item[problem.in_pairs].mean(axis=0)
+        if isinstance(self.noise, NoiseModel) and not any_order(self.noise.same_probability(K)):
+            return found  # the given noise says which class is which
+        if isinstance(self.prior, str) or K > 2:
+            if self.positive is None:
+                warn_names(K)  # from here, so that the warning points at the call of fit
+                order = np.argsort(shares, kind="stable")
+            else:
+                order = order_by_size(shares, self.positive)
+        else:
+            wanted = algebra.class_prior(self.prior)
+            order = np.argsort(shares)[np.argsort(np.argsort(wanted))]
+        return reordered(found, order)
+
+    def _store(
+        self,
+        X: Any,
+        in_pairs: NDArray[np.bool_],
+        found: em.Inference | streaming.StreamedInference,
+        estimator: Any,
+    ) -> None:
+        beliefs = found.item_proba
+        K = beliefs.shape[1]
+        items = np.flatnonzero(in_pairs)
+        self.estimator_ = fit_beliefs(estimator, X, beliefs, items)
+        self.item_proba_ = beliefs
+        self.oof_proba_ = found.potential
+        self.noise_ = found.noise
+        shares = beliefs[items].mean(axis=0)
+        self.prior_ = float(beliefs[items, 1].mean()) if K == 2 else shares
+        self.annotator_noise_ = None
+        if self.annotators:
+            S = found.matrices.reshape(-1, K, K)  # one annotator comes without an axis for it
+            self.annotator_noise_ = np.column_stack([1.0 - S[:, 0, 0], S[:, 0, 1]])
+        self.log_likelihood_ = found.log_likelihood
+        self.converged_, self.n_iter_ = found.converged, len(found.history)
+        if not found.converged:
+            warnings.warn(
+                f"the beliefs still moved after {self.n_iter_} rounds (by "
+                f"{found.history[-1]['belief_change']:.3f} on average), and the round that "
+                "explains the answers best was kept: raise max_iter or tol",
+                ConvergenceWarning,
+                stacklevel=3,
+            )

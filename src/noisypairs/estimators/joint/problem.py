@@ -1,0 +1,117 @@
+"""One fit of the joint learner as a problem: graph, folds, known labels, fixed features."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import KFold
+from sklearn.utils import check_random_state
+
+from noisypairs import reduction
+from noisypairs.algebra import Array
+from noisypairs.estimators.base import label_names, match_labels
+from noisypairs.estimators.joint import starts
+from noisypairs.estimators.joint.potentials import RidgePotential
+from noisypairs.inference import em
+from noisypairs.inference.graph import PairGraph
+from noisypairs.noise import LabelingNoise, MatrixNoise
+from noisypairs.pairs import Pairs
+
+
+class JointProblem:
+    """What every stage of one fit needs: the graph, folds, known labels and fixed features."""
+
+    def __init__(
+        self, X: Any, pairs: Pairs, n_classes: list[int], cv: int, random_state: Any
+    ) -> None:
+        self.X, self.all_pairs, self.pairs = X, pairs, pairs.without_self_pairs()
+        self.n_classes, self.cv = n_classes, cv
+        self.random_state = check_random_state(random_state)
+        self.seed = int(self.random_state.randint(2**31 - 1))
+        self.graph = PairGraph.from_pairs(pairs)
+        self.in_pairs: NDArray[np.bool_] = reduction.item_counts(pairs).total > 0
+        splitter = KFold(cv, shuffle=True, random_state=self.seed)
+        self.folds = list(splitter.split(np.arange(pairs.n_items)))
+        self.names = label_names(pairs, n_classes[0]) if len(n_classes) == 1 else None
+        self.clamp: dict[int, int] | None = None
+        if self.names is not None:
+            codes = np.searchsorted(self.names, np.array(list(pairs.labels.values())))
+            self.clamp = dict(zip(pairs.labels.keys(), codes.tolist(), strict=True))
+        self.Z = starts.numeric_features(X, 200, self.seed)
+        self.fast_potential: em.Potential = em.class_shares
+        if self.Z is not None:
+            self.fast_potential = RidgePotential(self.Z, self.folds, self.in_pairs.astype(float))
+
+        self.share = float(np.average(self.pairs.same, weights=self.pairs.weight))
+
+    @property
+    def blind_log_likelihood(self) -> float:
+        """Log-likelihood of the answers when nothing is known but the share of "same"."""
+        weight = self.pairs.weight
+        total = self.pairs.n_pairs if weight is None else float(weight.sum())
+        p = min(max(self.share, 1e-12), 1 - 1e-12)
+        return total * float(p * np.log(p) + (1 - p) * np.log1p(-p))
+
+    def gain(self, found: em.Inference) -> float:
+        """Return by how many nats the answers are explained better than blindly (Bethe)."""
+        return found.log_likelihood - self.blind_log_likelihood
+
+    def foretold(self, potential: Array) -> float:
+        """Return by how many nats P(class | x) alone foretells the answers better than blindly.
+
+        ½ n log 1/(1 − r²) with r, if positive, the correlation between the answers and
+        P(same class | x, x'): that of the best rates, where signals are weak. The potentials are
+        out of fold, so agreeing with oneself does not help.
+        """
+        pairs = self.pairs
+        alike = np.einsum("nk,nk->n", potential[pairs.left], potential[pairs.right])
+        moments = np.cov(alike, pairs.same, aweights=pairs.weight)
+        variance = float(moments[0, 0] * moments[1, 1])
+        if variance <= 1e-12 or moments[0, 1] <= 0:
+            return 0.0
+        return -0.5 * pairs.n_pairs * float(np.log1p(-min(moments[0, 1] ** 2 / variance, 0.999)))
+
+    def shuffled(self) -> JointProblem:
+        """Return the same problem with the answers dealt out anew among the pairs."""
+        order = self.random_state.permutation(self.pairs.n_pairs)
+        pairs = self.pairs
+        dealt = Pairs(pairs.left, pairs.right, pairs.same[order], n_items=pairs.n_items)
+        if pairs.weight is not None:
+            dealt = dealt.reweighted(pairs.weight[order])
+        return JointProblem(self.X, dealt, self.n_classes, self.cv, self.random_state)
+
+    def guesses(self, kinds: tuple[str, ...], n_classes: int, n_random: int) -> dict[str, Array]:
+        """Return the starting guesses, columns matched to the known labels where there are any."""
+        found = starts.guesses(
+            kinds, self.Z, self.pairs, self.graph, n_classes, n_random, self.random_state
+        )
+        if self.names is None:
+            return found
+        return {
+            name: guess[:, match_labels(guess, self.pairs, self.names)]
+            for name, guess in found.items()
+        }
+
+
+def any_order(S: Array) -> bool:
+    """Return whether exchanging classes leaves S as it is, as pairing noise does."""
+    off = S[~np.eye(len(S), dtype=bool)]
+    return bool(np.ptp(np.diag(S)) < 1e-12 and np.ptp(off) < 1e-12)
+
+
+def reordered(found: em.Inference, order: NDArray[np.intp]) -> em.Inference:
+    """Return the inference with its classes in another order; messages start anew."""
+    noise = found.noise
+    if isinstance(noise, MatrixNoise):
+        S = noise.same_probability(len(order))[np.ix_(order, order)]
+        noise = MatrixNoise(tuple(map(tuple, S.tolist())))
+    elif isinstance(noise, LabelingNoise):
+        F = noise.flip_matrix(len(order))[np.ix_(order, order)]
+        noise = LabelingNoise(flip=tuple(map(tuple, F.tolist())), per=noise.per)
+    beliefs = replace(
+        found.beliefs, item=found.beliefs.item[:, order], log_item=found.beliefs.log_item[:, order]
+    )
+    return replace(found, beliefs=beliefs, noise=noise)

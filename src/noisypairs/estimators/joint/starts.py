@@ -1,0 +1,129 @@
+"""Where the joint learner begins: guesses of the classes, from features and from answers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import Ridge
+from sklearn.preprocessing import StandardScaler
+
+from noisypairs import reduction
+from noisypairs.algebra import Array
+from noisypairs.errors import did_you_mean
+from noisypairs.estimators.inner.ridge import kernel_columns
+from noisypairs.estimators.joint.alignment import Alignment
+from noisypairs.inference.graph import PairGraph, signed_embedding
+from noisypairs.noise import PairingNoise
+from noisypairs.pairs import Pairs
+
+KINDS = ("aligned", "answers", "kmeans", "spectral", "random")
+
+
+#: Clusters of a guess are found on so many items at most, and the others put to the nearest.
+ENOUGH_ITEMS = 5_000
+
+
+def numeric_features(X: Any, n_components: int, seed: int) -> Array | None:
+    """Return fixed features for the fast potential, shape (n, m), or None where X is not numbers.
+
+    Standardised columns side by side with their RBF kernel map (Nyström), scaled so that both
+    halves weigh alike. Missing values become the column's mean: this is only for the start.
+    """
+    try:
+        numbers = X if issparse(X) else np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    if not issparse(numbers):
+        numbers = SimpleImputer(keep_empty_features=True).fit_transform(
+            np.where(np.isinf(numbers), np.nan, numbers)
+        )
+    scaled = StandardScaler(with_mean=not issparse(numbers)).fit_transform(numbers)
+    components = kernel_columns(scaled.shape[0], n_components)
+    kernel = Nystroem(n_components=components, random_state=seed).fit_transform(scaled)
+    if scaled.shape[1] > 4 * n_components:
+        return np.asarray(kernel)
+    linear = np.asarray(scaled.toarray() if hasattr(scaled, "toarray") else scaled)
+    return np.column_stack([np.clip(linear, -10, 10) / np.sqrt(linear.shape[1]), kernel])
+
+
+def guesses(
+    kinds: tuple[str, ...],
+    Z: Array | None,
+    pairs: Pairs,
+    graph: PairGraph,
+    n_classes: int,
+    n_random: int,
+    random_state: np.random.RandomState,
+) -> dict[str, Array]:
+    """Return named guesses of P(class | item), each of shape (n_items, K).
+
+    ``"aligned"``: directions of the features along which the answers agree most (`Alignment`);
+    ``"answers"``: classes by how often an item is called "same", smoothed over the features (what
+    the point-wise learners see); ``"kmeans"``: clusters of the features; ``"spectral"``: leading
+    eigenvectors of the signed graph; ``"random"``. Those that need features are left out without.
+    """
+    found: dict[str, Array] = {}
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"unknown start {kind!r}: {did_you_mean(kind, KINDS)}")
+        if kind == "aligned" and Z is not None:
+            directions = Alignment(Z, pairs).directions(n_classes - 1)
+            found[kind] = _clusters(directions, n_classes, random_state)
+        elif kind == "kmeans" and Z is not None:
+            found[kind] = _clusters(Z, n_classes, random_state)
+        elif kind == "spectral":
+            embedding = signed_embedding(graph, n_classes - 1, random_state)
+            found[kind] = _clusters(embedding, n_classes, random_state)
+            if Z is not None:
+                smooth = Ridge().fit(Z, embedding).predict(Z)
+                smooth = smooth.reshape(len(Z), -1)
+                found["spectral-smooth"] = _clusters(smooth, n_classes, random_state)
+        elif kind == "answers" and n_classes == 2:
+            found |= _by_answers(Z, pairs)
+        elif kind == "random":
+            for number in range(max(n_random, 1)):
+                draw = random_state.randint(n_classes, size=pairs.n_items)
+                found[f"random-{number}"] = _soften(draw, n_classes, 0.8)
+    return found
+
+
+def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
+    """Return rates at which the guess contradicts the answers, kept within [.1, .4]."""
+    named = guess.argmax(axis=1)
+    same = named[pairs.left] == named[pairs.right]
+    similar = np.mean(~pairs.same[same]) if same.any() else 0.3
+    dissimilar = np.mean(pairs.same[~same]) if (~same).any() else 0.3
+    return PairingNoise(*(float(np.clip(rate, 0.1, 0.4)) for rate in (similar, dissimilar)))
+
+
+def _by_answers(Z: Array | None, pairs: Pairs) -> dict[str, Array]:
+    """Split the items by their (smoothed) share of "same": at the median and at the mean."""
+    counts = reduction.item_counts(pairs)
+    mean = counts.same.sum() / counts.total.sum()
+    share = np.where(counts.total > 0, counts.share, mean)
+    if Z is not None:
+        share = Ridge().fit(Z, share, sample_weight=counts.total + 1e-9).predict(Z)
+    cuts = {"answers-median": np.median(share), "answers-mean": mean}
+    return {name: _soften((share > cut).astype(int), 2, 0.6) for name, cut in cuts.items()}
+
+
+def _clusters(Z: Array, n_classes: int, random_state: np.random.RandomState) -> Array:
+    with warnings.catch_warnings():
+        # Fewer distinct points than clusters (constant columns, answers all alike) only make the
+        # guess a poor one, and a guess may be poor.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        few = random_state.permutation(len(Z))[:ENOUGH_ITEMS]
+        labels = KMeans(n_classes, n_init=4, random_state=random_state).fit(Z[few]).predict(Z)
+    return _soften(labels, n_classes, 0.8)
+
+
+def _soften(labels: Any, n_classes: int, certainty: float) -> Array:
+    soft: Array = certainty * np.eye(n_classes)[labels] + (1.0 - certainty) / n_classes
+    return soft

@@ -1,0 +1,1 @@
+"""From answers to classes: the pair graph, its factors, belief propagation and EM."""

@@ -1,0 +1,378 @@
+"""Belief propagation over a stream of answers: item-sized arrays, and no edge is remembered.
+
+Belief propagation keeps two messages per pair. They need not be kept: with h the log-beliefs of the
+items and f the message an answer makes of a cavity,
+
+    m_{j→i}(t) = f( h_j(t−1) − m_{i→j}(t−1) ),   m_{i→j}(t−1) = f( h_i(t−2) − m_{j→i}(t−2) ),   …
+
+so the beliefs of the last ``depth`` sweeps give them back, pair by pair, while the pairs stream by.
+From a fresh start that is belief propagation exactly for ``depth`` sweeps; later the error of
+cutting off shrinks with every level by the slope of f, which is below one. Memory follows the
+items, time the pairs. Two things differ from `noisypairs.inference.propagation`: answers on one
+pair are not merged (each is an edge of its own, which counts repeats a little too often), and
+damping acts on items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from noisypairs.algebra import Array
+from noisypairs.inference import two_classes
+from noisypairs.inference.em import CERTAIN, Potential
+from noisypairs.inference.factors import PROBABILITY_FLOOR
+from noisypairs.inference.propagation import COARSE, normalise
+from noisypairs.noise import NoiseModel, families
+
+#: Answers read at once: the arrays of one batch stay within tens of megabytes.
+BATCH = 500_000
+#: … and worked on at once, for two classes.
+PIECE = 1 << 13
+
+
+class Stream(Protocol):
+    """What can be streamed: `noisypairs.tables.PairTable`, or anything like it."""
+
+    @property
+    def n_items(self) -> int:
+        """Number of items."""
+        ...
+
+    def batches(self, size: int) -> Iterator[Any]:
+        """Yield batches with left, right, same, annotator and weight."""
+        ...
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """One pass over the answers: new log-beliefs and, under the old ones, what was counted.
+
+    ``log_item`` (n_items, K); ``log_scale`` is Σ_i log Σ_y φ_i(y) Π m(y) of the new beliefs;
+    ``same`` and ``different`` (n_groups, K, K) are the expected counts of the M-step and
+    ``log_edges`` the pairs' share of the Bethe log-likelihood, both at the beliefs swept from.
+    """
+
+    log_item: Array
+    log_scale: float
+    same: Array
+    different: Array
+    log_edges: float
+
+
+class Suspects(NamedTuple):
+    """The answers most probably wrong, worst first, shape (k,) each; annotator codes or None.
+
+    ``wrong`` holds the probabilities, ``n_wrong`` how many answers of all are more likely wrong
+    than right.
+    """
+
+    left: NDArray[Any]
+    right: NDArray[Any]
+    same: NDArray[np.bool_]
+    annotator: NDArray[Any] | None
+    wrong: Array
+    n_wrong: int
+
+
+@dataclass(frozen=True)
+class StreamedInference:
+    """Where the streaming loop stopped; fields as in `noisypairs.inference.em.Inference`."""
+
+    item_proba: Array
+    potential: Array
+    matrices: Array
+    noise: NoiseModel
+    log_likelihood: float
+    converged: bool
+    history: list[dict[str, float]] = field(repr=False)
+
+
+def sweep(
+    table: Stream,
+    log_phi: Array,
+    past: list[Array],
+    S: Array,
+    *,
+    clamped: NDArray[np.bool_] | None = None,
+    size: int = BATCH,
+    dtype: DTypeLike = np.float64,
+) -> Sweep:
+    """Renew all beliefs in one pass; ``past`` holds log-beliefs (n_items, K), newest first.
+
+    ``S`` is (K, K), or (R, K, K) by annotator code. ``clamped`` items keep log φ. Messages between
+    two classes are worked out in ``dtype``; float32 is several times faster.
+    """
+    n, K = log_phi.shape
+    exchange = _exchange(S, past, dtype)
+    n_kinds = 2 * (len(S) if S.ndim == 3 else 1)
+    total, counts, log_edges = log_phi.copy(), np.zeros((n_kinds, K * K)), 0.0
+    for batch in table.batches(size):
+        proper = batch.left != batch.right
+        left, right = batch.left[proper], batch.right[proper]
+        group = batch.annotator[proper] if S.ndim == 3 else 0
+        kind = 2 * group + batch.same[proper]
+        weight = None if batch.weight is None else batch.weight[proper]
+        (to_left, to_right), joint, log_total = exchange(left, right, kind, weight)
+        for k in range(1, K):
+            total[:, k] += np.bincount(left, to_left[k - 1], n)
+            total[:, k] += np.bincount(right, to_right[k - 1], n)
+        log_edges += log_total
+        counts += _by_kind(joint, kind, weight, n_kinds)
+    if clamped is not None:
+        total[clamped] = log_phi[clamped]
+    log_normaliser = normalise(total)
+    split = counts.reshape(-1, 2, K, K)
+    split = (split + split.swapaxes(2, 3)) / 2
+    return Sweep(total, float(log_normaliser.sum()), split[:, 1], split[:, 0], log_edges)
+
+
+def infer(
+    table: Stream,
+    potential: Potential,
+    item_proba: Array,
+    noise: NoiseModel,
+    fit_noise: families.Fit,
+    *,
+    n_groups: int = 1,
+    clamp: Mapping[int, int] | None = None,
+    max_iter: int = 10,
+    tol: float = 5e-3,
+    or_best: bool = False,
+    sweeps: int = 5,
+    depth: int = 3,
+    damping: float = 0.1,
+    size: int = BATCH,
+) -> StreamedInference:
+    """Run the loop of `inference.em.infer` on a stream: ``sweeps`` passes a round at most.
+
+    A sweep counts for the M-step as it goes, so a round needs no pass of its own for S. With
+    ``n_groups`` > 1 annotators get matrices of their own, shrunk towards the crowd's. ``or_best``
+    as there.
+    """
+    if sweeps < 2 or depth < 1:
+        raise ValueError(f"sweeps={sweeps}, depth={depth}: expected at least 2 sweeps and depth 1")
+    K = item_proba.shape[1]
+    S = noise.same_probability(K)
+    S = np.broadcast_to(S, (n_groups, K, K)) if n_groups > 1 else S
+    clamped = np.zeros(len(item_proba), dtype=bool)
+    if clamp:
+        clamped[list(clamp)] = True
+    dtype = np.float32 if tol >= COARSE else np.float64
+    past = [np.log(np.clip(item_proba, CERTAIN, None))]
+    history: list[dict[str, float]] = []
+    best: StreamedInference | None = None
+    passes, converged = 0, False
+    while not converged and len(history) < max_iter:
+        phi = np.clip(potential(item_proba), CERTAIN, None)
+        log_phi = np.log(phi / phi.sum(axis=1, keepdims=True))
+        if clamp:
+            known = np.array(list(clamp.values()))[:, None]
+            log_phi[list(clamp)] = np.where(np.arange(K) == known, 0.0, -np.inf)
+        past[0][clamped] = log_phi[clamped]
+        log_scale = np.nan
+        for number in range(sweeps):
+            one = sweep(table, log_phi, past, S, clamped=clamped, size=size, dtype=dtype)
+            value = log_scale + one.log_edges
+            before, log_scale, passes = past[0], one.log_scale, passes + 1
+            mixed = np.where(
+                clamped[:, None], log_phi, (1 - damping) * one.log_item + damping * before
+            )
+            normalise(mixed)
+            past = [mixed, *past[: depth - 1]]
+            # Shallower than asked for, or without the scale of a sweep before, nothing is judged.
+            ready = number > 0 and len(past) == depth
+            if ready and float(np.abs(np.exp(mixed) - np.exp(before)).max()) < tol:
+                break
+        noise = fit_noise(one.same.sum(axis=0), one.different.sum(axis=0))
+        crowd = noise.same_probability(K)
+        new_S = families.group_matrices(one.same, one.different, crowd) if n_groups > 1 else crowd
+        beliefs = np.exp(past[0])
+        moved = float(np.abs(new_S - S).max()), float(np.abs(beliefs - item_proba).mean())
+        history.append({"noise_change": moved[0], "belief_change": moved[1], "passes": passes})
+        S, item_proba = new_S, beliefs
+        converged = len(past) == depth and max(moved) < tol
+        if converged or not or_best or best is None or value > best.log_likelihood:
+            found = item_proba, np.exp(log_phi), S, noise, value
+            best = StreamedInference(*found, converged, history)
+    assert best is not None  # max_iter is at least one
+    return best
+
+
+def most_suspect(
+    table: Stream, item_proba: Array, S: Array, k: int, *, depth: int = 3, size: int = BATCH
+) -> Suspects:
+    """Return the ``k`` answers most probably wrong, in one pass that remembers k answers alone.
+
+    At beliefs (n_items, K) that stand still the messages of a pair follow from them: m = f(h − m')
+    and m' = f(h' − m), ``depth`` times from nothing. ``S`` as in `sweep`. A self pair is of one
+    class for certain. Ties are broken by the items, so the order of the stream does not matter.
+
+    >>> from noisypairs import Pairs
+    >>> class Stream:
+    ...     n_items = 3
+    ...     def batches(self, size):
+    ...         yield Pairs([0, 1, 2], [1, 2, 2], [True, True, False])
+    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
+    >>> certain = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> most_suspect(Stream(), certain, S, k=2).left.tolist()
+    [1, 2]
+    """
+    K = item_proba.shape[1]
+    past = [np.log(np.maximum(item_proba, np.finfo(float).tiny))] * depth
+    exchange = _exchange(S, past, np.float64)
+    n_wrong, kept = 0, np.zeros((5, 0))
+    has_annotator = False
+    for batch in table.batches(size):
+        group = batch.annotator if S.ndim == 3 else 0
+        kind = 2 * group + batch.same
+        _, joint, _ = exchange(batch.left, batch.right, kind, batch.weight)
+        together = np.where(batch.left == batch.right, 1.0, joint[:, :: K + 1].sum(axis=1))
+        wrong = np.where(batch.same, 1.0 - together, together)
+        n_wrong += int((wrong > 0.5).sum())
+        has_annotator = batch.annotator is not None
+        who = batch.annotator if has_annotator else np.zeros(len(wrong))
+        rows = np.stack([wrong, batch.left, batch.right, batch.same, who])
+        if kept.shape[1] >= k:  # most answers are better than the worst k so far
+            rows = rows[:, wrong >= kept[0, -1]] if k else rows[:, :0]
+        both = np.concatenate([kept, rows], axis=1)
+        kept = both[:, np.lexsort([both[4], both[3], both[2], both[1], -both[0]])[:k]]
+    left, right, said, who = kept[1:].astype(np.int64)
+    return Suspects(left, right, said == 1, who if has_annotator else None, kept[0], n_wrong)
+
+
+#: Messages to the left and right ends, (K − 1, m) each, relative to class 0; P(y, y' | everything),
+#: (m, K·K); and the sum of the log-normalisers.
+Exchanged = tuple[tuple[Array, Array], Array, float]
+
+
+def _exchange(S: Array, past: list[Array], dtype: DTypeLike) -> _Between | _BetweenTwo:
+    """Return what works out the messages of a batch, given beliefs (n_items, K), newest first."""
+    factors = _factors(S)
+    return _BetweenTwo(factors, past, dtype) if S.shape[-1] == 2 else _Between(factors, past)
+
+
+class _Between:
+    """What the two ends of each answer tell each other, given the beliefs of the last sweeps.
+
+    ``factors`` are ψ by kind of answer, (n_kinds, K, K); ``past`` log-beliefs (n_items, K), newest
+    first. Goes through the past from the oldest on; the oldest have no message to take out.
+    """
+
+    def __init__(self, factors: Array, past: list[Array]) -> None:
+        self.factors, self.past = factors, past
+
+    def __call__(
+        self, left: NDArray[Any], right: NDArray[Any], kind: NDArray[Any], weight: Array | None
+    ) -> Exchanged:
+        """Return messages, posteriors and log-likelihood of a batch of m answers."""
+        own = self.factors[kind]
+        if weight is not None:
+            own **= weight[:, None, None]
+        to_left = to_right = np.zeros((len(left), self.factors.shape[1]))
+        for beliefs in reversed(self.past):
+            at_left, at_right = beliefs[left] - to_left, beliefs[right] - to_right
+            to_left, to_right = _carried(at_right, own), _carried(at_left, own)
+        joint, log_total = _posterior(at_left, at_right, own)
+        return (to_left[:, 1:].T, to_right[:, 1:].T), joint, log_total
+
+
+class _BetweenTwo:
+    """The same for two classes, by log-ratios, and in pieces that stay in the cache.
+
+    ``item`` has one row per item, so that one look serves all sweeps: the log-ratios of the past,
+    oldest first, and the log-belief in class 0 of the newest. Where a class is ruled out these are
+    cut to what the other one leaves of it.
+    """
+
+    def __init__(self, factors: Array, past: list[Array], dtype: DTypeLike) -> None:
+        self.dtype = np.dtype(dtype)
+        self.most = two_classes.most(self.dtype)
+        far = 2 * self.most
+        log_ratios = [np.clip(one[:, 1] - one[:, 0], -far, far) for one in reversed(past)]
+        log_zero = np.maximum(past[0][:, 0], past[0][:, 1] - far)
+        self.item = np.stack([*log_ratios, log_zero], axis=1).astype(self.dtype)
+        logs = np.log(factors[:, [0, 0, 1], [0, 1, 1]].T)  # ψ₀₀, ψ₀₁ = ψ₁₀, ψ₁₁ by kind
+        self.log_scale = logs.max(axis=0)
+        self.log_factor = (logs - self.log_scale).astype(self.dtype)
+
+    def __call__(
+        self, left: NDArray[Any], right: NDArray[Any], kind: NDArray[Any], weight: Array | None
+    ) -> Exchanged:
+        """Return messages, posteriors and log-likelihood of a batch of m answers."""
+        m = len(left)
+        messages, joint = np.empty((2, m)), np.empty((4, m))
+        log_total = 0.0
+        for start in range(0, m, PIECE):
+            piece = slice(start, start + PIECE)
+            own = None if weight is None else weight[piece]
+            log_total += self._piece(
+                left[piece], right[piece], kind[piece], own, messages[:, piece], joint[:, piece]
+            )
+        return (messages[:1], messages[1:]), joint.T, log_total
+
+    def _piece(
+        self,
+        left: NDArray[Any],
+        right: NDArray[Any],
+        kind: NDArray[Any],
+        weight: Array | None,
+        messages: Array,
+        joint: Array,
+    ) -> float:
+        """Fill in messages (2, m) and posteriors (4, m); return the sum of log-normalisers."""
+        logs, scale = self.log_factor.take(kind, axis=1), self.log_scale.take(kind)
+        if weight is not None:
+            logs *= weight.astype(self.dtype)
+            scale *= weight
+        psi = np.exp(np.maximum(logs, -2 * self.most, out=logs), out=logs)
+        *at_left, left_zero = self.item.take(left, axis=0).T
+        *at_right, right_zero = self.item.take(right, axis=0).T
+        to_left: Any = 0.0
+        to_right: Any = 0.0
+        for on_left, on_right in zip(at_left, at_right, strict=True):
+            h_left, h_right = on_left - to_left, on_right - to_right
+            one, other = two_classes.odds(h_left), two_classes.odds(h_right)
+            to_right, to_left = two_classes.message(one, psi), two_classes.message(other, psi)
+        messages[0], messages[1] = to_left, to_right
+        joint[:], total = two_classes.joint_weights(one, other, psi)
+        log_total = np.log(total) + scale
+        for h, log_zero in ((h_left, left_zero), (h_right, right_zero)):
+            log_total += log_zero
+            log_total += np.maximum(h - self.most, 0)  # what `odds` cut off
+        return float(log_total.sum())
+
+
+def _carried(log_cavity: Array, factor: Array) -> Array:
+    """Return log Σ_y exp(c(y)) ψ(y, y'), relative to class 0, for (m, K) and (m, K, K)."""
+    scaled = np.exp(log_cavity - log_cavity.max(axis=1, keepdims=True))
+    log_carried: Array = np.log(np.einsum("my,myz->mz", scaled, factor))
+    return log_carried - log_carried[:, :1]
+
+
+def _posterior(left: Array, right: Array, factor: Array) -> tuple[Array, float]:
+    """P(y, y' | everything) for log-cavities (m, K) each, shape (m, K·K); Σ log-normalisers."""
+    tops = left.max(axis=1), right.max(axis=1)
+    one, other = np.exp(left - tops[0][:, None]), np.exp(right - tops[1][:, None])
+    flat = (one[:, :, None] * factor * other[:, None, :]).reshape(len(left), -1)
+    total = flat.sum(axis=1)
+    flat /= total[:, None]
+    return flat, float((np.log(total) + tops[0] + tops[1]).sum())
+
+
+def _factors(S: Array) -> Array:
+    """Return ψ by kind of answer, 2·group + same, shape (2·n_groups, K, K), from S."""
+    groups = S if S.ndim == 3 else S[None]
+    both = np.stack([1 - groups, groups], axis=1).reshape(-1, *S.shape[-2:])
+    return np.maximum(both, PROBABILITY_FLOOR)
+
+
+def _by_kind(joint: Array, kind: NDArray[Any], weight: Array | None, n_kinds: int) -> Array:
+    """Sum the rows of joint (m, K·K), times weight, by kind of answer: (n_kinds, K·K)."""
+    weighted = joint if weight is None else joint * weight[:, None]
+    columns = [np.bincount(kind, column, n_kinds) for column in weighted.T]
+    return np.stack(columns, axis=1)

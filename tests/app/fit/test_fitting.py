@@ -1,0 +1,226 @@
+"""One fit from files to findings: what it says agrees with the truth and with hand computation."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noisypairs import (
+    LabelingNoise,
+    MatrixNoise,
+    NotIdentifiable,
+    PairingNoise,
+    Pairs,
+    WeightedPairClassifier,
+    sample_pairs,
+)
+from noisypairs.algebra import class_prior
+from noisypairs.app.fit.fitting import Fitted, Request, fit_dataset, n_steps
+from noisypairs.app.fit.summary import mean_rates, suspects, wrong_probability
+from tests.app.fit_problems import NOISE, Files, write_files
+
+QUICK = Request(estimator="logistic")
+JOINT = Request(method="joint", estimator="logistic")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
+    return write_files(tmp_path_factory.mktemp("files"))
+
+
+@pytest.fixture(scope="module")
+def steps() -> list[str]:
+    return []
+
+
+@pytest.fixture(scope="module")
+def fitted(files: Files, steps: list[str]) -> Fitted:
+    return fit_dataset(files.read(labels=True), QUICK, steps.append)
+
+
+def test_it_learns_the_classes_by_the_names_of_the_labels(fitted: Fitted, files: Files) -> None:
+    features = files.read().features
+    names = np.where(files.y == 1, "yew", "ash")
+    assert np.mean(fitted.model.predict(features) == names) > 0.95
+    found = {one.name: one for one in fitted.result.classes}
+    assert list(found) == ["ash", "yew"]
+    assert found["yew"].share == pytest.approx(files.y.mean(), abs=0.05)
+    assert sum(one.n_items for one in found.values()) == len(files.y)
+    assert fitted.result.names_known
+    assert fitted.result.n_labels == 4
+
+
+def test_noise_prior_and_accuracy_are_near_the_truth(fitted: Fitted, files: Files) -> None:
+    result = fitted.result
+    assert result.noise.similar_flip.estimate == pytest.approx(NOISE.similar_flip, abs=0.05)
+    assert result.noise.dissimilar_flip.estimate == pytest.approx(NOISE.dissimilar_flip, abs=0.05)
+    assert result.noise.has_interval
+    assert files.y.mean() in result.prior
+    assert result.accuracy.low <= result.accuracy.estimate <= result.accuracy.high
+    assert result.accuracy.estimate > 0.9
+    assert result.majority_share == pytest.approx(0.75, abs=0.05)
+
+
+def test_the_account_of_the_data_is_complete(fitted: Fitted, files: Files) -> None:
+    result = fitted.result
+    assert result.sources == {"items": "items.csv", "pairs": "pairs.csv", "labels": "labels.csv"}
+    assert all(len(digest) == 64 for digest in result.checksums.values())
+    assert result.columns["id"] == "photo"
+    assert result.columns["annotator"] == "worker"
+    assert result.answers == {"yes": "same", "no": "different"}
+    kinds = {one.name: one.kind for one in result.features}
+    assert kinds == {
+        "width": "number",
+        "height": "number",
+        "colour": "category",
+        "about": "text",
+        "unit": "constant",
+    }
+    assert (result.n_items, result.n_pairs, result.n_annotators) == (90, 700, 3)
+    assert result.audit.n_pairs == 700
+    assert {row.name for row in result.annotators} == {"ann", "bob", "cid"}
+
+
+def test_methods_and_baselines_are_compared(fitted: Fitted) -> None:
+    rows = {row.name: row for row in fitted.result.candidates}
+    assert list(rows) == ["joint", "weighted", "correction", "k-means", "majority"]
+    chosen = rows[fitted.result.method]
+    assert chosen.behind == 0.0
+    tried = [row for row in rows.values() if row.refusal is None]
+    assert len(tried) >= 3
+    for row in tried:
+        assert row.behind == pytest.approx(chosen.log_likelihood - row.log_likelihood)
+    assert rows["majority"].behind > 0.1
+    assert fitted.result.why
+
+
+def test_reliability_covers_every_held_out_answer(fitted: Fitted) -> None:
+    bins = fitted.result.reliability
+    assert sum(one.n_answers for one in bins) == fitted.result.n_held_out
+    assert np.all(np.diff([one.predicted for one in bins]) >= 0)
+    inside = [one.observed.low - 0.1 <= one.predicted <= one.observed.high + 0.1 for one in bins]
+    assert np.mean(inside) >= 0.7
+
+
+def test_suspects_are_mostly_wrong_and_shown_with_their_items(fitted: Fitted, files: Files) -> None:
+    ids = {name: k for k, name in enumerate(files.read().ids)}
+    found = fitted.result.suspects
+    assert len(found) == 20
+    assert fitted.result.n_suspects >= 20
+    wrong = [
+        (files.y[ids[one.left]] == files.y[ids[one.right]]) != (one.answer == "same")
+        for one in found
+    ]
+    assert np.mean(wrong) > 0.8
+    assert all(one.annotator in {"ann", "bob", "cid"} for one in found)
+    assert {"width", "colour"} <= set(found[0].left_features)
+    assert np.all(np.diff([one.probability for one in found]) <= 0)
+
+
+def test_the_result_is_plain_and_announced_step_by_step(fitted: Fitted, steps: list[str]) -> None:
+    whole = json.loads(json.dumps(fitted.result.to_dict(), allow_nan=False, default=str))
+    assert whole["method"] == fitted.result.method
+    assert "suspects" not in fitted.result.facts
+    assert len(steps) == n_steps(QUICK)
+
+
+def test_point_wise_fit_with_curve_and_the_same_seed_twice(tmp_path: Path) -> None:
+    files = write_files(tmp_path, n_pairs=4000, prior=0.15)
+    request = Request(method="weighted", estimator="logistic", curve=True, annotators=False)
+    one, two = (fit_dataset(files.read(), request).result for _ in range(2))
+    same = {"seconds": 0.0, "date": "", "candidates": ()}
+    assert replace(one, **same) == replace(two, **same)
+    assert one.method == "weighted"
+    assert not one.noise.has_interval
+    assert one.annotators is None
+    assert one.curve[-1].share == 1.0
+    assert one.prior.low <= one.prior.estimate <= one.prior.high
+    assert one.accuracy.low < one.accuracy.high
+    assert "corrected for the noise" in one.accuracy_how
+
+
+def test_answers_all_alike_or_missing_are_refused(files: Files) -> None:
+    data = files.read()
+    same = replace(data, pairs=data.pairs.select(data.pairs.same))
+    with pytest.raises(NotIdentifiable, match=r"answers are 'same': one class only"):
+        fit_dataset(same, QUICK)
+    different = replace(data, pairs=data.pairs.select(~data.pairs.same))
+    with pytest.raises(NotIdentifiable, match="answers are 'different'"):
+        fit_dataset(different, QUICK)
+    none = replace(data, pairs=data.pairs.select(np.zeros(data.pairs.n_pairs, dtype=bool)))
+    with pytest.raises(ValueError, match="no answer about two distinct items"):
+        fit_dataset(none, QUICK)
+    with pytest.raises(ValueError, match="no file gives the items' features"):
+        fit_dataset(replace(data, features=None), QUICK)
+
+
+def test_random_answers_are_refused(tmp_path: Path) -> None:
+    files = write_files(tmp_path, n_items=50, n_pairs=120)
+    data, rng = files.read(), np.random.default_rng(0)
+    pairs = data.pairs
+    random = Pairs(pairs.left, pairs.right, rng.random(pairs.n_pairs) < 0.5, n_items=pairs.n_items)
+    with pytest.raises(NotIdentifiable):
+        fit_dataset(replace(data, pairs=random, annotator_names=None), JOINT)
+
+
+@pytest.mark.parametrize(
+    ("noise", "prior"),
+    [
+        (PairingNoise(0.2, 0.1), [0.5, 0.3, 0.2]),
+        (LabelingNoise(0.1, 0.3), [0.6, 0.4]),
+        (MatrixNoise(((0.9, 0.3, 0.2), (0.3, 0.8, 0.1), (0.2, 0.1, 0.6))), [0.2, 0.5, 0.3]),
+    ],
+)
+def test_mean_rates_by_enumeration(noise: object, prior: list[float]) -> None:
+    K, S = len(prior), noise.same_probability(len(prior))
+    cells = [(k, m, prior[k] * prior[m], S[k, m]) for k in range(K) for m in range(K)]
+    similar = sum(p * (1 - s) for k, m, p, s in cells if k == m)
+    similar /= sum(p for k, m, p, _ in cells if k == m)
+    dissimilar = sum(p * s for k, m, p, s in cells if k != m)
+    dissimilar /= sum(p for k, m, p, _ in cells if k != m)
+    assert mean_rates(noise, np.array(prior)) == pytest.approx((similar, dissimilar))
+
+
+def test_wrong_probability_of_a_point_wise_model_by_enumeration() -> None:
+    rng = np.random.default_rng(1)
+    y = (np.arange(80) % 5 == 0).astype(int)
+    X = rng.normal(size=(80, 1)) + 2.0 * y[:, None]
+    noise = PairingNoise(0.2, 0.1)
+    pairs = sample_pairs(y, 1500, noise, random_state=1)
+    model = WeightedPairClassifier(noise=noise, prior=0.2, random_state=0).fit(X, pairs)
+    eta, S = model.predict_proba(X), noise.same_probability()
+    few = pairs.select(slice(0, 6))
+    expected = []
+    for i, j, same in zip(few.left, few.right, few.same, strict=True):
+        odds = {True: 0.0, False: 0.0}  # of one class, of two
+        for k in (0, 1):
+            for m in (0, 1):
+                answer = S[k, m] if same else 1 - S[k, m]
+                odds[k == m] += eta[i, k] * eta[j, m] * answer
+        expected.append(odds[not same] / sum(odds.values()))
+    np.testing.assert_allclose(wrong_probability(model, X, few), expected)
+    alone = Pairs([3, 3], [3, 3], [True, False], n_items=80)
+    np.testing.assert_array_equal(wrong_probability(model, X, alone), [0.0, 1.0])
+    assert class_prior(model.prior_)[1] == pytest.approx(0.2)
+
+
+def test_no_answer_that_is_more_likely_right_is_a_suspect() -> None:
+    pairs = Pairs([0, 1, 0], [1, 2, 2], [True, False, True])
+    table = pd.DataFrame({"a": [1.23456789, np.nan, 3.0]})
+    found = list(suspects(np.array([0.2, 0.9, 0.6]), pairs, table, ["x", "y", "z"]))
+    assert [(one.left, one.right, one.answer) for one in found] == [
+        ("y", "z", "different"),
+        ("x", "z", "same"),
+    ]
+    assert (found[0].left_features, found[1].left_features) == ({}, {"a": "1.235"})
+    assert found[0].annotator is None
+
+
+def test_no_folder_of_anyone_goes_into_the_result(fitted: Fitted, files: Files) -> None:
+    told = json.dumps(fitted.result.facts, default=str)
+    assert str(Path(files.items).parent) not in told

@@ -1,0 +1,88 @@
+"""Results to be shown on a page: one that holds everything, with names made to break out of it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from noisypairs import datasets
+from noisypairs.annotators import annotator_table
+from noisypairs.app.fit.fitting import (
+    Candidate,
+    ClassSummary,
+    ColumnNote,
+    CurvePoint,
+    FitResult,
+    NoiseSummary,
+    ReliabilityBin,
+    SuspectPair,
+)
+from noisypairs.estimation import Interval
+
+#: Ids and words from files are not to be trusted: markup, quotes, mathematics, control characters.
+HOSTILE = "<script>alert('x')</script>\"&$\\frac{1}$\x00\x1b[31m</td>{{ 7*7 }}"
+
+
+@cache
+def fit_result(name: str = "item") -> FitResult:
+    """Return a result with every part filled; ``name`` stands wherever a file could put a word."""
+    crowd = datasets.simulated_crowd(
+        60, 2, 8, 20, similar_flip=0.1, dissimilar_flip=0.1, random_state=0
+    )
+    pairs = crowd.pairs
+    table = annotator_table(pairs, random_state=0)
+    features = {name: "1.5", "colour": name}
+    return FitResult(
+        title=name,
+        sources={"items": name, "pairs": "pairs.csv"},
+        checksums={"items": "ab12", "pairs": "cd34"},
+        columns={"left": name, "right": "b", "same": "same", "annotator": "who", "id": None},
+        answers={name: "same", "no": "different"},
+        notes=(f"2 answers about {name} left out",),
+        warnings=(),
+        n_items=pairs.n_items,
+        n_pairs=pairs.n_pairs,
+        n_annotators=8,
+        n_labels=0,
+        features=(ColumnNote(name, "number", f"unlike {name}"),),
+        n_features=3,
+        audit=pairs.audit(),
+        method="joint",
+        method_title="Joint learner",
+        estimator="default",
+        estimator_title="LogisticRegression",
+        why="the joint learner foretells answers best",
+        candidates=(
+            Candidate("joint", "Joint learner", False, -0.5, 0.02, 0.0, 0.0, 0.8),
+            Candidate("weighted", "Weighted", False, refusal=f"no signal in {name}"),
+            Candidate("k-means", "k-means", True, -0.6, 0.02, 0.1, 0.03, 0.7),
+            Candidate("majority", "Always “same”", True, -0.69, 0.01, 0.19, 0.02, 0.55),
+        ),
+        n_held_out=321,
+        n_folds=3,
+        classes=(ClassSummary(name, 0.4, 24), ClassSummary("other", 0.6, 36)),
+        names_known=False,
+        prior=Interval(0.6, 0.55, 0.65),
+        noise=NoiseSummary(
+            "pairing",
+            "PairingNoise(0.2, 0.1)",
+            Interval(0.2, 0.18, 0.23),
+            Interval(0.1, 0.08, 0.13),
+            True,
+            ((0.8, 0.1), (0.1, 0.8)),
+        ),
+        accuracy=Interval(0.93, 0.9, 0.96),
+        accuracy_how="from left-out items",
+        majority_share=0.6,
+        curve=tuple(CurvePoint(s, int(400 * s), -0.7 + 0.2 * s, 0.01) for s in (0.25, 0.5, 1.0)),
+        reliability=(
+            ReliabilityBin(0.2, Interval(0.22, 0.15, 0.3), 100),
+            ReliabilityBin(0.8, Interval(0.77, 0.7, 0.85), 221),
+        ),
+        annotators=table,
+        suspects=(SuspectPair(name, "b", "same", name, 0.9999, features, features),),
+        n_suspects=77,
+        seed=3,
+        versions={"noisypairs": "0.0", "python": "3.11"},
+        date="2026-01-01T00:00:00+00:00",
+        seconds=12.0,
+    )

@@ -1,0 +1,95 @@
+"""The page of a crowd: who stands out as what, who cannot be judged, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+
+from noisypairs import datasets
+from noisypairs.annotators import KINDS, UNDECIDED
+from noisypairs.annotators.crowd import Crowd, judge_crowd
+from noisypairs.app.report.advice import MEANINGS, by_suspicion, crowd_answer, meanings
+from noisypairs.app.report.annotators import MOST_ROWS, annotators_report
+from noisypairs.app.report.page import is_generated
+from tests.app.report.report_problems import HOSTILE
+from tests.app.report.test_page import check_page
+
+
+@cache
+def crowd() -> Crowd:
+    rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1}
+    simulated = datasets.simulated_crowd(100, 2, 20, 30, **rates, random_state=0)
+    return judge_crowd(simulated.pairs, labels=dict(enumerate(simulated.target[:30].tolist())))
+
+
+def with_verdicts(*verdicts: str) -> Crowd:
+    """Return the crowd with these verdicts given to its first annotators, the rest honest."""
+    found = crowd()
+    given = [*verdicts, *["honest"] * (len(found.table) - len(verdicts))]
+    rows = zip(found.table.rows, given, strict=True)
+    table = replace(found.table, rows=tuple(replace(row, verdict=v) for row, v in rows))
+    return replace(found, table=table)
+
+
+def words_of(html: str) -> str:
+    return " ".join(" ".join(check_page(html).text).split())
+
+
+def test_the_page_has_its_parts_in_order() -> None:
+    html = annotators_report(crowd(), ["a note"])
+    assert is_generated(html, "noisypairs annotators")
+    assert [heading.strip() for heading in re.findall(r"<h2[^>]*>([^<]*)</h2>", html)] == [
+        "Annotators",
+        "What the verdicts mean",
+        "Agreement with others on the same pairs",
+        "If somebody were left out",
+        "Errors on pairs of known truth",
+        "How to read this",
+        "Notes",
+    ]
+    assert "20 annotators gave 3,000 answers" in words_of(html)
+
+
+def test_every_verdict_has_a_meaning() -> None:
+    assert list(MEANINGS) == [*KINDS, UNDECIDED]
+
+
+def test_those_who_stand_out_are_named_by_what_they_do() -> None:
+    found = with_verdicts("spammer", "always-same", "spammer", "reversed", UNDECIDED, UNDECIDED)
+    told = crowd_answer(found)
+    assert "4 stand out: 2 spammers (0 and 2), 1 always-same (1) and 1 reversed (3)." in told
+    assert "2 gave too few answers to be judged one by one." in told
+    rows = {verdict: n for verdict, n, *_ in meanings(found.table)}
+    assert rows == {"honest": 14, "spammer": 2, "always-same": 1, "reversed": 1, UNDECIDED: 2}
+    first = [found.table.rows[r].verdict for r in by_suspicion(found.table)[:4]]
+    assert sorted(first) == ["always-same", "reversed", "spammer", "spammer"]
+
+
+def test_a_crowd_that_cannot_be_judged_is_not_accused() -> None:
+    found = replace(with_verdicts(*[UNDECIDED] * 20), without_suspects=None)
+    told = crowd_answer(found)
+    assert told.endswith("Nobody stands out. All gave too few answers to be judged one by one.")
+
+
+def test_long_crowds_are_cut_and_counted() -> None:
+    found = crowd()
+    many = replace(found.table, rows=found.table.rows * 3)
+    long = replace(
+        found,
+        table=many,
+        agreement=found.agreement * 3,
+        rest_accuracy=found.rest_accuracy * 3,
+        gold=None,
+    )
+    assert f"{MOST_ROWS} of 60 annotators, the most suspect first." in words_of(
+        annotators_report(long)
+    )
+
+
+def test_names_cannot_break_out_of_the_page() -> None:
+    found = crowd()
+    rows = tuple(replace(row, name=f"{HOSTILE}{k}") for k, row in enumerate(found.table.rows))
+    html = annotators_report(replace(found, table=replace(found.table, rows=rows)), [HOSTILE])
+    assert "<script" not in html
+    check_page(html)

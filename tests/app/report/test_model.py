@@ -1,0 +1,265 @@
+"""The report of a fit: the answer first, every part in its place, every doubt spoken out."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from noisypairs.app.fit.fitting import Candidate, ColumnNote, CurvePoint, ReliabilityBin
+from noisypairs.app.report import doubts, evidence
+from noisypairs.app.report.advice import by_suspicion
+from noisypairs.app.report.model import answer, fit_report, trust
+from noisypairs.app.report.page import Table, is_generated
+from noisypairs.estimation import Interval
+from tests.app.report.report_problems import HOSTILE, fit_result
+from tests.app.report.test_page import check_page
+
+ORDER = [
+    "The data",
+    "How wrong the answers are",
+    "The classes",
+    "How good the model is",
+    "Would more answers help?",
+    "Do its probabilities hold?",
+    "Who answered",
+    "Answers to look at again",
+    "Methods compared",
+    "How to read this",
+]
+
+
+@pytest.fixture(scope="module")
+def html() -> str:
+    return fit_report(fit_result())
+
+
+def words_of(html: str) -> str:
+    return " ".join(" ".join(check_page(html).text).split())
+
+
+def texts(blocks) -> str:
+    return " ".join(getattr(block, "text", "") for block in blocks)
+
+
+def table_of(blocks) -> Table:
+    return next(block for block in blocks if isinstance(block, Table))
+
+
+def test_the_answer_comes_first_then_the_parts_in_order(html):
+    text = words_of(html)
+    found = [m.strip() for m in re.findall(r"<h2[^>]*>([^<]*)</h2>", html)]
+    assert found == ORDER
+    places = [text.index(part) for part in ("93% of new items", "may be trusted", "90 to 96%")]
+    assert max(places) < text.index("How wrong the answers are")
+    assert is_generated(html, "noisypairs fit")
+
+
+def test_the_numbers_of_the_result_are_on_the_page(html):
+    result, text = fit_result(), words_of(html)
+    for part in (
+        f"{result.n_pairs:,} answers",
+        "20% (18 to 23%) are called different",
+        "10% (8 to 13%) are called same",
+        "Share of class other: 55 to 65% at 95% confidence",
+        f"{result.audit.contradictions:,}",
+        "From left-out items.",
+        "77 answers are more likely wrong than right",
+        "321 held-out answers",
+        "-0.500 ± 0.020",
+        "0.190 ± 0.020",
+        "Weighted refuses: no signal in item.",
+        "“item” is same",
+        "SHA-256: items ab12; pairs cd34",
+        "seed 3",
+    ):
+        assert part in text, part
+
+
+def test_every_picture_is_there_and_described(html):
+    assert html.count("<svg") == html.count("<figcaption") == 5
+    assert len(re.findall(r'role="img" aria-label="[^"]{40,}"', html)) == 5
+
+
+def test_words_from_files_cannot_break_out():
+    html = fit_report(fit_result(HOSTILE))
+    page = check_page(html)
+    assert "script" not in {tag for tag, _ in page.tags}
+    assert "".join(page.text).count("<script>alert") > 10
+    assert "\x00" not in html
+    assert "\x1b" not in html
+
+
+def test_a_report_is_the_same_every_time(html):
+    assert fit_report(fit_result()) == html
+
+
+# ---------------------------------------------------------------- may it be trusted?
+
+
+def with_candidate(name: str, **changes):
+    result = fit_result()
+    changed = [replace(c, **changes) if c.name == name else c for c in result.candidates]
+    return replace(result, candidates=tuple(changed))
+
+
+def test_a_clear_lead_and_a_clear_accuracy_may_be_trusted():
+    kind, reason = trust(fit_result())
+    assert kind == "good"
+    assert "90%, is above the 60%" in reason
+    assert "as well" not in reason
+
+
+def test_no_better_than_the_share_of_same_is_a_problem():
+    kind, reason = trust(with_candidate("majority", behind=0.03, behind_error=0.02))
+    assert kind == "bad"
+    assert reason.startswith("Do not rely on this model yet")
+
+
+def test_another_baseline_that_keeps_up_is_named_but_no_problem():
+    kind, reason = trust(with_candidate("k-means", behind=-0.01, behind_error=0.02))
+    assert kind == "good"
+    assert reason.endswith("foretold as well by “k-means”.")
+
+
+def test_an_accuracy_that_may_be_that_of_the_largest_class_is_a_caution():
+    kind, reason = trust(replace(fit_result(), accuracy=Interval(0.7, 0.59, 0.8)))
+    assert kind == "caution"
+    assert "which gets 60%" in reason
+
+
+def test_no_accuracy_is_a_caution_and_the_page_says_why():
+    result = replace(fit_result(), accuracy=None, accuracy_how="the prior is near ½")
+    assert trust(result) == ("caution", "No accuracy could be estimated: The prior is near ½.")
+    assert answer(result).endswith("cannot be told from these answers.")
+    assert "No estimate: The prior is near ½." in texts(evidence.accuracy(result))
+    check_page(fit_report(result))
+
+
+def test_warnings_of_the_fit_are_a_caution():
+    kind, reason = trust(replace(fit_result(), warnings=("expect a large spread",)))
+    assert (kind, reason) == ("caution", "Use with care. Expect a large spread.")
+
+
+def test_a_refusal_of_a_baseline_is_no_tie():
+    assert not evidence.is_level(Candidate("majority", "…", True, refusal="no"))
+
+
+# ---------------------------------------------------------------- parts that may be missing
+
+
+def test_without_curve_bins_annotators_and_suspects_the_page_says_so():
+    bare = replace(
+        fit_result(),
+        curve=(),
+        reliability=(),
+        annotators=None,
+        suspects=(),
+        n_suspects=0,
+        notes=(),
+        features=(),
+        prior=None,
+        candidates=(Candidate("joint", "Joint learner", False, refusal="not tried"),),
+    )
+    text = words_of(fit_report(bare))
+    for part in (
+        "No learning curve was asked for",
+        "too few held-out answers to tell",
+        "do not say who gave them",
+        "No answer is more likely wrong than right",
+    ):
+        assert part in text, part
+
+
+@pytest.mark.parametrize(("last", "words"), [(-0.5, "still rises"), (-0.605, "does not rise")])
+def test_the_learning_curve_says_whether_it_still_rises(last, words):
+    points = (CurvePoint(0.5, 100, -0.6, 0.01), CurvePoint(1.0, 200, last, 0.01))
+    assert words in texts(evidence.learning(replace(fit_result(), curve=points)))
+
+
+def test_probabilities_that_do_not_hold_are_counted():
+    off = ReliabilityBin(0.5, Interval(0.7, 0.6, 0.8), 50)
+    bins = (*fit_result().reliability, off)
+    assert "In 1 of 3 groups" in texts(
+        evidence.calibration(replace(fit_result(), reliability=bins))
+    )
+    assert "The probabilities hold" in texts(evidence.calibration(fit_result()))
+
+
+def test_answers_that_say_next_to_nothing_are_called_so():
+    noise = fit_result().noise
+    useless = replace(
+        noise, similar_flip=Interval(0.6, 0.5, 0.7), dissimilar_flip=noise.similar_flip
+    )
+    weak = replace(useless, dissimilar_flip=Interval(0.4, 0.3, 0.5), has_interval=False)
+    text = words_of(fit_report(replace(fit_result(), noise=weak)))
+    assert "say next to nothing" in text
+    assert "60% are called different" in text  # and no interval where there is none
+    assert "no interval" in text
+
+
+def test_named_classes_are_said_to_be_named():
+    known = replace(fit_result(), names_known=True, n_labels=4)
+    text = words_of(fit_report(known))
+    assert "named after 4 items of known class" in text
+    assert "--labels" not in text
+
+
+# ---------------------------------------------------------------- annotators and suspects
+
+
+def test_suspect_annotators_come_first_and_the_crowd_last():
+    found = fit_result().annotators
+    rows = table_of(doubts.annotators(found)).rows
+    first = {row[0] for row in rows[: len(found.suspects)]}
+    assert first == set(map(str, found.suspects))
+    worth = [found.rows[r].informativeness.estimate for r in by_suspicion(found)]
+    assert worth[len(found.suspects) :] == sorted(worth[len(found.suspects) :])
+    assert rows[-1][0] == "all together"
+    assert len(rows) == len(found) + 1
+
+
+def test_a_crowd_without_suspects_is_said_to_have_none():
+    found = fit_result().annotators
+    honest = replace(found, rows=tuple(replace(row, verdict="honest") for row in found))
+    assert "Nobody stands out" in texts(doubts.annotators(honest))
+
+
+def test_long_crowds_are_cut_and_counted():
+    found = fit_result().annotators
+    many = replace(
+        found, rows=tuple(replace(found.rows[0], name=k, verdict="spammer") for k in range(30))
+    )
+    blocks = doubts.annotators(many)
+    assert len(table_of(blocks).rows) == doubts.MOST_ANNOTATORS + 1
+    assert "30 stand out: 30 spammers (0, 1, 2, 3, 4 and 25 more)." in texts(blocks)
+
+
+def test_those_with_too_few_answers_are_counted_not_judged():
+    found = fit_result().annotators
+    few = replace(found, rows=tuple(replace(row, verdict="too few answers") for row in found))
+    said = texts(doubts.annotators(few))
+    assert said.strip() == "Nobody stands out. 8 of 8 gave too few answers to be judged one by one."
+
+
+def test_many_columns_treated_alike_share_a_line():
+    many = tuple(ColumnNote(f"f{k:02d}", "number", "scaled") for k in range(40))
+    text = words_of(fit_report(replace(fit_result(), features=many)))
+    assert "f00, f01, f02, f03, f04, …, f39 (40 columns)" in text
+    assert "f20" not in text
+
+
+def test_suspect_answers_show_both_items_and_never_certainty():
+    (row,) = table_of(doubts.suspects(fit_result())).rows
+    assert row == (
+        "same",
+        "over 99%",
+        "item (item 1.5; colour item)",
+        "b (item 1.5; colour item)",
+        "item",
+    )
+    alone = replace(fit_result().suspects[0], annotator=None, left_features={})
+    blocks = doubts.suspects(replace(fit_result(), suspects=(alone,)))
+    assert table_of(blocks).rows[0][2] == "item"
+    assert len(table_of(blocks).headings) == 4

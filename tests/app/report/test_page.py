@@ -1,0 +1,219 @@
+"""The page: well-formed, self-contained, escaped, readable in every colour scheme."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+from importlib import resources
+from itertools import pairwise
+
+import pytest
+
+from noisypairs.app.report import charts
+from noisypairs.app.report.page import (
+    Page,
+    bullets,
+    callout,
+    clean,
+    figure,
+    is_generated,
+    numbers,
+    paragraph,
+    table,
+)
+from tests.app.report.report_problems import HOSTILE
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+FETCHING = {
+    "script",
+    "img",
+    "iframe",
+    "object",
+    "embed",
+    "audio",
+    "video",
+    "source",
+    "form",
+    "base",
+}
+
+
+class Reader(HTMLParser):
+    """Collects tags, texts and attributes, and notes what is closed in the wrong order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.mistakes: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.mistakes.append(tag)
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def read(html: str) -> Reader:
+    reader = Reader()
+    reader.feed(html)
+    reader.close()
+    return reader
+
+
+def check_page(html: str) -> Reader:
+    """Assert what holds for every page of ours, and return what is in it."""
+    page = read(html)
+    assert (page.open, page.mistakes) == ([], [])
+    assert {tag for tag, _ in page.tags} & FETCHING == set()
+    for tag, attributes in page.tags:
+        for name, value in attributes.items():
+            assert not name.startswith("on"), f"{name} in <{tag}>"
+            if name in ("src", "href", "xlink:href", "srcset", "action", "poster"):
+                assert re.match(r"#|data:,$", value or ""), f"<{tag} {name}={value!r}>"
+    assert re.search(r"@import|url\((?!#)", html) is None
+    ids = [a["id"] for _, a in page.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    referred = re.findall(r'(?:href="|url\()#([^")]+)', html)
+    assert set(referred) <= set(ids)
+    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    return page
+
+
+def full_page(word: str = "word") -> Page:
+    picture = charts.bars([word, "other"], [0.5, None])
+    page = Page(f"Title {word}", f"Lead {word}")
+    page.open_with(callout(word, "good"), numbers([(word, word, word), ("2", "two")]))
+    blocks = (paragraph(word), bullets([word]), figure(picture, word))
+    for number in range(5):
+        page.section(f"{number} {word}", *blocks[number : number + 1], note=word)
+    return page.section("Table", table([word, "n"], [[word, 1], ["b", None]], word, bold=[1]))
+
+
+def test_a_page_is_well_formed_and_fetches_nothing():
+    page = check_page(full_page().html())
+    kinds = {tag for tag, _ in page.tags}
+    assert {"main", "header", "nav", "section", "figure", "figcaption", "table", "dl"} <= kinds
+    assert ("html", {"lang": "en"}) in page.tags
+
+
+def test_the_policy_of_the_page_forbids_everything_but_its_own_style():
+    page = read(full_page().html())
+    policy = next(a["content"] for t, a in page.tags if a.get("http-equiv"))
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def test_hostile_words_are_shown_as_they_are_wherever_they_stand():
+    page = check_page(full_page(HOSTILE).html())
+    harmless = HOSTILE.replace("\x00", "\ufffd").replace("\x1b", "\ufffd")
+    text = "".join(page.text)
+    places = 2 * 1 + 1 + 1 + 3 + 5 + 5 + 5 + 1 + 1 + 1 + 3
+    # title twice, lead, callout, numbers, contents, headings, notes, paragraph, bullet, caption,
+    # and heading, cell and caption of the table; the picture cuts long names.
+    assert text.count(harmless) == places
+    assert "49" not in text
+
+
+def test_the_same_page_gives_the_same_text():
+    assert full_page().html() == full_page().html()
+
+
+def test_tables_name_rows_and_columns():
+    page = read(Page("t").section("s", table(["a", "b"], [["x", 1], ["y", 2]])).html())
+    scopes = [a["scope"] for tag, a in page.tags if tag == "th"]
+    assert scopes == ["col", "col", "row", "row"]
+    assert [a.get("class") for tag, a in page.tags if tag == "td"] == ["numeric", "numeric"]
+
+
+def test_columns_of_numbers_are_found():
+    rows = [["a", "1.5", "−3 ± 1", "12 %", "n/a", None], ["b", None, ".5", "5", "3", None]]
+    assert table([*"uvwxyz"], rows).numeric == {1, 2, 3}
+    assert table(["a", "b"], [["x", "1"]], numeric=()).numeric == frozenset()
+
+
+def test_a_row_of_the_wrong_length_is_refused():
+    with pytest.raises(ValueError, match="row 1 of the table has 1 cells under 2 headings"):
+        table(["a", "b"], [["x", "y"], ["z"]])
+
+
+def test_only_pictures_pass_unescaped():
+    with pytest.raises(ValueError, match=r"expected the text of an SVG from charts.svg, got '<img"):
+        figure("<img src=x onerror=alert(1)>", "no")
+
+
+def test_a_misspelt_callout_gets_a_hint():
+    with pytest.raises(ValueError, match="did you mean 'caution'"):
+        callout("…", "cuation")  # type: ignore[arg-type]
+
+
+def test_short_pages_have_no_contents():
+    assert "<nav" not in Page("t").section("s").html()
+
+
+def test_pages_are_recognised_by_who_wrote_them():
+    html = Page("t", generator="noisypairs demo").html()
+    assert is_generated(html, "noisypairs demo")
+    assert not is_generated(html, "noisypairs fit")
+    assert not is_generated(Page('"noisypairs fit (version ').html(), "noisypairs fit")
+
+
+def test_lone_surrogates_do_not_reach_the_file():
+    assert clean("a\udc80b") == "a\ufffdb"
+    assert Page("\udc80", "\ud800").html().encode()
+
+
+# ---------------------------------------------------------------- colours
+
+
+def schemes() -> dict[str, dict[str, str]]:
+    """Return the variables of the style sheet for light, dark and print."""
+    css = resources.files("noisypairs.app.report").joinpath("page.css").read_text(encoding="utf-8")
+    found = [dict(re.findall(r"--([\w-]+): (#\w{6})", part)) for part in css.split("@media")]
+    filled = [part for part in found if part]
+    assert len(filled) == 3
+    return dict(zip(("light", "dark", "print"), filled, strict=True))
+
+
+def contrast(first: str, second: str) -> float:
+    """Return WCAG's contrast ratio of two colours."""
+
+    def luminance(colour: str) -> float:
+        parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_contrast_is_that_of_the_standard():
+    assert contrast("#000000", "#ffffff") == pytest.approx(21.0)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
+def test_every_text_stands_out_from_its_ground(scheme):
+    colours = schemes()[scheme]
+    for text in ("ink", "soft", "link", "good", "caution", "bad", "note"):
+        for ground in ("paper", "shade"):
+            assert contrast(colours[text], colours[ground]) >= 4.5, (text, ground)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark", "print"])
+def test_every_series_of_a_picture_stands_out_from_the_paper(scheme):
+    colours = schemes()[scheme]
+    for number in range(1, 7):
+        assert contrast(colours[f"series-{number}"], colours["paper"]) >= 3.0, number

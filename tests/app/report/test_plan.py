@@ -1,0 +1,142 @@
+"""The page of a plan: the answer first, the curves with target and interval, what to ask."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+import pytest
+
+from noisypairs import PairingNoise
+from noisypairs.app.plan import LearningCurve, Plan, candidates, forecast, worth_of_answers
+from noisypairs.app.plan.goal import reach
+from noisypairs.app.plan.statement import as_dict, price_of, statement
+from noisypairs.app.report.page import is_generated
+from noisypairs.app.report.plan import plan_report
+from noisypairs.estimation import Interval
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import propagate
+from tests.app.report.report_problems import HOSTILE
+from tests.app.report.test_page import check_page
+
+SIZES = np.array([100, 150, 220, 330, 500])
+NOISE = PairingNoise(0.1, 0.2)
+IDS = [f"photo {k}" for k in range(40)]
+
+
+@cache
+def plan_result(target: float = 0.9) -> Plan:
+    """Return a plan whose curves follow the two laws: .92 − 9/n, and 1 − .4 exp(−n/200)."""
+    rng = np.random.default_rng(0)
+    left, right = rng.permuted(np.tile(np.arange(40), (60, 1)), axis=1)[:, :2].T
+    graph = PairGraph.from_answers(left, right, rng.random(60) < 0.5, n_items=40)
+    S = NOISE.same_probability()
+    beliefs = propagate(graph, rng.normal(size=(40, 2)), S)
+    laws = (0.92 - 9.0 / SIZES, 1.0 - 0.4 * np.exp(-SIZES / 200))
+    new, these = (
+        forecast(LearningCurve(name, SIZES, law, 1e-5 * np.eye(5)), 40)
+        for name, law in zip(("new items", "these items"), laws, strict=True)
+    )
+    return Plan(
+        target=target,
+        n_answers=600,
+        n_items=40,
+        n_classes=2,
+        noise=NOISE,
+        rates=(0.1, 0.2),
+        chance=0.6,
+        new_items=reach(new, target, 600),
+        these_items=reach(these, target, 600),
+        forecasts=(new, these),
+        worth=worth_of_answers(graph, beliefs, S, random_state=0),
+        candidates=candidates(graph, beliefs, S, 0),
+    )
+
+
+def words_of(html: str) -> str:
+    return " ".join(" ".join(check_page(html).text).split())
+
+
+def test_the_answer_comes_first_then_the_curves_and_what_to_ask() -> None:
+    found = plan_result(0.915)
+    html = plan_report(found, IDS, 0.04, found.next_pairs(30))
+    text = words_of(html)
+    assert is_generated(html, "noisypairs plan")
+    assert [heading.strip() for heading in re.findall(r"<h2[^>]*>([^<]*)</h2>", html)] == [
+        "New items, by their features alone",
+        "The compared items, by features and answers",
+        "Fresh pairs or repeated answers",
+        "What to ask next",
+        "How to read this",
+    ]
+    assert html.count("<svg") == 2
+    # 9/n = .005 at n = 1,800: 1,200 more than the 600 at hand, at 4 cents each.
+    needed = found.new_items.needed
+    assert needed is not None
+    assert needed.estimate == pytest.approx(1200, rel=0.25)
+    for part in (
+        "about 90% of new items are put right",
+        f"91.5% takes {needed.estimate:,.0f} [",
+        f"at a cost of {0.04 * needed.estimate:,.2f} [",
+        "30 pairs to ask next",
+        "The 20 most informative.",
+        "now: 600",
+        "target 91.5%",
+    ):
+        assert part in text, part
+
+
+@pytest.mark.parametrize(
+    ("target", "state", "said"),
+    [
+        (0.85, "reached", "The target of 85.0% is reached."),
+        (0.99, "unreachable", "No number of answers leads to 99.0% with these features."),
+    ],
+)
+def test_every_state_has_its_sentence(target: float, state: str, said: str) -> None:
+    found = plan_result(target)
+    assert found.new_items.state == state
+    text = words_of(plan_report(found, IDS))
+    assert said in text
+    assert "What to ask next" not in text
+    assert {"reached": "Good.", "unreachable": "Problem."}[state] in text
+
+
+def test_what_cannot_be_told_is_said_so() -> None:
+    found = plan_result(0.9)
+    unclear = replace(found.new_items, state="open", needed=None, reachable=0.4)
+    text = words_of(plan_report(replace(found, new_items=unclear), IDS))
+    assert "cannot be told from these answers" in text
+    assert "above the target with probability 40%" in text
+
+
+def test_the_band_is_the_accuracy_at_every_size() -> None:
+    law = plan_result().forecasts[0]
+    middle, low, high = law.band(np.array([200.0, 900.0]))
+    assert middle[1] == pytest.approx(0.91, abs=0.003)
+    for k, n in enumerate((200, 900)):
+        one = law.accuracy(n)
+        assert (one.estimate, one.low, one.high) == (middle[k], low[k], high[k])
+
+
+def test_ids_cannot_break_out_of_the_page() -> None:
+    found = plan_result()
+    html = plan_report(found, [HOSTILE] * 40, None, found.next_pairs(3))
+    assert "<script" not in html
+    check_page(html)
+
+
+def test_prices_and_infinite_ends() -> None:
+    goal = replace(
+        plan_result(0.915).new_items, needed=Interval(100.0, 50.0, float("inf"), level=0.9)
+    )
+    assert "takes about 100 [50, no limit] further answers, at a cost of 5.00 [2.50, no limit]" in (
+        statement(goal, 0.915, 0.05)
+    )
+    assert price_of(goal, None) is None
+    data = as_dict(replace(plan_result(0.915), new_items=goal), 0.05, IDS, None)
+    assert data["new_items"]["cost"] == {"estimate": 5.0, "low": 2.5, "high": None}
+    assert data["noise"]["similar_flip"] == 0.1
+    assert data["next"] is None

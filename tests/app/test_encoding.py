@@ -1,0 +1,152 @@
+"""Columns to numbers, against computations by hand and by other parts of scikit-learn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from noisypairs.app.encoding import FAR, MOST_LEVELS, WordFactors, describe, item_encoder, unread
+
+
+def kinds(**columns: object) -> dict[str, str]:
+    return {plan.name: plan.kind for plan in describe(pd.DataFrame(columns))}
+
+
+def encoded(frame: pd.DataFrame, new: pd.DataFrame | None = None) -> pd.DataFrame:
+    encoder = item_encoder(frame).fit(frame)
+    values = encoder.transform(frame if new is None else new)
+    assert np.isfinite(values).all()
+    return pd.DataFrame(values, columns=encoder.get_feature_names_out())
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1.5, 2.0, np.nan, 4.0], "number"),
+        (["1", " 2.5", "?", "-3e2"], "number"),
+        (["007", "012", "007", "300"], "category"),  # codes are names
+        ([True, False, True, True], "boolean"),
+        (["true", None, "False", "true"], "boolean"),
+        (["red", "blue", "red", None], "category"),
+        (["x", "y", "z", "w"], "id"),
+        (["2024-01-05", "2024-02-01T10:00", None, "2023-12-31"], "date"),
+        (["2024-13-45", "2024-13-45", "2024-01-01", "2024-01-01"], "category"),  # no such month
+        (pd.to_datetime(["2024-01-05", "2024-02-01", None, "2023-12-31"]), "date"),
+        (["a red house", "an old green car", "the big one", "so it is"], "text"),
+        (["same"] * 4, "constant"),
+        ([3.0] * 4, "constant"),
+        ([None] * 4, "constant"),
+        (["same", None, None, "same"], "category"),  # its absence may say something
+    ],
+)
+def test_what_a_column_is_taken_for(values: object, kind: str) -> None:
+    assert kinds(column=values) == {"column": kind}
+
+
+def test_numbers_that_name_items_are_left_out_by_their_name_alone() -> None:
+    assert kinds(photo_id=[1, 2, 3], size=[1, 2, 3], group_id=[1, 1, 2]) == {
+        "photo_id": "id",
+        "size": "number",
+        "group_id": "number",
+    }
+
+
+def test_numbers_are_imputed_flagged_standardised_and_cut() -> None:
+    values = np.append(np.arange(300.0), [np.nan, 1e9])
+    found = encoded(pd.DataFrame({"size": values}))
+    filled = np.where(np.isnan(values), np.nanmedian(values), values)
+    expected = np.clip((filled - filled.mean()) / filled.std(), -FAR, FAR)
+    assert expected.max() == FAR
+    np.testing.assert_allclose(found.iloc[:, 0], expected)
+    flag = np.isnan(values).astype(float)
+    flag = np.clip((flag - flag.mean()) / flag.std(), -FAR, FAR)
+    np.testing.assert_allclose(found.iloc[:, 1], flag)
+    assert found.shape[1] == 2
+
+
+def test_numbers_may_come_as_text_and_columns_in_any_order_with_others_besides() -> None:
+    train = pd.DataFrame({"a": [1.0, 2.0, 3.0], "b": [True, False, True]})
+    new = pd.DataFrame({"more": [0, 0], "b": ["false", None], "a": [" 2", "4"]})
+    found = encoded(train, new)
+    assert found.iloc[0, 0] == pytest.approx(0.0)
+    assert found.iloc[1, 0] == pytest.approx((4 - 2) / np.sqrt(2 / 3))
+    mean, spread = 2 / 3, np.sqrt(2 / 9)
+    np.testing.assert_allclose(found.iloc[:, 1], [(0 - mean) / spread, (1 - mean) / spread])
+
+
+def test_rare_levels_share_a_column_and_unknown_ones_fall_there() -> None:
+    train = pd.DataFrame({"colour": ["red"] * 5 + ["blue"] * 5 + ["teal", "mauve"]})
+    new = pd.DataFrame({"colour": [" red ", "mauve", "never seen"]})
+    found = encoded(train, new)
+    np.testing.assert_array_equal(found, [[0, 1, 0], [0, 0, 1], [0, 0, 1]])  # blue, red, rare
+    without_rare = encoded(pd.DataFrame({"colour": ["red", "red", "blue", "blue"]}), new)
+    np.testing.assert_array_equal(without_rare.iloc[2], [0, 0])
+
+
+def test_a_category_of_very_many_levels_has_a_bounded_width() -> None:
+    levels = np.repeat([f"c{k}" for k in range(200)], 3)
+    assert encoded(pd.DataFrame({"c": levels})).shape[1] == MOST_LEVELS
+
+
+def test_dates_become_days_and_cycles() -> None:
+    texts = ["2024-01-01", "2024-01-08", "2024-07-01T06:00", None, "2023-05-05"]
+    stamps = pd.to_datetime(pd.Series(texts), format="ISO8601")
+    days = (stamps - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
+    expected = [days]
+    for period in (365.2425, 7.0, 1.0):
+        expected += [np.cos(2 * np.pi * days / period), np.sin(2 * np.pi * days / period)]
+    columns = pd.DataFrame(expected).T.astype(float)
+    columns = columns.fillna(columns.median())
+    spread = columns.std(ddof=0)
+    spread[spread < 1e-9] = 1.0
+    for frame in (pd.DataFrame({"seen": texts}), pd.DataFrame({"seen": stamps})):
+        found = encoded(frame)
+        np.testing.assert_allclose(
+            found.iloc[:, :7], (columns - columns.mean()) / spread, atol=1e-6
+        )
+        assert list(found.columns[:2]) == ["date__seen days", "date__seen cosine of year"]
+
+
+def test_all_word_factors_together_hold_the_tf_idf_similarity_of_texts() -> None:
+    texts = ["red house", "a red red car", "blue car", "", "house of a car"]
+    factors = WordFactors(n_factors=10).fit(pd.Series(texts)).transform(pd.Series(texts))
+    plain = TfidfVectorizer(sublinear_tf=True, token_pattern=r"(?u)\w+").fit_transform(texts)
+    assert factors.shape[1] <= len(texts) - 1
+    np.testing.assert_allclose(factors @ factors.T, (plain @ plain.T).toarray(), atol=1e-7)
+
+
+def test_text_has_a_bounded_width_and_missing_cells_and_empty_ones_are_alike() -> None:
+    rng = np.random.default_rng(0)
+    words = [f"w{k}" for k in range(500)]
+    texts = [" ".join(rng.choice(words, 6)) for _ in range(100)]
+    found = encoded(
+        pd.DataFrame({"about": texts}), pd.DataFrame({"about": [None, "", "unknown words"]})
+    )
+    assert found.shape == (3, 30)
+    np.testing.assert_allclose(found.iloc[0], found.iloc[1])
+
+
+def test_a_column_that_is_empty_in_a_fold_keeps_its_place() -> None:
+    whole = pd.DataFrame({"a": [1.0, 2.0, None, None], "b": [1.0, 2.0, 3.0, 5.0]})
+    encoder = item_encoder(whole).fit(whole.iloc[2:])
+    assert np.isfinite(encoder.transform(whole)).all()
+
+
+def test_items_without_anything_to_learn_from_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"no column to learn from: key \(id\), unit \(constant\)"):
+        item_encoder(pd.DataFrame({"key": ["x", "y", "z"], "unit": ["mm"] * 3}))
+    with pytest.raises(ValueError, match="none at all"):
+        item_encoder(pd.DataFrame(index=range(3)))
+    with pytest.raises(TypeError, match="need names"):
+        item_encoder(pd.DataFrame([[1.0], [2.0]]))
+
+
+def test_cells_of_another_kind_are_told_not_swallowed() -> None:
+    new = pd.DataFrame({"a": ["1", "big", "huge"], "b": ["x", "y", "z"], "d": ["2024-01-01"] * 3})
+    told = {"a": "number", "b": "category", "d": "date"}
+    assert unread(new, told) == [
+        "column 'a': 2 cells are no numbers and count as missing, such as 'big'"
+    ]
+    assert unread(new.assign(d="soon"), {"d": "date"})[0].startswith("column 'd': 3 cells are no d")

@@ -1,0 +1,238 @@
+"""What a joint fit chooses, and when it refuses."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from noisypairs import (
+    LabelingNoise,
+    NotIdentifiable,
+    NotIdentifiableWarning,
+    PairingNoise,
+    Pairs,
+    datasets,
+    sample_pairs,
+)
+from noisypairs.estimators.inner.gaussian import GaussianClasses
+from noisypairs.estimators.inner.ridge import RidgeClasses
+from noisypairs.estimators.joint.alignment import Alignment
+from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.estimators.joint.selection import Search, best_run
+from noisypairs.estimators.joint.starts import numeric_features
+from noisypairs.metrics import accuracy_up_to_names
+
+STARTS = ("aligned", "answers", "kmeans", "spectral")
+
+
+def search(X, pairs, **wanted):
+    settings = {"given": None, "noise_model": "auto", "kinds": STARTS, "n_init": 0} | wanted
+    return Search(JointProblem(X, pairs, [2], 5, 0), **settings)
+
+
+def overlapping(n=600, n_pairs=1200, noise=None, seed=0):
+    """Two classes along one of eight columns, twelve of a hundred on the wrong side."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.4).astype(int)
+    X = rng.normal(size=(n, 8))
+    X[:, 0] += 2.4 * (y - 0.5)
+    return X, y, sample_pairs(y, n_pairs, noise or PairingNoise(0.2, 0.2), random_state=seed)
+
+
+# --- alignment -----------------------------------------------------------------------------------
+
+
+def test_leading_direction_maximises_the_quadratic_form():
+    X, _, pairs = overlapping(n=80, n_pairs=200)
+    found = Alignment(X, pairs)
+    Z = X - X.mean(axis=0)
+    A = np.zeros((80, 80))
+    np.add.at(A, (pairs.left, pairs.right), pairs.same - pairs.same.mean())
+    M, metric = Z.T @ (A + A.T) @ Z, Z.T @ Z + 80 / 30 * np.eye(8)
+    values, vectors = np.linalg.eig(np.linalg.solve(metric, M))
+    expected = Z @ vectors[:, values.real.argmax()].real
+    got = found.directions(1)[:, 0]
+    assert abs(np.corrcoef(got, expected)[0, 1]) == pytest.approx(1.0)
+    for other in np.random.default_rng(1).normal(size=(200, 8)):  # no direction does better
+        assert other @ M @ other / (other @ metric @ other) <= values.real.max() + 1e-9
+
+
+def test_weights_count_as_repeated_answers():
+    X, _, pairs = overlapping(n=60, n_pairs=100)
+    twice = Pairs(*(np.repeat(a, 2) for a in (pairs.left, pairs.right, pairs.same)), n_items=60)
+    weighted = pairs.reweighted(np.full(100, 2.0))
+    np.testing.assert_allclose(
+        Alignment(X, weighted).directions(2), Alignment(X, twice).directions(2), atol=1e-9
+    )
+
+
+def test_excess_is_small_for_random_answers_and_large_for_true_ones():
+    rng = np.random.default_rng(0)
+    random, true = [], []
+    for seed in range(10):
+        X, _, pairs = overlapping(seed=seed)
+        dealt = Pairs(pairs.left, pairs.right, rng.permutation(pairs.same), n_items=600)
+        random.append(Alignment(X, dealt).excess(rng))
+        true.append(Alignment(X, pairs).excess(rng))
+    assert np.mean(random) < 1.0
+    assert min(true) > 6.0
+
+
+def test_aligned_start_sees_what_the_graph_does_not():
+    """Two pairs per item, 42 % of the answers wrong: the graph's eigenvectors show nothing."""
+    found = {"aligned": [], "spectral": []}
+    for seed in range(5):
+        X, y, pairs = overlapping(1500, 3000, LabelingNoise(0.3, 0.3), seed)
+        problem = JointProblem(X, pairs, [2], 5, seed)
+        for name in found:
+            guess = problem.guesses((name,), 2, 0)[name]
+            found[name].append(accuracy_up_to_names(y, guess.argmax(axis=1)))
+    assert np.mean(found["aligned"]) > 0.7
+    assert np.mean(found["spectral"]) < 0.6
+
+
+# --- choices -------------------------------------------------------------------------------------
+
+
+def test_a_richer_family_must_pay_for_its_parameters():
+    X, _, pairs = overlapping()
+    one = search(X, pairs)
+    one.family = "pairing"
+    assert one._worth("labeling", 2) == 3.0  # two numbers each, for two classes
+    assert one._worth("free", 2) == pytest.approx(np.log(1200) / 2)
+    assert one._worth("labeling", 3) == pytest.approx(2 * np.log(1200))
+    assert one._worth("given", 2) == 0.0
+
+
+def test_pairing_noise_is_recognised():
+    X, _, pairs = overlapping(n_pairs=6000)
+    one = search(X, pairs)
+    one.choose_family(one.choose_classes([2]))
+    assert one.family == "pairing"
+    assert set(one.noise_models) == {"pairing", "labeling", "free"}
+
+
+def test_noise_that_is_given_stays():
+    X, _, pairs = overlapping()
+    noise = PairingNoise(0.2, 0.2)
+    one = search(X, pairs, given=noise)
+    assert one.choose_family(one.choose_classes([2])).noise == noise
+    assert list(one.noise_models) == ["given"]
+
+
+def test_with_many_pairs_only_the_two_leading_starts_go_on(monkeypatch):
+    X, _, pairs = overlapping(n_pairs=6000)
+    every = search(X, pairs)
+    expected = every.choose_classes([2])
+    monkeypatch.setattr("noisypairs.estimators.joint.selection.MANY_PAIRS", 5000)
+    two = search(X, pairs)
+    found = two.choose_classes([2])
+    assert len(two.starts) == 2 < len(every.starts)
+    assert found.log_likelihood == pytest.approx(expected.log_likelihood, abs=1.0)
+    agree = accuracy_up_to_names(expected.beliefs.item.argmax(1), found.beliefs.item.argmax(1))
+    assert agree > 0.99
+
+
+def test_no_start_is_an_error():
+    _, _, pairs = overlapping(n=40, n_pairs=60)
+    words = np.array([["a"], ["b"]] * 20)
+    with pytest.raises(ValueError, match="gives no start for 2 classes: add 'random'"):
+        search(words, pairs, kinds=("kmeans",)).choose_classes([2])
+
+
+# --- refusal -------------------------------------------------------------------------------------
+
+
+def test_random_answers_are_refused():
+    reasons = []
+    for seed in range(6):
+        X, _, pairs = overlapping(n=300, n_pairs=600, seed=seed)
+        same = np.random.default_rng(seed).random(600) < 0.5
+        one = search(X, Pairs(pairs.left, pairs.right, same, n_items=300))
+        found = one.choose_classes([2])
+        try:
+            one.require_news(found)
+        except (NotIdentifiable, NotIdentifiableWarning) as reason:
+            reasons.append(reason)
+    assert sum(isinstance(reason, NotIdentifiable) for reason in reasons) >= 4
+    assert all("shuffled answers reach" in str(reason) for reason in reasons)
+    assert all("standard deviations beyond chance" in str(reason) for reason in reasons)
+
+
+def test_weak_answers_that_follow_the_features_are_not_refused():
+    X, _, pairs = overlapping(1500, 3000, LabelingNoise(0.25, 0.25))
+    one = search(X, pairs)
+    one.require_news(one.choose_classes([2]))  # neither an error nor a warning
+
+
+def test_numeric_features_feed_the_alignment():
+    X, _ = datasets.load("gaussians", n_samples=50, random_state=0)
+    assert numeric_features(X, 20, 0).shape == (50, 2 + 20)
+
+
+# --- what features foretell ----------------------------------------------------------------------
+
+
+def test_foretold_is_the_likelihood_that_the_best_rates_would_gain():
+    X, y, pairs = overlapping(n_pairs=4000, noise=PairingNoise(0.35, 0.35))
+    problem = JointProblem(X, pairs, [2], 5, 0)
+    phi = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
+    alike = np.einsum("nk,nk->n", phi[pairs.left], phi[pairs.right])
+
+    def loss(parameters):
+        chance = np.clip(parameters[0] + parameters[1] * alike, 1e-6, 1 - 1e-6)
+        return -np.log(np.where(pairs.same, chance, 1 - chance)).sum()
+
+    best = -minimize(loss, [0.3, 0.3], method="Nelder-Mead").fun
+    exact = best - problem.blind_log_likelihood
+    assert problem.foretold(phi) == pytest.approx(exact, rel=0.1)
+    assert problem.foretold(phi[:, ::-1]) == pytest.approx(problem.foretold(phi))
+
+
+def test_nothing_is_foretold_by_nothing():
+    X, _, pairs = overlapping()
+    problem = JointProblem(X, pairs, [2], 5, 0)
+    assert problem.foretold(np.full((600, 2), 0.5)) == 0.0
+    noise = np.random.default_rng(0).dirichlet([1, 1], size=600)
+    assert problem.foretold(noise) < 3.0
+
+
+def test_weights_count_in_what_is_foretold():
+    X, y, pairs = overlapping()
+    phi = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
+    right = (y[pairs.left] == y[pairs.right]) == pairs.same
+    trusted = pairs.reweighted(np.where(right, 1.0, 0.01))
+    told = JointProblem(X, trusted, [2], 5, 0).foretold(phi)
+    assert told > 2 * JointProblem(X, pairs, [2], 5, 0).foretold(phi)
+
+
+def test_a_run_that_only_agrees_with_itself_is_left_out():
+    X, y, pairs = overlapping()
+    problem = JointProblem(X, pairs, [2], 5, 0)
+    seeing = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
+    blind = np.random.default_rng(0).dirichlet([1, 1], size=600)
+    runs = {
+        "agrees with itself": SimpleNamespace(potential=blind, log_likelihood=-100.0),
+        "sees": SimpleNamespace(potential=seeing, log_likelihood=-200.0),
+        "sees too": SimpleNamespace(potential=seeing, log_likelihood=-190.0),
+    }
+    assert best_run(problem, runs) == "sees too"
+    # Where no features foretell anything, the likelihood decides.
+    for run in runs.values():
+        run.potential = np.full((600, 2), 0.5)
+    assert best_run(problem, runs) == "agrees with itself"
+
+
+def test_ridge_regression_needs_a_lead_to_be_chosen():
+    X, _, pairs = overlapping(n=200, n_pairs=800)
+    found = search(X, pairs)
+    run = found.choose_family(found.choose_classes([2]))
+    twins = {"first": RidgeClasses(random_state=0), "second": GaussianClasses()}
+    chosen = found.choose_estimator(run, twins, None)
+    lead = found.candidates["first"] - found.candidates["second"]
+    assert chosen == ("first" if lead > 3.0 else "second")
+    only_ridges = {"a": RidgeClasses(random_state=0), "b": RidgeClasses(penalty=1e6)}
+    assert found.choose_estimator(run, only_ridges, None) == "a"

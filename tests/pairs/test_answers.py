@@ -1,0 +1,124 @@
+"""Answers: what is read, what is refused, and what the refusal says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noisypairs.pairs import answers
+
+WORDS = [
+    ("true", "false"),
+    ("same", "different"),
+    ("s", "d"),
+    ("yes", "no"),
+    ("y", "n"),
+    ("match", "distinct"),
+    ("similar", "dissimilar"),
+    ("must-link", "cannot-link"),
+    ("1", "0"),
+    ("+1", "-1"),
+    ("1.0", "0.0"),
+    ("1", "−1"),
+]
+
+
+@given(
+    st.sampled_from(WORDS),
+    st.lists(st.booleans(), min_size=1),
+    st.sampled_from([str.upper, str.lower, str.title, lambda word: f"  {word} "]),
+)
+def test_words_are_read_whatever_the_case_and_blanks(coding, truth, dress):
+    written = [dress(coding[0] if same else coding[1]) for same in truth]
+    parsed = answers.parse(written)
+    assert parsed.same.tolist() == truth
+    assert parsed.usable.all()
+    assert parsed.mapping == {
+        word: "same" if same else "different" for word, same in zip(written, truth, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [True, False, True],
+        [1, 0, 1],
+        [1, -1, 1],
+        [1.0, -1.0, 1.0],
+        np.array([1, 0, 1], dtype=np.uint8),
+        np.array([1, 0, 1], dtype=object),
+        np.array([b"yes", b"no", b"yes"]),
+        pd.Series(["Same", "different", "same"], dtype="category"),
+        pd.Series([1, 0, 1], dtype="Int64"),
+        pl.Series(["y", "n", "y"]),
+        pa.chunked_array([[True, False], [True]]),
+    ],
+    ids=lambda values: type(values).__name__,
+)
+def test_every_container_and_number_coding(values):
+    assert answers.parse(values).same.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(("value", "same"), [(1, True), (0, False), (-1, False)])
+def test_one_value_alone_is_plain_under_either_coding(value, same):
+    assert answers.parse([value, value]).same.tolist() == [same, same]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([1, 2, 1], "coded 1/2"),
+        (["1", "2"], "coded 1/2"),
+        ([0, 1, -1], "mixes codings: '-1' at row 2, '0' at row 0"),
+        ([0, -1], "mixes codings"),
+        (["yes", "different"], "mixes codings: 'yes' at row 0, 'different' at row 1"),
+        (["yes", "n"], "mixes codings"),
+        (["same", "maybe", "perhaps"], "no answer: 'maybe' at row 1, 'perhaps' at row 2"),
+        ([0.2, 0.9], "from_scores"),
+        ([3, 4], "expected bool"),
+        ([[1, 0]], "shape"),
+        ("same", "shape"),
+        ([[1], [1, 0]], "different lengths"),
+        ([1, np.nan], "1 of 2 answers missing or unsure: 'nan' at row 1"),
+        ([1, None, None], "2 of 3 answers missing or unsure"),
+        (["same", "Don't know"], 'missing or unsure: "Don\'t know" at row 1'),
+    ],
+)
+def test_whatever_is_not_plain_is_refused(values, message):
+    with pytest.raises(ValueError, match=message):
+        answers.parse(values)
+
+
+@pytest.mark.parametrize(
+    "blank",
+    ["unsure", "Unknown", "skip", "", " ", "NA", "n/a", "?", "don't know", "don’t know"],
+)
+def test_unsure_words_are_marked(blank):
+    assert answers.parse(["no", blank, "yes"], unsure="drop").usable.tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize(
+    "blank",
+    ["skip", None, float("nan"), pd.NA, pd.NaT],
+    ids=repr,
+)
+def test_unsure_rows_are_marked_and_only_the_rest_is_answered(blank):
+    parsed = answers.parse(np.array(["no", blank, "yes"], dtype=object), unsure="drop")
+    assert parsed.usable.tolist() == [True, False, True]
+    assert parsed.same.tolist() == [False, True]
+    assert set(parsed.mapping) == {"no", "yes"}
+
+
+def test_masked_entries_are_missing():
+    masked = np.ma.masked_array([1, 0, 1], mask=[False, True, False])
+    assert answers.parse(masked, unsure="drop").usable.tolist() == [True, False, True]
+
+
+def test_unknown_treatment_is_refused():
+    with pytest.raises(ValueError, match="unsure='ignore' is not a treatment"):
+        answers.parse([1], unsure="ignore")
