@@ -1,185 +1,40 @@
-"""k-means on the items of the pairs: the baselines that ignore the answers, or obey them all.
-
-Both put items into K groups around centres and give new items to the nearest one. `PairKMeans`
-does not look at the answers; `COPKMeans` takes each of them as a constraint.
-"""
+"""k-means that takes every answer as a constraint, and breaks few where they contradict."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, Literal, Self
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from scipy.special import softmax
 from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.utils.extmath import row_norms
-from sklearn.utils.validation import check_array
 
 from noisypairs.algebra import Array
-from noisypairs.estimators.base import (
-    PairClassifier,
-    Positive,
-    label_names,
-    match_labels,
-    order_by_size,
-)
+from noisypairs.estimators.base import Positive
 from noisypairs.estimators.kmeans.constraints import (
     TIE,
     Constraints,
-    Labelling,
-    better_parts,
     closure,
     descend,
     fewest_violations,
     swap_chains,
     two_colouring,
 )
-from noisypairs.noise import CleanPairs, RandomState
+from noisypairs.estimators.kmeans.pair import (
+    LARGEST_SEED,
+    CentreClassifier,
+    Clusters,
+    Labelling,
+    check_enough,
+)
+from noisypairs.noise import RandomState
 from noisypairs.pairs import Pairs
-from noisypairs.reduction import item_counts
 
-_LARGEST_SEED = 2**31 - 1
-_AGREEING_STARTS = 3  # in a row, after which COPKMeans looks no further
-
-
-@dataclass(frozen=True, eq=False)
-class _Clusters:
-    """A clustering before its groups have names: groups are 0..K−1 in no order."""
-
-    labels: Labelling  # (n_items,)
-    centres: Array  # (K, n_features)
-    weight: Array  # (n_items,), how much each item counted
-    inertia: float
-    n_iter: int
-    violation: float = 0.0
+#: Starts in a row that lead to the best known value, after which no more are tried.
+AGREEING_STARTS = 3
 
 
-class _CentreClassifier(PairClassifier):
-    """Groups around centres, named as pairs allow. Subclasses give `_cluster`."""
-
-    n_classes: int
-    positive: Positive
-    n_init: int
-    max_iter: int
-    random_state: RandomState
-
-    @abstractmethod
-    def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> _Clusters:
-        """Group the items; ``X`` is checked, dense or CSR."""
-
-    def fit(self, X: Any, pairs: Pairs) -> Self:
-        """Group the items ``X``, shape (n_items, n_features), and name the groups."""
-        X, pairs = self._check_training(X, pairs)
-        for name, least in (("n_classes", 2), ("n_init", 1), ("max_iter", 1)):
-            _check_count(name, getattr(self, name), least)
-        names = label_names(pairs, self.n_classes)
-        X = self._numbers(X)
-        found = self._cluster(X, pairs, np.random.default_rng(self.random_state))
-        share = np.bincount(found.labels, found.weight, self.n_classes) / found.weight.sum()
-        if names is None:
-            order = order_by_size(share, self.positive)
-        else:
-            order = match_labels(np.eye(self.n_classes)[found.labels], pairs, names)
-        self.classes_ = np.arange(self.n_classes) if names is None else names
-        self.labels_ = self.classes_[np.argsort(order)[found.labels]]
-        self.cluster_centers_ = found.centres[order]
-        self.inertia_ = found.inertia
-        self.n_iter_ = found.n_iter
-        self.prior_ = float(share[order[1]]) if self.n_classes == 2 else share[order]
-        self.noise_ = CleanPairs()
-        # Items that all lie on their centres leave no spread to measure: then nearest takes all.
-        floor = float(np.finfo(float).eps * found.centres.var() + np.finfo(float).tiny)
-        self.variance_ = max(found.inertia / (found.weight.sum() * X.shape[1]), floor)
-        return self
-
-    def _class_proba(self, X: Any) -> Array:
-        """Return softmax(−|x − c_k|² / 2s²), shape (n, K); s² is the variance within groups.
-
-        That is the posterior of Gaussian classes of one spherical covariance and equal priors, so
-        that the likeliest class is always the nearest centre.
-        """
-        X, centres = self._numbers(X), self.cluster_centers_
-        if not issparse(X):
-            X, centres = X - centres.mean(axis=0), centres - centres.mean(axis=0)
-        distance = _squared_distances(X, row_norms(X, squared=True), centres)
-        distance -= distance.min(axis=1, keepdims=True)
-        return np.asarray(softmax(-distance / (2.0 * self.variance_), axis=1))
-
-    def _numbers(self, X: Any) -> Any:
-        return check_array(
-            X, accept_sparse="csr", dtype=[np.float64, np.float32], estimator=self, input_name="X"
-        )
-
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse items are welcome."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-
-class PairKMeans(_CentreClassifier):
-    """k-means on the items that occur in pairs; the answers are not used.
-
-    Parameters
-    ----------
-    n_classes : number of groups K
-    positive : "minority", "majority" or None: which of two groups is class 1, see `order_by_size`
-    n_init, max_iter : as in `sklearn.cluster.KMeans`
-    random_state : int, numpy Generator or RandomState, or None
-    item_weight : "occurrences" or "equal"
-        An item counts as often as it occurs in pairs (k-means on the pooled points of all pairs,
-        as in the paper), or once. Items in no pair never move a centre.
-
-    Fitted: ``labels_`` (n_items,) class of each item, ``cluster_centers_`` (K, n_features) in the
-    order of ``classes_``, ``inertia_``, ``n_iter_``, ``variance_`` (within groups, per feature).
-
-    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
-    >>> pairs = Pairs([0, 1, 3], [1, 2, 4], [True, True, True])
-    >>> model = PairKMeans(positive="minority", random_state=0).fit(X, pairs)
-    >>> model.labels_, model.predict([[4.0]])
-    (array([0, 0, 0, 1, 1]), array([1]))
-    """
-
-    def __init__(
-        self,
-        n_classes: int = 2,
-        positive: Positive = None,
-        n_init: int = 10,
-        max_iter: int = 300,
-        random_state: RandomState = None,
-        item_weight: Literal["occurrences", "equal"] = "occurrences",
-    ) -> None:
-        self.n_classes = n_classes
-        self.positive = positive
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.item_weight = item_weight
-
-    def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> _Clusters:
-        if self.item_weight not in ("occurrences", "equal"):
-            raise ValueError(f"item_weight={self.item_weight!r}: expected 'occurrences' or 'equal'")
-        weight = item_counts(pairs).total
-        if self.item_weight == "equal":
-            weight = (weight > 0).astype(float)
-        paired = np.flatnonzero(weight)
-        _check_enough(paired.size, self.n_classes, "items that occur in pairs")
-        model = KMeans(
-            self.n_classes,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            random_state=int(rng.integers(_LARGEST_SEED)),
-        ).fit(X[paired], sample_weight=weight[paired])
-        labels = np.asarray(model.predict(X), dtype=np.intp)
-        return _Clusters(
-            labels, model.cluster_centers_, weight, float(model.inertia_), int(model.n_iter_)
-        )
-
-
-class COPKMeans(_CentreClassifier):
+class COPKMeans(CentreClassifier):
     """k-means of all items under the answers as constraints (Wagstaff et al., 2001), made robust.
 
     "Same" is a must-link, "different" a cannot-link; repeated answers on two items are settled by
@@ -228,8 +83,8 @@ class COPKMeans(_CentreClassifier):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> _Clusters:
-        _check_enough(X.shape[0], self.n_classes, "items")
+    def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> Clusters:
+        check_enough(X.shape[0], self.n_classes, "items")
         rules = Constraints.from_pairs(pairs)
         # Distances come from norms and inner products: near the origin they lose no digits.
         middle = 0.0 if issparse(X) else X.mean(axis=0)
@@ -245,7 +100,7 @@ class COPKMeans(_CentreClassifier):
             agreed = agreed + 1 if problem.equal(other, best) else 0
             if problem.better(other, best):
                 best = other
-            if agreed == _AGREEING_STARTS:
+            if agreed == AGREEING_STARTS:
                 break
         self.violated_ = (best.labels[pairs.left] == best.labels[pairs.right]) != pairs.same
         self.n_violations_ = int(np.count_nonzero(self.violated_))
@@ -254,11 +109,11 @@ class COPKMeans(_CentreClassifier):
         self.n_contradictory_pairs_ = rules.n_contradictory
         frustrated = rules.in_components_of(rules.broken(best.labels))
         self.n_frustrated_items_ = int(np.count_nonzero(frustrated))
-        return _Clusters(best.labels, best.centres + middle, best.weight, best.inertia, best.n_iter)
+        return Clusters(best.labels, best.centres + middle, best.weight, best.inertia, best.n_iter)
 
     def _guess(self, X: Any, rng: np.random.Generator) -> Labelling:
         """Return the groups of plain k-means, where the search for fewest violations starts."""
-        seed = int(rng.integers(_LARGEST_SEED))
+        seed = int(rng.integers(LARGEST_SEED))
         model = KMeans(self.n_classes, n_init=1, max_iter=self.max_iter, random_state=seed)
         return np.asarray(model.fit_predict(X), dtype=np.intp)
 
@@ -283,47 +138,33 @@ class _ConstrainedKMeans:
         self.tie = TIE * float(np.abs(rules.strength).max(initial=0.0))
         self.units = np.arange(self.size.size)
 
-    def run(self, labels: Labelling, max_iter: int, rng: np.random.Generator) -> _Clusters:
+    def run(self, labels: Labelling, max_iter: int, rng: np.random.Generator) -> Clusters:
         """Return the clustering that k-means++ centres and these labels lead to."""
-        seed = int(rng.integers(_LARGEST_SEED))
+        seed = int(rng.integers(LARGEST_SEED))
         centres = np.asarray(kmeans_plusplus(self.X, self.n_classes, random_state=seed)[0])
-        y = self._start(labels[self.first], self._cost(centres.astype(float)))
+        y = swap_chains(self.rules, labels[self.first], self._cost(centres.astype(float)))
         for n_iter in range(1, max_iter + 1):
             centres = self._means(y, centres)
             cost = self._cost(centres)
-            moved = self._assign(y, cost) if n_iter < max_iter else y
-            if np.array_equal(moved, y):
+            # Exchange chains, then move units: no worse in (violations, cost).
+            moved = descend(self.rules.matrix, swap_chains(self.rules, y, cost), cost)
+            if n_iter == max_iter or np.array_equal(moved, y):
                 break
             y = moved
         inertia, violation = float(cost[self.units, y].sum()), self.rules.violation(y)
         item_weight = np.ones(self.unit.size)
-        return _Clusters(y[self.unit], centres, item_weight, inertia, n_iter, violation)
+        return Clusters(y[self.unit], centres, item_weight, inertia, n_iter, violation)
 
-    def better(self, one: _Clusters, other: _Clusters) -> bool:
+    def better(self, one: Clusters, other: Clusters) -> bool:
         """Return whether ``one`` breaks less, or as much at lower inertia."""
         if abs(one.violation - other.violation) > self.tie:
             return one.violation < other.violation
         return one.inertia < other.inertia
 
-    def equal(self, one: _Clusters, other: _Clusters) -> bool:
+    def equal(self, one: Clusters, other: Clusters) -> bool:
         """Return whether the two are one clustering as far as their values can tell."""
         close = abs(one.inertia - other.inertia) <= 1e-9 * other.inertia
         return close and abs(one.violation - other.violation) <= self.tie
-
-    def _start(self, y: Labelling, cost: Array) -> Labelling:
-        """Return y adapted to the centres or the nearest centres mended, whichever is better."""
-        known = swap_chains(self.rules, y, cost, max_rounds=self.n_classes)
-        if self.n_classes == 2 or self.rules.broken(known).any():
-            return known  # two classes leave no choice; few violations are too dear to start anew
-        mended = descend(self.rules.matrix, cost.argmin(axis=1), cost)
-        return better_parts(self.rules, known, mended, cost)
-
-    def _assign(self, y: Labelling, cost: Array) -> Labelling:
-        """Return labels no worse in (violations, cost): exchange chains, then move units."""
-        moved = swap_chains(self.rules, y, cost)
-        if self.n_classes == 2 and not self.rules.broken(moved).any():
-            return moved  # already the optimum
-        return descend(self.rules.matrix, moved, cost)
 
     def _cost(self, centres: Array) -> Array:
         """Return the cost of each unit in each group, shape (n_units, K)."""
@@ -337,23 +178,3 @@ class _ConstrainedKMeans:
         total = np.asarray(np.eye(self.n_classes)[y].T @ self.sums)
         size = np.bincount(y, self.size, self.n_classes)[:, None]
         return np.where(size > 0, total / np.maximum(size, 1.0), centres)
-
-
-def _squared_distances(X: Any, norms: Array, centres: Array) -> Array:
-    """Return |x − c|² = |x|² − 2x·c + |c|² for all items and centres, shape (n, K)."""
-    inner = np.asarray(X @ centres.T, dtype=float)
-    distance = norms[:, None] - 2.0 * inner + (centres**2).sum(axis=1)
-    return np.asarray(np.maximum(distance, 0.0))
-
-
-def _check_count(name: str, value: Any, least: int) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise ValueError(f"{name}={value!r}: expected an integer of at least {least}")
-
-
-def _check_enough(n_items: int, n_classes: int, what: str) -> None:
-    if n_items < n_classes:
-        raise ValueError(
-            f"there are {n_items} {what} for n_classes={n_classes}: give at least one item per "
-            "class, or ask for fewer classes"
-        )
