@@ -17,12 +17,12 @@ from noisypairs import (
     datasets,
     sample_pairs,
 )
+from noisypairs.estimators.inner.features import numeric_features
 from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.selection import Search, best_run
-from noisypairs.estimators.joint.starts import numeric_features
 from noisypairs.metrics import accuracy_up_to_names
 
 STARTS = ("aligned", "answers", "kmeans", "spectral")

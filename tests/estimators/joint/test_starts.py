@@ -1,16 +1,13 @@
-"""Where the joint learner begins: features of any kind, guesses by name, rates of a guess."""
+"""Where the joint learner begins: guesses by name, rates of a guess."""
 
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.sparse import csr_array
-from sklearn.kernel_approximation import Nystroem
-from sklearn.preprocessing import StandardScaler
 
 from noisypairs import PairingNoise, Pairs, datasets, sample_pairs
+from noisypairs.estimators.inner.features import numeric_features
 from noisypairs.estimators.joint import starts
 from noisypairs.inference.graph import PairGraph
 from noisypairs.metrics import accuracy_up_to_names
@@ -30,62 +27,9 @@ def problem(prior=0.3, n_items=300, n_pairs=4000, seed=0):
     return X, y, sample_pairs(y, n_pairs, PairingNoise(0.1, 0.2), random_state=seed)
 
 
-# --- features ------------------------------------------------------------------------------------
-
-
-def test_features_are_scaled_columns_beside_a_kernel_map():
-    X = np.random.default_rng(0).normal(3, [1, 20, 0.1], (100, 3))
-    X[0, 1] = 1e6  # an outlier is cut at ten standard deviations
-    X[1:, 1] *= 1e-3
-    Z = starts.numeric_features(X, 20, seed=1)
-    scaled = StandardScaler().fit_transform(X)
-    kernel = Nystroem(n_components=20, random_state=1).fit_transform(scaled)
-    assert Z.shape == (100, 3 + 20)
-    assert_allclose(Z[:, :3], np.clip(scaled, -10, 10) / np.sqrt(3))
-    assert_allclose(Z[:, 3:], kernel)
-
-
-def test_never_more_kernel_columns_than_half_the_items():
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    assert starts.numeric_features(X, 200, seed=0).shape == (30, 2 + 15)
-
-
-def test_wide_tables_keep_the_kernel_map_only():
-    X = np.random.default_rng(0).normal(size=(60, 90))
-    assert starts.numeric_features(X, 20, seed=0).shape == (60, 20)
-
-
-def test_missing_and_infinite_values_become_the_mean():
-    X = np.random.default_rng(0).normal(size=(50, 3))
-    X[:, 2] = np.nan  # not one value
-    X[4, 0], X[5, 0], X[6, 1] = np.nan, np.inf, -np.inf
-    Z = starts.numeric_features(X, 10, seed=0)
-    assert np.isfinite(Z).all()
-    assert_allclose(Z[[4, 5], 0], 0, atol=1e-12)
-    assert_allclose(Z[6, 1], 0, atol=1e-12)
-
-
-def test_sparse_items_like_dense_ones():
-    X = np.random.default_rng(0).poisson(0.5, (80, 6)).astype(float)
-    sparse = starts.numeric_features(csr_array(X), 20, seed=0)
-    scaled = X / X.std(axis=0)  # centring would fill the zeros
-    assert_allclose(sparse[:, :6], np.clip(scaled, -10, 10) / np.sqrt(6))
-    assert sparse.shape == (80, 26)
-
-
-def test_words_have_no_numeric_features():
-    table = pd.DataFrame({"colour": ["red", "blue"] * 10, "size": np.arange(20.0)})
-    assert starts.numeric_features(table, 10, seed=0) is None
-    assert starts.numeric_features(table[["size"]], 10, seed=0) is not None
-    assert starts.numeric_features(np.array([["a"], ["b"]]), 10, seed=0) is None
-
-
-# --- guesses -------------------------------------------------------------------------------------
-
-
 def test_guesses_by_name():
     X, y, pairs = problem()
-    Z = starts.numeric_features(X, 50, seed=0)
+    Z = numeric_features(X, 50, seed=0)
     found = guesses(starts.KINDS, Z, pairs, n_random=2)
     expected = [
         "aligned",
@@ -124,7 +68,7 @@ def test_what_needs_features_is_left_out_without():
 
 def test_three_classes():
     crowd = datasets.simulated_crowd(n_items=200, n_annotators=5, spammer_share=0, random_state=0)
-    Z = starts.numeric_features(crowd.data, 50, seed=0)
+    Z = numeric_features(crowd.data, 50, seed=0)
     found = guesses(("answers", "kmeans", "spectral"), Z, crowd.pairs, n_classes=3)
     assert list(found) == ["kmeans", "spectral", "spectral-smooth"]  # shares order two groups only
     for name, guess in found.items():
@@ -134,7 +78,7 @@ def test_three_classes():
 
 def test_the_same_seed_gives_the_same_guesses():
     X, _, pairs = problem(n_items=100, n_pairs=500)
-    Z = starts.numeric_features(X, 50, seed=0)
+    Z = numeric_features(X, 50, seed=0)
     one, two = (guesses(starts.KINDS, Z, pairs, n_random=1) for _ in range(2))
     assert all(np.array_equal(one[name], two[name]) for name in one)
 

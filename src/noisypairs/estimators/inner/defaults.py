@@ -6,15 +6,13 @@ from typing import Any
 
 from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import _num_samples
 
 from noisypairs.estimators.inner.average import AveragedClassifier
+from noisypairs.estimators.inner.features import kernel_map
 from noisypairs.estimators.inner.gaussian import GaussianClasses
-from noisypairs.estimators.inner.ridge import N_COMPONENTS, RidgeClasses, kernel_columns
+from noisypairs.estimators.inner.ridge import RidgeClasses
 
 
 def default_regressor(X: Any, random_state: int | None = None) -> Pipeline:
@@ -41,18 +39,3 @@ def default_candidates(X: Any, random_state: int | None = None) -> dict[str, Any
         candidates["ridge"] = RidgeClasses(random_state=random_state)
         candidates["gaussian"] = GaussianClasses()
     return candidates
-
-
-def kernel_map(
-    X: Any, random_state: int | None = None, n_components: int = N_COMPONENTS
-) -> tuple[StandardScaler, Nystroem]:
-    """Return the steps in front: scale each column, then Nyström features of the RBF kernel.
-
-    The kernel's width is 1/n_features, as suits columns of variance one; more columns than 200 cost
-    time and did not gain accuracy (`kernel_columns` says when there are fewer).
-    """
-    components = kernel_columns(_num_samples(X), n_components)
-    return (
-        StandardScaler(with_mean=not issparse(X)),
-        Nystroem(n_components=components, random_state=random_state),
-    )

@@ -8,32 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.kernel_approximation import Nystroem
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
+from noisypairs.estimators.inner.features import N_COMPONENTS, beside_kernel, kernel_map
 
-#: Columns of a kernel map for 250,000 items or fewer, and the least for more: the map must fit.
-N_COMPONENTS, LEAST_COMPONENTS = 200, 50
 #: P(class | x) stays this far from certainty.
 CUT = 0.02
 #: The most that a fit is widened against its shrinking.
 WIDEST = 20.0
-
-
-def kernel_columns(n_items: int, wanted: int = N_COMPONENTS) -> int:
-    """Return how many columns a kernel map of so many items gets.
-
-    Never more than half the items, so that folds have enough rows to draw them from; and beyond
-    250,000 items fewer, so that the map takes 400 MB at a million of them.
-
-    >>> [kernel_columns(n) for n in (100, 10_000, 500_000, 2_000_000)]
-    [50, 200, 100, 50]
-    """
-    fitting = max(LEAST_COMPONENTS, 50_000_000 // max(n_items, 1))
-    return max(1, min(wanted, n_items // 2, fitting))
 
 
 def widening(fit: Array, wanted: Array, weight: Array) -> tuple[Array, float]:
@@ -56,10 +40,10 @@ def widening(fit: Array, wanted: Array, weight: Array) -> tuple[Array, float]:
 class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """P(class | x) as a ridge regression on the columns and on their RBF kernel map.
 
-    Regression on soft labels believes them by halves where logistic regression, which must make
-    them likely, follows them; so it is the better one where beliefs are mostly noise. The penalty
-    shrinks direction and size; the second is undone by scaling about the mean to the slope of the
-    labels on the fit. Takes ``sample_weight``.
+    Regression shrinks soft labels towards their mean, where logistic regression follows them; so
+    it is the better choice where beliefs are mostly noise. The penalty shrinks direction and size;
+    the second is undone by scaling about the mean to the slope of the labels on the fit. Takes
+    ``sample_weight``.
 
     >>> model = RidgeClasses().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
     >>> model.predict([[0.4], [4.1]])
@@ -84,10 +68,8 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if not weight.any():
             raise ValueError("all sample weights are zero: nothing to learn from")
-        components = kernel_columns(len(X), self.n_components)
-        self.scaler_ = StandardScaler().fit(X)
-        self.kernel_ = Nystroem(n_components=components, random_state=self.random_state)
-        self.kernel_.fit(self.scaler_.transform(X))
+        self.scaler_, self.kernel_ = kernel_map(X, self.random_state, self.n_components)
+        self.kernel_.fit(self.scaler_.fit_transform(X))
         Z, member = self._columns(X), np.eye(len(self.classes_))[codes]
         ridge = self.penalty * np.eye(Z.shape[1])
         ridge[-1, -1] = 1e-6  # the constant is free
@@ -99,8 +81,7 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _columns(self, X: Array) -> Array:
         """Return the standardised columns, their kernel map, and a constant, (n, d + m + 1)."""
         scaled = self.scaler_.transform(X)
-        linear = np.clip(scaled, -10, 10) / np.sqrt(scaled.shape[1])
-        return np.column_stack([linear, self.kernel_.transform(scaled), np.ones(len(X))])
+        return beside_kernel(scaled, self.kernel_.transform(scaled), np.ones(len(X)))
 
     def predict_proba(self, X: Any) -> Array:
         """Return P(class | x), shape (n, K)."""

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import label_names, match_labels
+from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
 from noisypairs.estimators.joint import starts
 from noisypairs.estimators.joint.potentials import RidgePotential
 from noisypairs.inference import em
@@ -40,7 +41,7 @@ class JointProblem:
         if self.names is not None:
             codes = np.searchsorted(self.names, np.array(list(pairs.labels.values())))
             self.clamp = dict(zip(pairs.labels.keys(), codes.tolist(), strict=True))
-        self.Z = starts.numeric_features(X, 200, self.seed)
+        self.Z = numeric_features(X, N_COMPONENTS, self.seed)
         self.fast_potential: em.Potential = em.class_shares
         if self.Z is not None:
             self.fast_potential = RidgePotential(self.Z, self.folds, self.in_pairs.astype(float))

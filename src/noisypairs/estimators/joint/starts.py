@@ -6,18 +6,13 @@ import warnings
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.impute import SimpleImputer
-from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Ridge
-from sklearn.preprocessing import StandardScaler
 
 from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
-from noisypairs.estimators.inner.ridge import kernel_columns
 from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.inference.graph import PairGraph, signed_embedding
 from noisypairs.noise import PairingNoise
@@ -28,29 +23,6 @@ KINDS = ("aligned", "answers", "kmeans", "spectral", "random")
 
 #: Clusters of a guess are found on so many items at most, and the others put to the nearest.
 ENOUGH_ITEMS = 5_000
-
-
-def numeric_features(X: Any, n_components: int, seed: int) -> Array | None:
-    """Return fixed features for the fast potential, shape (n, m), or None where X is not numbers.
-
-    Standardised columns side by side with their RBF kernel map (Nyström), scaled so that both
-    halves weigh alike. Missing values become the column's mean: this is only for the start.
-    """
-    try:
-        numbers = X if issparse(X) else np.asarray(X, dtype=float)
-    except (TypeError, ValueError):
-        return None
-    if not issparse(numbers):
-        numbers = SimpleImputer(keep_empty_features=True).fit_transform(
-            np.where(np.isinf(numbers), np.nan, numbers)
-        )
-    scaled = StandardScaler(with_mean=not issparse(numbers)).fit_transform(numbers)
-    components = kernel_columns(scaled.shape[0], n_components)
-    kernel = Nystroem(n_components=components, random_state=seed).fit_transform(scaled)
-    if scaled.shape[1] > 4 * n_components:
-        return np.asarray(kernel)
-    linear = np.asarray(scaled.toarray() if hasattr(scaled, "toarray") else scaled)
-    return np.column_stack([np.clip(linear, -10, 10) / np.sqrt(linear.shape[1]), kernel])
 
 
 def guesses(
