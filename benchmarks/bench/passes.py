@@ -130,8 +130,8 @@ def _learn(learner: str, folder: str, n_items: int) -> dict[str, Any]:
     if learner == "nothing":
         return {"peak_gigabytes": peak_gigabytes()}
     if learner == "joint, streamed":
-        if table.n_pairs <= joint.ENOUGH_PAIRS:  # a quick try: stream this little all the same
-            joint.ENOUGH_PAIRS = table.n_pairs // 4
+        if table.n_pairs <= joint.PAIRS_FOR_CHOICE:  # a quick try: stream this little all the same
+            joint.PAIRS_FOR_CHOICE = table.n_pairs // 4
         return _stream_joint(X, y, table) | {"peak_gigabytes": peak_gigabytes()}
     kinds = {"loss correction": LossCorrectionClassifier, "weighted": WeightedPairClassifier}
     clf = kinds[learner](LogisticRegression() if learner == "weighted" else None, **told)
@@ -164,7 +164,7 @@ def _stream_joint(X: np.ndarray, y: np.ndarray, table: PairTable) -> dict[str, A
     )
     whole, _ = seconds(lambda: clf.fit(X, table))
     return {
-        "sample_pairs": joint.ENOUGH_PAIRS,
+        "sample_pairs": joint.PAIRS_FOR_CHOICE,
         "start_seconds": whole - clf.stream_seconds_,
         "stream_seconds": clf.stream_seconds_,
         "passes": int(clf.history_[-1]["passes"]),

@@ -164,8 +164,8 @@ def annotator_table(
       must be as probable as ``level``, or the verdict is "too few answers".
     - ``n_drop``: for so many annotators, the lowest J first, ``drop_effect`` is computed.
 
-    A `PairTable` of more than `joint.ENOUGH_PAIRS` pairs is streamed: every answer counts, but no
-    ``drop_effect`` is computed.
+    A `PairTable` of more than `joint.PAIRS_FOR_CHOICE` pairs is streamed: every answer counts, but
+    no ``drop_effect`` is computed.
 
     Raises `NotIdentifiable` where classes explain the answers hardly better than chance.
 
@@ -186,7 +186,7 @@ def annotator_table(
     if isinstance(random_state, np.random.Generator):
         random_state = int(random_state.integers(2**31))
     random = check_random_state(random_state)
-    pairs = reduction.sampled_answers(whole, joint.ENOUGH_PAIRS)
+    pairs = reduction.sampled_answers(whole, joint.PAIRS_FOR_CHOICE)
     pairs = pairs.reweighted(np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight)
     if pairs.n_pairs < whole.n_pairs:
         found = _stream(whole, pairs, X, n_classes, estimator, random)

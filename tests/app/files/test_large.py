@@ -46,9 +46,10 @@ def lowered(monkeypatch):
     """Every file counts as too large, and every sample is a real one."""
     monkeypatch.setattr(large, "MOST_ROWS", 1000)
     monkeypatch.setattr(large, "MOST_BYTES", 10_000)
-    for module in (joint, comparison, check_module, annotators_command):
+    for module in (comparison, check_module, annotators_command):
         monkeypatch.setattr(module, "ENOUGH_PAIRS", 1600)
-    monkeypatch.setattr(joint, "ENOUGH_FOR_INTERVALS", 1000)
+    monkeypatch.setattr(joint, "PAIRS_FOR_CHOICE", 1600)
+    monkeypatch.setattr(joint, "PAIRS_FOR_INTERVALS", 1000)
 
 
 def run(*words: object):

@@ -477,8 +477,8 @@ def test_of_many_pairs_some_choose_and_all_are_learnt_from(monkeypatch, annotato
     pairs = Pairs(pairs.left, pairs.right, pairs.same, pairs.n_items, annotator=who)
     settings = {"annotators": annotators, "positive": "minority", "random_state": 0}
     whole = JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
-    monkeypatch.setattr("noisypairs.estimators.joint.classifier.ENOUGH_PAIRS", 1500)
-    monkeypatch.setattr("noisypairs.estimators.joint.classifier.ENOUGH_PER_ITEM", 1)
+    monkeypatch.setattr("noisypairs.estimators.joint.classifier.PAIRS_FOR_CHOICE", 1500)
+    monkeypatch.setattr("noisypairs.estimators.joint.classifier.PAIRS_FOR_CHOICE_PER_ITEM", 1)
     chosen_on_some = JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
     assert chosen_on_some.wrong_proba_.shape == (4000,)
     assert_allclose(chosen_on_some.wrong_proba_, whole.wrong_proba_, atol=0.05)

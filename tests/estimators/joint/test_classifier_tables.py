@@ -62,7 +62,7 @@ def test_a_table_that_fits_gives_the_model_of_its_pairs(problem):
 def test_a_larger_table_is_streamed_and_comes_out_alike(problem, monkeypatch, annotators):
     X, y, pairs, table = problem
     given = learner(annotators=annotators).fit(X, pairs)
-    monkeypatch.setattr(joint, "ENOUGH_PAIRS", 3000)
+    monkeypatch.setattr(joint, "PAIRS_FOR_CHOICE", 3000)
     monkeypatch.setattr(PairTable, "to_pairs", lambda _: pytest.fail("all pairs were loaded"))
     streamed = learner(annotators=annotators).fit(X, table)
     assert streamed.wrong_proba_ is None
@@ -80,7 +80,7 @@ def test_a_larger_table_is_streamed_and_comes_out_alike(problem, monkeypatch, an
 def test_items_in_no_sampled_pair_still_count(problem, monkeypatch):
     """With few pairs in the sample many items are in none of them, but all are in the table."""
     X, y, _, table = problem
-    monkeypatch.setattr(joint, "ENOUGH_PAIRS", 1500)
+    monkeypatch.setattr(joint, "PAIRS_FOR_CHOICE", 1500)
     clf = learner(noise=NOISE).fit(X, table)
     assert clf.prior_ == pytest.approx(y.mean(), abs=0.08)
     assert accuracy_up_to_names(y, clf.item_proba_.argmax(axis=1)) > 0.95
@@ -88,7 +88,7 @@ def test_items_in_no_sampled_pair_still_count(problem, monkeypatch):
 
 def test_suspects_of_a_stream_are_those_of_the_graph(problem, monkeypatch):
     X, _, pairs, table = problem
-    monkeypatch.setattr(joint, "ENOUGH_PAIRS", 3000)
+    monkeypatch.setattr(joint, "PAIRS_FOR_CHOICE", 3000)
     clf = learner().fit(X, table)
     with pytest.raises(ValueError, match="stream_suspects"):
         clf.suspect_pairs()
@@ -134,8 +134,8 @@ def test_the_worst_do_not_depend_on_batches():
 
 def test_intervals_of_a_large_table_redraw_a_sample(problem, monkeypatch):
     X, _, _, table = problem
-    monkeypatch.setattr(joint, "ENOUGH_PAIRS", 3000)
-    monkeypatch.setattr(joint, "ENOUGH_FOR_INTERVALS", 2000)
+    monkeypatch.setattr(joint, "PAIRS_FOR_CHOICE", 3000)
+    monkeypatch.setattr(joint, "PAIRS_FOR_INTERVALS", 2000)
     clf = learner().fit(X, table)
     found = clf.intervals(X, table, n_bootstrap=4)
     for interval in found.values():
@@ -157,7 +157,7 @@ def test_the_table_of_annotators_streams_all_answers(problem, monkeypatch, featu
     X, _, pairs, table = problem
     given = X if features else None
     in_memory = annotator_table(pairs, given, estimator=LogisticRegression(), random_state=0)
-    monkeypatch.setattr(joint, "ENOUGH_PAIRS", 4000)
+    monkeypatch.setattr(joint, "PAIRS_FOR_CHOICE", 4000)
     monkeypatch.setattr(PairTable, "to_pairs", lambda _: pytest.fail("all pairs were loaded"))
     streamed = annotator_table(table, given, estimator=LogisticRegression(), random_state=0)
     assert [row.name for row in streamed] == ["ann", "bob", "coin"]

@@ -74,8 +74,8 @@ def test_excess_is_small_for_random_answers_and_large_for_true_ones():
     random, true = [], []
     for seed in range(10):
         X, _, pairs = overlapping(seed=seed)
-        dealt = Pairs(pairs.left, pairs.right, rng.permutation(pairs.same), n_items=600)
-        random.append(Alignment(X, dealt).excess(rng))
+        permuted = Pairs(pairs.left, pairs.right, rng.permutation(pairs.same), n_items=600)
+        random.append(Alignment(X, permuted).excess(rng))
         true.append(Alignment(X, pairs).excess(rng))
     assert np.mean(random) < 1.0
     assert min(true) > 6.0
@@ -154,7 +154,7 @@ def test_random_answers_are_refused():
         one = search(X, Pairs(pairs.left, pairs.right, same, n_items=300))
         found = one.choose_classes([2])
         try:
-            one.require_news(found)
+            one.require_evidence(found)
         except (NotIdentifiable, NotIdentifiableWarning) as reason:
             reasons.append(reason)
     assert sum(isinstance(reason, NotIdentifiable) for reason in reasons) >= 4
@@ -165,7 +165,7 @@ def test_random_answers_are_refused():
 def test_weak_answers_that_follow_the_features_are_not_refused():
     X, _, pairs = overlapping(1500, 3000, LabelingNoise(0.25, 0.25))
     one = search(X, pairs)
-    one.require_news(one.choose_classes([2]))  # neither an error nor a warning
+    one.require_evidence(one.choose_classes([2]))  # neither an error nor a warning
 
 
 def test_numeric_features_feed_the_alignment():
@@ -173,10 +173,10 @@ def test_numeric_features_feed_the_alignment():
     assert numeric_features(X, 20, 0).shape == (50, 2 + 20)
 
 
-# --- what features foretell ----------------------------------------------------------------------
+# --- what features predict -----------------------------------------------------------------------
 
 
-def test_foretold_is_the_likelihood_that_the_best_rates_would_gain():
+def test_predicted_gain_is_the_likelihood_that_the_best_rates_would_gain():
     X, y, pairs = overlapping(n_pairs=4000, noise=PairingNoise(0.35, 0.35))
     problem = JointProblem(X, pairs, [2], 5, 0)
     phi = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
@@ -188,25 +188,25 @@ def test_foretold_is_the_likelihood_that_the_best_rates_would_gain():
 
     best = -minimize(loss, [0.3, 0.3], method="Nelder-Mead").fun
     exact = best - problem.blind_log_likelihood
-    assert problem.foretold(phi) == pytest.approx(exact, rel=0.1)
-    assert problem.foretold(phi[:, ::-1]) == pytest.approx(problem.foretold(phi))
+    assert problem.predicted_gain(phi) == pytest.approx(exact, rel=0.1)
+    assert problem.predicted_gain(phi[:, ::-1]) == pytest.approx(problem.predicted_gain(phi))
 
 
-def test_nothing_is_foretold_by_nothing():
+def test_nothing_is_predicted_by_nothing():
     X, _, pairs = overlapping()
     problem = JointProblem(X, pairs, [2], 5, 0)
-    assert problem.foretold(np.full((600, 2), 0.5)) == 0.0
+    assert problem.predicted_gain(np.full((600, 2), 0.5)) == 0.0
     noise = np.random.default_rng(0).dirichlet([1, 1], size=600)
-    assert problem.foretold(noise) < 3.0
+    assert problem.predicted_gain(noise) < 3.0
 
 
-def test_weights_count_in_what_is_foretold():
+def test_weights_count_in_the_predicted_gain():
     X, y, pairs = overlapping()
     phi = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
     right = (y[pairs.left] == y[pairs.right]) == pairs.same
     trusted = pairs.reweighted(np.where(right, 1.0, 0.01))
-    told = JointProblem(X, trusted, [2], 5, 0).foretold(phi)
-    assert told > 2 * JointProblem(X, pairs, [2], 5, 0).foretold(phi)
+    told = JointProblem(X, trusted, [2], 5, 0).predicted_gain(phi)
+    assert told > 2 * JointProblem(X, pairs, [2], 5, 0).predicted_gain(phi)
 
 
 def test_a_run_that_only_agrees_with_itself_is_left_out():
@@ -220,7 +220,7 @@ def test_a_run_that_only_agrees_with_itself_is_left_out():
         "sees too": SimpleNamespace(potential=seeing, log_likelihood=-190.0),
     }
     assert best_run(problem, runs) == "sees too"
-    # Where no features foretell anything, the likelihood decides.
+    # Where no features predict anything, the likelihood decides.
     for run in runs.values():
         run.potential = np.full((600, 2), 0.5)
     assert best_run(problem, runs) == "agrees with itself"

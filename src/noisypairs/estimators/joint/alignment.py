@@ -1,4 +1,4 @@
-"""Directions of the features along which answers agree: the weakest signal that can be seen."""
+"""Directions of the features along which answers agree: the weakest signal that can be detected."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from noisypairs.pairs import Pairs
 
 #: The penalty is the number of items over this: it leaves the strong directions of the features.
 STRENGTH = 30.0
-#: How many deals of the answers show what chance can do.
-N_DEALS = 20
+#: How many permutations of the answers show what chance can do.
+N_PERMUTATIONS = 20
 
 
 class Alignment:
-    """How far the answers follow products of features, in the directions where most.
+    """How far the answers follow products of features, in the directions where they do most.
 
     With weak signal P(same | x, x') ≈ p + c r(x) r(x'), and the log-likelihood of the answers is,
     to second order in r = Zw, the quadratic form Σ_pairs (same − p) r(x) r(x') = wᵀ Mw / 2 with
     M = Zᵀ(A + Aᵀ)Z, where A holds the centred answers. So the leading eigenvectors of M in the
     metric ZᵀZ + λI maximise the likelihood there, in closed form: no start, no local optimum. On
-    sparse graphs with many wrong answers this sees classes that no eigenvector of the graph shows.
+    sparse graphs with many wrong answers it detects classes that no eigenvector of the graph shows.
 
     ``Z`` has shape (n_items, m).
 
@@ -63,12 +63,12 @@ class Alignment:
     def excess(self, random_state: np.random.Generator | np.random.RandomState) -> float:
         """Return by how many standard deviations the largest eigenvalue exceeds chance.
 
-        Chance: the same answers dealt out anew among the pairs, `N_DEALS` times.
+        Chance: the same answers permuted among the pairs, `N_PERMUTATIONS` times.
         """
         seen = _leading(self._form(self.answers), 1)[0][0]
         by_chance = [
             _leading(self._form(random_state.permutation(self.answers)), 1)[0][0]
-            for _ in range(N_DEALS)
+            for _ in range(N_PERMUTATIONS)
         ]
         spread = max(float(np.std(by_chance, ddof=1)), 1e-12)
         return float((seen - np.mean(by_chance)) / spread)

@@ -37,10 +37,10 @@ from noisypairs.noise import Fit, NoiseModel, family
 from noisypairs.pairs import Pairs
 
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
-#: `ENOUGH_PER_ITEM` for each item. The rounds with the classifier then see all answers.
-ENOUGH_PAIRS, ENOUGH_PER_ITEM = 2_000_000, 10
+#: so many for each item. The rounds with the classifier then see all answers.
+PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM = 2_000_000, 10
 #: Pairs on which answers are redrawn for intervals: those of more pairs would be shorter.
-ENOUGH_FOR_INTERVALS = 500_000
+PAIRS_FOR_INTERVALS = 500_000
 
 
 class JointPairClassifier(PairClassifier):
@@ -66,7 +66,7 @@ class JointPairClassifier(PairClassifier):
     starts : guesses to begin from, among ``"aligned"``, ``"answers"``, ``"kmeans"``,
         ``"spectral"``, ``"random"``.
     n_init : how many random guesses besides.
-    max_iter, tol : rounds with the classifier, and when they stand still.
+    max_iter, tol : rounds with the classifier, and the change at which they have converged.
     cv : folds by item for out-of-fold P(class | x).
     positive : ``"minority"`` or ``"majority"``: which of two groups is class 1 where no item is
         labelled and no prior given.
@@ -79,7 +79,7 @@ class JointPairClassifier(PairClassifier):
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
     wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
-        were streamed from a table of more than `ENOUGH_PAIRS` pairs (see `stream_suspects`).
+        were streamed from a table of more than `PAIRS_FOR_CHOICE` pairs (see `stream_suspects`).
     start_, starts_, n_classes_, log_likelihood_, converged_, n_iter_, history_ : how it went.
 
     Examples
@@ -130,7 +130,7 @@ class JointPairClassifier(PairClassifier):
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them.
 
-        With more than `ENOUGH_PAIRS` pairs, start, noise family and classifier are chosen on so
+        With more than `PAIRS_FOR_CHOICE` pairs, start, noise family and classifier are chosen on so
         many, drawn at random, and the last rounds take all of them: in memory, or of a `PairTable`
         batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
@@ -138,11 +138,11 @@ class JointPairClassifier(PairClassifier):
         self._check_parameters(pairs)
         if self.estimator is not None:
             self._candidates(X, 0)  # a wrong one is refused before any work
-        some = self._enough(pairs)
+        some = self._pairs_for_choice(pairs)
         problem = JointProblem(X, some, self._class_numbers(), self.cv, self.random_state)
         search = self._search(problem)
         found = search.choose_classes(self._class_numbers())
-        search.require_news(found)
+        search.require_evidence(found)
         found = self._named(problem, search.choose_family(found))
         candidates = self._candidates(X, problem.seed)
         best = search.choose_estimator(found, candidates, self.n_jobs)
@@ -158,11 +158,11 @@ class JointPairClassifier(PairClassifier):
         self._store(X, in_pairs, last, learner)
         return self
 
-    def _enough(self, pairs: Pairs) -> Pairs:
+    def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""
-        enough = max(ENOUGH_PAIRS, ENOUGH_PER_ITEM * pairs.n_items)
+        enough = max(PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM * pairs.n_items)
         if not isinstance(pairs, Pairs) or pairs.n_pairs <= enough:
-            return reduction.sampled_answers(pairs, ENOUGH_PAIRS)
+            return reduction.sampled_answers(pairs, PAIRS_FOR_CHOICE)
         rng = check_random_state(self.random_state)
         return pairs.select(rng.random_sample(pairs.n_pairs) < enough / pairs.n_pairs)
 
@@ -243,11 +243,11 @@ class JointPairClassifier(PairClassifier):
         """Return intervals for ``similar_flip``, ``dissimilar_flip``, ``prior`` and ``accuracy``.
 
         ``X`` and ``pairs`` are those of `fit`; see `noisypairs.estimators.joint.intervals`. Of a
-        large table `ENOUGH_FOR_INTERVALS` pairs are redrawn, which makes the intervals too long.
+        large table `PAIRS_FOR_INTERVALS` pairs are redrawn, which makes the intervals too long.
         """
         check_is_fitted(self)
         X, pairs = self._check_training(X, pairs)
-        pairs = reduction.sampled_answers(pairs, ENOUGH_FOR_INTERVALS)
+        pairs = reduction.sampled_answers(pairs, PAIRS_FOR_INTERVALS)
         problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
         return joint_intervals(
             problem,
@@ -289,8 +289,8 @@ class JointPairClassifier(PairClassifier):
             )
 
     def _class_numbers(self) -> list[int]:
-        several = isinstance(self.n_classes, Sequence)
-        return [int(K) for K in self.n_classes] if several else [int(self.n_classes)]  # type: ignore[arg-type,union-attr]
+        several = self.n_classes if isinstance(self.n_classes, Sequence) else [self.n_classes]
+        return [int(K) for K in several]
 
     def _search(self, problem: JointProblem) -> Search:
         given = self.noise if isinstance(self.noise, NoiseModel) else None

@@ -59,8 +59,8 @@ class JointProblem:
         """Return by how many nats the answers are explained better than blindly (Bethe)."""
         return found.log_likelihood - self.blind_log_likelihood
 
-    def foretold(self, potential: Array) -> float:
-        """Return by how many nats P(class | x) alone foretells the answers better than blindly.
+    def predicted_gain(self, potential: Array) -> float:
+        """Return by how many nats P(class | x) alone predicts the answers better than blindly.
 
         ½ n log 1/(1 − r²) with r, if positive, the correlation between the answers and
         P(same class | x, x'): that of the best rates, where signals are weak. The potentials are
@@ -75,13 +75,13 @@ class JointProblem:
         return -0.5 * pairs.n_pairs * float(np.log1p(-min(moments[0, 1] ** 2 / variance, 0.999)))
 
     def shuffled(self) -> JointProblem:
-        """Return the same problem with the answers dealt out anew among the pairs."""
+        """Return the same problem with the answers permuted among the pairs."""
         order = self.random_state.permutation(self.pairs.n_pairs)
         pairs = self.pairs
-        dealt = Pairs(pairs.left, pairs.right, pairs.same[order], n_items=pairs.n_items)
+        permuted = Pairs(pairs.left, pairs.right, pairs.same[order], n_items=pairs.n_items)
         if pairs.weight is not None:
-            dealt = dealt.reweighted(pairs.weight[order])
-        return JointProblem(self.X, dealt, self.n_classes, self.cv, self.random_state)
+            permuted = permuted.reweighted(pairs.weight[order])
+        return JointProblem(self.X, permuted, self.n_classes, self.cv, self.random_state)
 
     def guesses(self, kinds: tuple[str, ...], n_classes: int, n_random: int) -> dict[str, Array]:
         """Return the starting guesses, columns matched to the known labels where there are any."""
@@ -103,7 +103,7 @@ def any_order(S: Array) -> bool:
 
 
 def reordered(found: em.Inference, order: NDArray[np.intp]) -> em.Inference:
-    """Return the inference with its classes in another order; messages start anew."""
+    """Return the inference with its classes in another order, which its messages do not follow."""
     beliefs = replace(
         found.beliefs, item=found.beliefs.item[:, order], log_item=found.beliefs.log_item[:, order]
     )

@@ -25,8 +25,8 @@ from noisypairs.noise import Fit, NoiseModel, families, family, fixed
 CLEAR_GAIN = 0.06
 #: How many shuffles of the answers show what chance can do with the graph.
 N_SHUFFLES = 4
-#: Standard deviations beyond chance: for features (20 deals), for the graph (4 shuffles), and
-#: where neither leaves a doubt.
+#: Standard deviations beyond chance: for features (20 permutations), for the graph (4 shuffles),
+#: and where neither leaves a doubt.
 SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
 #: an earlier one does (but for so much per item) is left, and of the others, after the first
@@ -124,7 +124,7 @@ class Search:
         where = problem.graph, problem.fast_potential, beliefs, noise, first
         return em.infer(*where, clamp=problem.clamp, max_iter=rounds, **how)
 
-    def require_news(self, found: em.Inference) -> None:
+    def require_evidence(self, found: em.Inference) -> None:
         """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.
 
         Two signs, each held against what shuffled answers show. In the features: the direction
@@ -227,13 +227,13 @@ class Search:
 
 
 def best_run(problem: JointProblem, runs: Mapping[str, em.Inference]) -> str:
-    """Return the name of the run of the highest likelihood whose features foretell answers.
+    """Return the name of the run of the highest likelihood whose features predict the answers.
 
     Where evidence is weak, runs that trust the graph too much agree with themselves and have the
-    highest likelihood; but from their features alone answers cannot be foretold. A run is left out
-    if it foretells less than half of what another one does, beyond `WORTH_IT`.
+    highest likelihood; but their features alone do not predict the answers. A run is left out
+    if its features predict less than half as well as those of another, beyond `WORTH_IT`.
     """
-    foretold = {name: problem.foretold(run.potential) for name, run in runs.items()}
-    least = (max(foretold.values()) - WORTH_IT) / 2
-    kept = [name for name in runs if foretold[name] >= least]
+    predicted = {name: problem.predicted_gain(run.potential) for name, run in runs.items()}
+    least = (max(predicted.values()) - WORTH_IT) / 2
+    kept = [name for name in runs if predicted[name] >= least]
     return max(kept, key=lambda name: runs[name].log_likelihood)
