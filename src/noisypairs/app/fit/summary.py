@@ -263,8 +263,8 @@ def annotators(model: PairClassifier, X: Any, pairs: Pairs, seed: int) -> Annota
 
 def estimator_title(model: Any) -> str:
     """Return what learnt inside: the candidate that was kept, or the last step's type."""
-    if kept := getattr(model, "candidates_", None):
-        return str(max(kept, key=kept.__getitem__))
+    if getattr(model, "candidates_", None):
+        return str(model.candidate_)
     inner = model.estimator_
     while isinstance(inner, Pipeline):
         inner = inner.steps[-1][1]

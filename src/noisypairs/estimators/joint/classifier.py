@@ -74,7 +74,9 @@ class JointPairClassifier(PairClassifier):
     Attributes
     ----------
     item_proba_ : P(class | everything) of the training items, shape (n_items, K).
-    estimator_, candidates_ : the classifier kept, and the log-likelihood of each candidate.
+    estimator_, candidate_, candidates_ : the classifier kept, its name among the candidates, and
+        the log-likelihood of each, if there are several. Not always the highest is kept: ridge
+        must lead by more than `selection.WORTH_IT`.
     noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
@@ -152,7 +154,7 @@ class JointPairClassifier(PairClassifier):
         last, in_pairs = rounds(problem, whole, learner, found, search.fit_noise(search.family))
         self.start_, self.starts_, self.n_classes_ = search.start, search.starts, search.n_classes
         self.noise_model_, self.noise_models_ = search.family, search.noise_models
-        self.candidates_ = search.candidates
+        self.candidate_, self.candidates_ = best, search.candidates
         classifier = [{"stage": "classifier", **row} for row in last.history]
         self.history_ = search.history + classifier
         self._store(X, in_pairs, last, learner)
