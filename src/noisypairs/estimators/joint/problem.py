@@ -1,4 +1,4 @@
-"""One fit of the joint learner as a problem: graph, folds, known labels, fixed features."""
+"""One fit of the joint learner as a problem: graph, folds, known labels, fixed features or none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from noisypairs.pairs import Pairs
 
 
 class JointProblem:
-    """What every stage of one fit needs: the graph, folds, known labels and fixed features."""
+    """What every stage of one fit needs: the graph, folds, known labels and fixed features.
+
+    Without features, ``X=None``, the answers alone tell the classes, and no folds are needed.
+    """
 
     def __init__(
         self, X: Any, pairs: Pairs, n_classes: list[int], cv: int, random_state: Any
@@ -30,22 +33,24 @@ class JointProblem:
         self.X, self.all_pairs, self.pairs = X, pairs, pairs.without_self_pairs()
         self.n_classes, self.cv = n_classes, cv
         self.random_state = check_random_state(random_state)
-        self.seed = int(self.random_state.randint(2**31 - 1))
         self.graph = PairGraph.from_pairs(pairs)
         self.in_pairs: NDArray[np.bool_] = reduction.item_counts(pairs).total > 0
-        splitter = KFold(cv, shuffle=True, random_state=self.seed)
-        self.folds = list(splitter.split(np.arange(pairs.n_items)))
         self.names = label_names(pairs, n_classes[0]) if len(n_classes) == 1 else None
-        self.clamp: dict[int, int] | None = None
-        if self.names is not None:
-            codes = np.searchsorted(self.names, np.array(list(pairs.labels.values())))
-            self.clamp = dict(zip(pairs.labels.keys(), codes.tolist(), strict=True))
-        self.Z = numeric_features(X, N_COMPONENTS, self.seed)
+        self.clamp = None if self.names is None else known_classes(pairs, self.names)
+        self.share = float(np.average(self.pairs.same, weights=self.pairs.weight))
+        self.Z: Array | None = None
         self.fast_potential: em.Potential = em.class_shares
+        if X is not None:
+            self._add_features(X)
+
+    def _add_features(self, X: Any) -> None:
+        """Set folds by item, and fixed features with their potential where X is numeric."""
+        self.seed = int(self.random_state.randint(2**31 - 1))
+        splitter = KFold(self.cv, shuffle=True, random_state=self.seed)
+        self.folds = list(splitter.split(np.arange(self.pairs.n_items)))
+        self.Z = numeric_features(X, N_COMPONENTS, self.seed)
         if self.Z is not None:
             self.fast_potential = RidgePotential(self.Z, self.folds, self.in_pairs.astype(float))
-
-        self.share = float(np.average(self.pairs.same, weights=self.pairs.weight))
 
     @property
     def blind_log_likelihood(self) -> float:
@@ -66,6 +71,8 @@ class JointProblem:
         P(same class | x, x'): that of the best rates, where signals are weak. The potentials are
         out of fold, so agreeing with oneself does not help.
         """
+        if self.Z is None:
+            return 0.0
         pairs = self.pairs
         alike = np.einsum("nk,nk->n", potential[pairs.left], potential[pairs.right])
         moments = np.cov(alike, pairs.same, aweights=pairs.weight)
@@ -94,6 +101,12 @@ class JointProblem:
             name: guess[:, match_labels(guess, self.pairs, self.names)]
             for name, guess in found.items()
         }
+
+
+def known_classes(pairs: Pairs, names: NDArray[Any]) -> dict[int, int]:
+    """Return {item: position of its label in the sorted ``names``} for the labelled items."""
+    codes = np.searchsorted(names, np.array(list(pairs.labels.values())))
+    return dict(zip(pairs.labels, codes.tolist(), strict=True))
 
 
 def any_order(S: Array) -> bool:

@@ -41,7 +41,10 @@ class Search:
     """The choices of one joint fit, and what each alternative reached.
 
     ``given`` is the noise if it is known; ``noise_model`` a family or ``"auto"``; ``kinds`` and
-    ``n_init`` say where to start. All log-likelihoods are Bethe's, of all answers given
+    ``n_init`` say where to start. Every start is given ``rounds``, and with ``every_start`` none
+    is left early, however many pairs there are. ``guess_sweeps`` is for problems without features:
+    there the potentials say nothing of single items, so the first messages come from so many
+    sweeps with the guess as potential. All log-likelihoods are Bethe's, of all answers given
     out-of-fold potentials (see `noisypairs.inference.em.Inference`).
     """
 
@@ -50,6 +53,9 @@ class Search:
     noise_model: str
     kinds: tuple[str, ...]
     n_init: int
+    rounds: int = ROUNDS
+    every_start: bool = False
+    guess_sweeps: int = 0
     start: str = ""
     n_classes: int = 0
     family: str = ""
@@ -80,9 +86,9 @@ class Search:
         guesses = problem.guesses(kinds, K, self.n_init)
         if not guesses:
             raise ValueError(f"starts={self.kinds!r} gives no start for {K} classes: add 'random'")
-        if problem.pairs.n_pairs > MANY_PAIRS:
+        if problem.pairs.n_pairs > MANY_PAIRS and not self.every_start:
             return self._run_leading(problem, guesses)
-        return {name: self._run(problem, guess, ROUNDS) for name, guess in guesses.items()}
+        return {name: self._run(problem, guess, self.rounds) for name, guess in guesses.items()}
 
     def _run_leading(
         self, problem: JointProblem, guesses: Mapping[str, Array]
@@ -96,7 +102,8 @@ class Search:
         leader = best_run(problem, runs)
         others = {name: run for name, run in runs.items() if name != leader}
         ahead = [leader, best_run(problem, others)] if others else [leader]
-        return {name: self._go_on(problem, runs[name], ROUNDS - FIRST_ROUNDS) for name in ahead}
+        more = self.rounds - FIRST_ROUNDS
+        return {name: self._go_on(problem, runs[name], more) for name in ahead}
 
     def _alike(self, run: em.Inference, other: em.Inference) -> bool:
         """Return whether two runs believe the same, whatever they call the classes."""
@@ -109,7 +116,12 @@ class Search:
         self, problem: JointProblem, guess: Array, rounds: int, sweeps: int = em.SWEEPS
     ) -> em.Inference:
         noise = self.given or starts.guessed_noise(guess, problem.pairs)
-        return self._rounds(problem, guess, noise, rounds, sweeps=sweeps)
+        if not self.guess_sweeps:
+            return self._rounds(problem, guess, noise, rounds, sweeps=sweeps)
+        S, settings = noise.same_probability(guess.shape[1]), {"max_iter": self.guess_sweeps}
+        first = propagate(problem.graph, np.log(guess), S, clamp=problem.clamp, **settings)
+        how: dict[str, Any] = {"sweeps": sweeps, "messages": first.messages}
+        return self._rounds(problem, first.item, noise, rounds, **how)
 
     def _go_on(self, problem: JointProblem, run: em.Inference, rounds: int) -> em.Inference:
         if run.converged:
@@ -134,7 +146,7 @@ class Search:
         """
         problem = self.problem
         gain = problem.gain(found)
-        if gain > CLEAR_GAIN * problem.pairs.n_items and gain > 10 * WORTH_IT:
+        if gain > clear_gain(problem, 10):
             return
         aligned = -np.inf
         if problem.Z is not None:
@@ -224,6 +236,11 @@ class Search:
             self.candidates[name] = bethe_log_likelihood(problem.graph, beliefs, S)
         head_start = {n: WORTH_IT * isinstance(e, RidgeClasses) for n, e in candidates.items()}
         return max(candidates, key=lambda name: self.candidates[name] - head_start[name])
+
+
+def clear_gain(problem: JointProblem, times: float) -> float:
+    """Return the gain in nats that chance hardly reaches, at least so many times `WORTH_IT`."""
+    return max(CLEAR_GAIN * problem.pairs.n_items, times * WORTH_IT)
 
 
 def best_run(problem: JointProblem, runs: Mapping[str, em.Inference]) -> str:
