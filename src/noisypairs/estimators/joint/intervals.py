@@ -45,15 +45,9 @@ def joint_intervals(
     for _ in range(n_bootstrap):
         classes = _draw_classes(item_proba, rng)
         redrawn = _redrawn(problem, classes, noise, rng)
-        run = em.infer(
-            PairGraph.from_pairs(redrawn),
-            problem.fast_potential,
-            item_proba,
-            noise,
-            fit_noise,
-            clamp=problem.clamp,
-            max_iter=15,
-        )
+        e_step = em.GraphEStep(PairGraph.from_pairs(redrawn), clamp=problem.clamp)
+        start = item_proba, noise, fit_noise
+        run = em.infer(e_step, problem.fast_potential, *start, max_iter=15)
         chosen = rng.choice(items, len(items))
         replicates.append(_summary(run.beliefs.item[chosen], predicted[chosen], run.noise))
         truths.append(
