@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import entr
 from scipy.stats import beta
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
@@ -31,10 +30,10 @@ from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
 from noisypairs.errors import ClassNamesWarning, NotIdentifiable, did_you_mean
 from noisypairs.estimation import Interval
 from noisypairs.estimators import JointPairClassifier
-from noisypairs.estimators.base import label_names, match_labels
+from noisypairs.estimators.base import label_names
 from noisypairs.estimators.joint import classifier as joint
-from noisypairs.estimators.joint import starts
-from noisypairs.estimators.joint.selection import CLEAR_GAIN, WORTH_IT
+from noisypairs.estimators.joint.problem import JointProblem, known_classes
+from noisypairs.estimators.joint.selection import Search, clear_gain
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph, RandomSource
 from noisypairs.inference.propagation import Beliefs, expected_counts, propagate
@@ -223,7 +222,8 @@ def _read_features(
     """Infer the classes from features and answers together."""
     model, S = _fit_joint(pairs, X, n_classes, estimator, random)
     graph, log_phi = PairGraph.from_pairs(pairs, annotators=True), np.log(model.oof_proba_)
-    clamp = _clamp(pairs, n_classes)
+    names = label_names(pairs, n_classes)
+    clamp = None if names is None else known_classes(pairs, names)
     return _Reading(graph, log_phi, S, propagate(graph, log_phi, S, tol=1e-4, clamp=clamp), clamp)
 
 
@@ -254,9 +254,7 @@ def _stream(
         model, S = _fit_joint(table, X, n_classes, estimator, random)
         beliefs, potential = model.item_proba_, model.oof_proba_
     else:
-        clamp, start = _clamp(some, n_classes), _explain(some, n_classes, random)
-        if clamp is None:
-            _require_news(some, start)
+        start, clamp = _explained(some, n_classes, random)
         e_step = streaming.StreamEStep(table, n_groups=len(table.annotator_names), clamp=clamp)
         guess = start.item_proba, start.noise, PairingNoise.fit
         found = em.infer(e_step, em.class_shares, *guess, max_iter=20, tol=e_step.tol)
@@ -270,57 +268,40 @@ def _stream(
 
 def _read_graph(pairs: Pairs, n_classes: int, random: np.random.RandomState) -> _Reading:
     """Infer the classes from the answers alone: first one noise for all, then one for each."""
-    clamp, found = _clamp(pairs, n_classes), _explain(pairs, n_classes, random)
-    if clamp is None:  # known classes are news by themselves
-        _require_news(pairs, found)
+    found, clamp = _explained(pairs, n_classes, random)
     graph = PairGraph.from_pairs(pairs, annotators=True)
     start, fit = found.beliefs, PairingNoise.fit  # edges are the same with and without groups
     e_step = em.GraphEStep(graph, clamp=clamp, messages=start.messages)
     first = start.item, found.noise, fit
     found = em.infer(e_step, em.class_shares, *first, max_iter=60, tol=5e-3)
     if not found.converged:
-        moved = f"{found.history[-1]['noise_change']:.3f} in round {len(found.history)}"
-        advice = f"the annotators' rates still moved by {moved}: take them with care, or give X"
+        change = f"{found.history[-1]['noise_change']:.3f} in round {len(found.history)}"
+        advice = f"the annotators' rates still changed by {change}: rely on them less, or give X"
         warnings.warn(advice, ConvergenceWarning, stacklevel=3)
     S = found.matrices.reshape(-1, n_classes, n_classes)  # one group comes without its axis
     return _Reading(graph, np.log(found.potential), S, found.beliefs, clamp)
 
 
-def _explain(pairs: Pairs, n_classes: int, random: np.random.RandomState) -> em.Inference:
-    """Infer classes and one noise for the whole crowd from the graph; the best of all starts."""
-    graph, clamp = PairGraph.from_pairs(pairs), _clamp(pairs, n_classes)
-    kinds, found = ("answers", "spectral", "random"), []
-    for guess in starts.guesses(kinds, None, pairs, graph, n_classes, N_RANDOM, random).values():
-        if (names := label_names(pairs, n_classes)) is not None:
-            guess = guess[:, match_labels(guess, pairs, names)]
-        noise = starts.guessed_noise(guess, pairs)
-        # Class shares as potentials forget who is in which class: the first messages must say it.
-        S = noise.same_probability(n_classes)
-        first = propagate(graph, np.log(guess), S, max_iter=5, clamp=clamp)
-        e_step = em.GraphEStep(graph, clamp=clamp, messages=first.messages)
-        start = first.item, noise, PairingNoise.fit
-        found.append(em.infer(e_step, em.class_shares, *start, max_iter=30))
-    return max(found, key=lambda run: run.log_likelihood)
+def _explained(
+    pairs: Pairs, n_classes: int, random: np.random.RandomState
+) -> tuple[em.Inference, dict[int, int] | None]:
+    """Return classes and one noise for the whole crowd from the answers alone, and known classes.
 
-
-def _require_news(pairs: Pairs, found: em.Inference) -> None:
-    """Raise `NotIdentifiable` where saying "same" at random explains the answers about as well."""
-    share = np.average(pairs.same, weights=pairs.weight)
-    gain = found.log_likelihood + np.asarray(pairs.weight).sum() * (entr(share) + entr(1.0 - share))
-    needed = max(CLEAR_GAIN * pairs.n_items, 3 * WORTH_IT)
-    if gain < needed:
+    The best of all starts, as the joint learner finds it for a problem without features.
+    """
+    problem = JointProblem(None, pairs, [n_classes], 0, random)
+    settings: dict[str, Any] = {"rounds": 30, "every_start": True, "guess_sweeps": 5}
+    search = Search(problem, None, "pairing", ("answers", "spectral"), N_RANDOM, **settings)
+    found = search.choose_classes([n_classes])
+    gain, needed = problem.gain(found), clear_gain(problem, 3)
+    if problem.clamp is None and gain < needed:  # known classes are evidence by themselves
         raise NotIdentifiable(
             f"classes explain the answers {gain:.1f} nats better than saying 'same' with "
-            f"probability {share:.2f} every time, and chance alone may reach {needed:.1f}: nobody "
-            "can be judged by them. Ask for more answers per item, or give features X or gold"
+            f"probability {problem.share:.2f} every time, and chance alone may reach {needed:.1f}: "
+            "nobody can be judged by them. Ask for more answers per item, or give features X or "
+            "gold"
         )
-
-
-def _clamp(pairs: Pairs, n_classes: int) -> dict[int, int] | None:
-    if (names := label_names(pairs, n_classes)) is None:
-        return None
-    codes = np.searchsorted(names, np.array(list(pairs.labels.values())))
-    return dict(zip(pairs.labels, codes.tolist(), strict=True))
+    return found, problem.clamp
 
 
 def _tabulate(

@@ -365,7 +365,7 @@ class JointPairClassifier(PairClassifier):
         self.converged_, self.n_iter_ = found.converged, len(found.history)
         if not found.converged:
             warnings.warn(
-                f"the beliefs still moved after {self.n_iter_} rounds (by "
+                f"the beliefs still changed after {self.n_iter_} rounds (by "
                 f"{found.history[-1]['belief_change']:.3f} on average), and the round that "
                 "explains the answers best was kept: raise max_iter or tol",
                 ConvergenceWarning,

@@ -118,8 +118,8 @@ class Search:
         noise = self.given or starts.guessed_noise(guess, problem.pairs)
         if not self.guess_sweeps:
             return self._rounds(problem, guess, noise, rounds, sweeps=sweeps)
-        S, settings = noise.same_probability(guess.shape[1]), {"max_iter": self.guess_sweeps}
-        first = propagate(problem.graph, np.log(guess), S, clamp=problem.clamp, **settings)
+        S, most = noise.same_probability(guess.shape[1]), self.guess_sweeps
+        first = propagate(problem.graph, np.log(guess), S, max_iter=most, clamp=problem.clamp)
         how: dict[str, Any] = {"sweeps": sweeps, "messages": first.messages}
         return self._rounds(problem, first.item, noise, rounds, **how)
 
