@@ -85,13 +85,21 @@ def test_gold_answers_are_matched_by_id_in_either_order() -> None:
         crowd.truth_from_answers(pairs, ["a", "b", "c"], gold, ["x", "y", "z"])
 
 
-def test_rest_accuracy_is_the_mean_over_the_others() -> None:
-    simulated = datasets.simulated_crowd(60, 2, 5, 40, **RATES, random_state=1)
-    found = crowd.judge_crowd(simulated.pairs)
-    n = np.array([row.n_answers for row in found.table])
+@pytest.mark.parametrize("heaviest", [1.0, 5.0])
+def test_rest_accuracy_is_the_mean_over_the_others_by_weight(heaviest) -> None:
+    pairs = datasets.simulated_crowd(60, 2, 5, 40, **RATES, random_state=1).pairs
+    weight = np.random.default_rng(0).uniform(1.0, heaviest, 5)[pairs.annotator]
+    found = crowd.judge_crowd(pairs.reweighted(weight))
+    given = np.bincount(pairs.annotator, weight)
+    np.testing.assert_allclose(found.table.answer_weight, given, rtol=1e-6)
     right = np.array([row.accuracy for row in found.table])
-    others = [np.average(np.delete(right, r), weights=np.delete(n, r)) for r in range(5)]
-    np.testing.assert_allclose(found.rest_accuracy, others)
+    others = [np.average(np.delete(right, r), weights=np.delete(given, r)) for r in range(5)]
+    np.testing.assert_allclose(found.rest_accuracy, others, rtol=1e-6)
+
+
+def test_nobody_is_left_without_the_only_annotator() -> None:
+    pairs = datasets.simulated_crowd(60, 2, 1, 400, **RATES, random_state=1).pairs
+    assert crowd.judge_crowd(pairs).rest_accuracy == [None]
 
 
 def test_leaving_out_the_suspects_makes_the_crowd_better() -> None:

@@ -164,7 +164,7 @@ def judge_crowd(
         whole,
         alpha,
         None if truth is None else gold_rates(pairs, truth, level),
-        rest_accuracy(pairs, table),
+        rest_accuracy(table),
         after,
         note,
         [] if features is None else errors_by_feature(pairs, table.item_proba, features, level),
@@ -300,16 +300,15 @@ def gold_rates(pairs: Pairs, truth: NDArray[np.int8], level: float = 0.95) -> li
     ]
 
 
-def rest_accuracy(pairs: Pairs, table: AnnotatorTable) -> list[float | None]:
-    """Return the expected share of right answers among those of everybody else, (R,).
+def rest_accuracy(table: AnnotatorTable) -> list[float | None]:
+    """Return the expected share of right answers, by weight, among those of everybody else, (R,).
 
     The classes are kept as inferred from all answers, so this is exact arithmetic on the table and
-    an approximation to inferring them anew; None where nobody else answered.
+    an approximation to inferring them again; None where nobody else answered.
     """
-    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
-    given = np.bincount(_who(pairs), weight, minlength=len(table))
-    right = given * np.array([row.accuracy for row in table])
-    rest = given.sum() - given
+    weight = table.answer_weight
+    right = weight * np.array([row.accuracy for row in table])
+    rest = weight.sum() - weight
     shares = (right.sum() - right) / np.maximum(rest, 1e-300)
     return [float(share) if left > 0 else None for share, left in zip(shares, rest, strict=True)]
 

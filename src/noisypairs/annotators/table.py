@@ -90,7 +90,8 @@ class AnnotatorTable:
     """One `AnnotatorRow` per annotator, in the order of ``pairs.annotator_names``, and the crowd's.
 
     ``kind_shares`` are the estimated shares of the kinds, ``item_proba`` (n_items, K) the beliefs
-    about the items behind the table. Iterates over rows; ``str`` shows suspects and worst J first.
+    about the items behind the table, ``answer_weight`` (R,) the weight of each one's answers.
+    Iterates over rows; ``str`` shows suspects and worst J first.
     """
 
     rows: tuple[AnnotatorRow, ...]
@@ -98,6 +99,7 @@ class AnnotatorTable:
     kind_shares: Mapping[str, float]
     item_proba: Array
     level: float
+    answer_weight: Array
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -345,7 +347,8 @@ def table_from_counts(
     right = 1.0 - float(wrong.sum() / total.sum())
     crowd = AnnotatorRow("(crowd)", int(n_answers.sum()), right, *_intervals(a, b, level))
     kind_shares = dict(zip(KINDS, shares.tolist(), strict=True))
-    return AnnotatorTable(tuple(rows), crowd, kind_shares, item_proba, level)
+    weight = total.sum(axis=0)
+    return AnnotatorTable(tuple(rows), crowd, kind_shares, item_proba, level, weight)
 
 
 def _intervals(a: Array, b: Array, level: float) -> tuple[Interval, Interval, Interval]:

@@ -154,24 +154,18 @@ def _with_all_answers(found: Crowd, pairs: Any, X: Any, **settings: Any) -> Crow
     from dataclasses import replace
 
     from noisypairs.annotators import annotator_table
-    from noisypairs.annotators.crowd import Agreement, GoldRates
+    from noisypairs.annotators.crowd import Agreement, GoldRates, rest_accuracy
 
     table = annotator_table(pairs, X, **settings)
     place = {row.name: r for r, row in enumerate(found.table)}
     at = [place.get(row.name) for row in table]
     alone, unseen, gold = Agreement(0, None, None), GoldRates(0, 0, None, None), found.gold
-    given = [row.n_answers for row in table]
-    right = [row.n_answers * row.accuracy for row in table]
-    rest = [
-        (sum(right) - r) / (sum(given) - n) if n < sum(given) else None
-        for r, n in zip(right, given, strict=True)
-    ]
     return replace(
         found,
         table=table,
         agreement=[alone if r is None else found.agreement[r] for r in at],
         gold=None if gold is None else [unseen if r is None else gold[r] for r in at],
-        rest_accuracy=rest,
+        rest_accuracy=rest_accuracy(table),
     )
 
 
