@@ -111,7 +111,7 @@ def test_leaving_out_the_suspects_makes_the_crowd_better() -> None:
     assert after.low > before.high
 
 
-def test_coins_are_told_as_such() -> None:
+def test_coins_are_refused_as_such() -> None:
     rng = np.random.default_rng(0)
     left = rng.integers(30, size=300)
     right = (left + rng.integers(1, 30, size=300)) % 30

@@ -1,4 +1,4 @@
-"""Annotators: counts against known classes, evidence against quadrature, verdicts on crowds."""
+"""The table of annotators: counts against known classes, verdicts on crowds."""
 
 from __future__ import annotations
 
@@ -9,18 +9,8 @@ import pytest
 from scipy import integrate, stats
 
 from noisypairs import NotIdentifiable, Pairs, datasets
-from noisypairs.annotators import UNDECIDED, annotator_table
-from noisypairs.annotators.kinds import (
-    KINDS,
-    SLIPS,
-    _honest_evidence,
-    _log_evidence,
-    kind_probability,
-    rate_posterior,
-)
-from noisypairs.annotators.table import _Reading
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import propagate
+from noisypairs.annotators import KINDS, UNDECIDED, annotator_table
+from noisypairs.estimators.joint import classifier as joint
 
 
 def crowd_of(seed: int = 0, n_classes: int = 2, n_annotators: int = 30, n_items: int = 120, **more):
@@ -58,81 +48,6 @@ def test_known_classes_make_the_counts_exact():
     for end, level in ((row.informativeness.low, 0.025), (row.informativeness.high, 0.975)):
         below = integrate.quad(lambda x, e=end: laws[0].pdf(x) * laws[1].sf(1 - e - x), 0, 0.5)[0]
         assert below == pytest.approx(level, abs=4 * np.sqrt(0.025 * 0.975 / 4000))
-
-
-def test_evidence_is_the_integral_of_the_likelihood_over_the_rate():
-    for a, b in ((2.0, 2.0), SLIPS, (3.0, 17.0)):
-        law = stats.beta(a, b)
-        value, _ = integrate.quad(lambda x, law=law: x**7 * (1 - x) ** 4 * law.pdf(x), 0, 1)
-        assert _log_evidence(np.array(7.0), np.array(4.0), a, b) == pytest.approx(np.log(value))
-
-
-def test_honest_evidence_mixes_the_alike_and_the_odd():
-    wrong, right = np.array([[3.0], [1.0]]), np.array([[5.0], [6.0]])
-    mean, strength = np.array([[0.1], [0.2]]), np.array([[40.0], [30.0]])
-    total = 0.0
-    for share, m in ((0.99, strength[:, 0]), (0.01, np.array([5.0, 5.0]))):
-        product = share
-        for k in range(2):
-            law = stats.beta(m[k] * mean[k, 0], m[k] * (1 - mean[k, 0]))
-            w, r = wrong[k, 0], right[k, 0]
-            product *= law.expect(lambda x, w=w, r=r: x**w * (1 - x) ** r)
-        total += product
-    assert _honest_evidence(wrong, right, mean, strength)[0] == pytest.approx(np.log(total))
-
-
-def test_kinds_follow_from_clear_counts_and_longer_records_say_more():
-    n = np.array([2.0, 60.0])
-    patterns = {  # (ρ_S, ρ_D) of each kind
-        "honest": (0.1, 0.2),
-        "spammer": (0.5, 0.5),
-        "always-same": (0.0, 1.0),
-        "always-different": (1.0, 0.0),
-        "reversed": (0.9, 0.9),
-    }
-    crowd = np.tile([[0.1], [0.15]], 20) * 50
-    for kind, rates in patterns.items():
-        few, many = (np.outer(rates, [size]) for size in n)
-        wrong = np.concatenate([crowd, few, many], axis=1)
-        total = np.concatenate(
-            [np.full((2, 20), 50.0), np.full((2, 1), n[0]), np.full((2, 1), n[1])], axis=1
-        )
-        proba, shares = kind_probability(wrong, total)
-        np.testing.assert_allclose(proba.sum(axis=1), 1.0)
-        assert shares.sum() == pytest.approx(1.0)
-        k = KINDS.index(kind)
-        assert proba[-1].argmax() == k
-        assert proba[-1, k] > 0.99
-        assert proba[-1, k] > proba[-2, k]
-
-
-def test_a_leaning_coin_is_a_spammer_and_a_weak_but_real_eye_is_honest():
-    crowd = np.tile([[0.1], [0.1]], 20) * 100
-    leaning, weak = np.array([[30.0], [70.0]]), np.array([[70.0], [70.0]])
-    wrong = np.concatenate([crowd, leaning, weak], axis=1)
-    total = np.concatenate([np.full((2, 21), 100.0), np.full((2, 1), 200.0)], axis=1)
-    proba, _ = kind_probability(wrong, total)
-    assert KINDS[proba[-2].argmax()] == "spammer"
-    assert KINDS[proba[-1].argmax()] == "honest"  # J = .3, five standard errors above 0
-
-
-def test_rates_are_shrunk_towards_the_others_who_are_honest():
-    rng = np.random.default_rng(0)
-    total = rng.integers(5, 80, size=(2, 12)).astype(float)
-    wrong = rng.binomial(total.astype(int), 0.2).astype(float)
-    honest = np.array([1.0] * 10 + [0.3, 0.0])
-    a, b = rate_posterior(wrong, total, honest)
-    for k in range(2):
-        for r in range(12):
-            rest = np.arange(12) != r
-            n, w = honest[rest] @ total[k, rest], honest[rest] @ wrong[k, rest]
-            strength = a[k, r] + b[k, r] - total[k, r]
-            if honest[r] == 0:
-                assert (a[k, r], strength) == pytest.approx((wrong[k, r] + 0.5, 1.0))
-                continue
-            assert strength <= 20 * honest[r]
-            prior = (a[k, r] - wrong[k, r]) / strength
-            assert prior == pytest.approx((w + 0.5) / (n + 1.0), rel=1e-9)
 
 
 @pytest.mark.parametrize("features", [False, True])
@@ -184,33 +99,6 @@ def test_few_answers_stay_close_to_the_crowd_and_undecided():
     # Three of three answers wrong: pulled back from a rate of one, with a wide interval.
     assert row.informativeness.estimate > -0.6
     assert row.informativeness.high - row.informativeness.low > 0.5
-
-
-def test_drop_effect_counts_changed_items_as_enumeration_does():
-    # A path 0-1-2-3, item 0 known; annotator 1 alone says that 2 differs from 1.
-    left, right, same = [0, 1, 2], [1, 2, 3], np.array([True, False, True])
-    S = np.array([[[0.9, 0.2], [0.2, 0.9]], [[0.7, 0.1], [0.1, 0.7]]])
-    log_phi = np.log(np.array([[0.5, 0.5], [0.6, 0.4], [0.57, 0.43], [0.55, 0.45]]))
-    graph = PairGraph.from_answers(left, right, same, group=[0, 1, 0], n_groups=2)
-    beliefs = propagate(graph, log_phi, S, clamp={0: 0})
-    reading = _Reading(graph, log_phi, S, beliefs, {0: 0})
-
-    def marginals(without: int | None) -> np.ndarray:
-        weights = np.zeros((4, 2))
-        for y in np.ndindex(1, 2, 2, 2):
-            weight = np.exp(log_phi[range(4), y].sum())
-            for i, j, answer, group in zip(left, right, same, [0, 1, 0], strict=True):
-                if group != without:
-                    chance = S[group, y[i], y[j]]
-                    weight *= chance if answer else 1 - chance
-            weights[range(4), y] += weight
-        return weights / weights.sum(axis=1, keepdims=True)
-
-    np.testing.assert_allclose(beliefs.item, marginals(None), atol=1e-6)
-    for group in (0, 1):
-        changed = marginals(group).argmax(axis=1) != marginals(None).argmax(axis=1)
-        assert reading.drop_effect(group) == changed.sum()
-    assert reading.drop_effect(1) == 2
 
 
 def test_table_reads_as_text_and_as_plain_data(crowd, table):
@@ -284,3 +172,21 @@ def test_errors_say_what_to_do(table):
         annotator_table(Pairs([0], [0], [1], annotator=["a"]))
     with pytest.raises(ValueError, match="did you mean 'reversed'"):
         table.named("reverse")
+
+
+def test_all_weights_of_a_streamed_table_count(crowd, tmp_path, monkeypatch):
+    pytest.importorskip("ibis", reason="pair tables need the app extra")
+    pd = pytest.importorskip("pandas", reason="pair tables need the app extra")
+    from noisypairs.tables import PairTable
+
+    pairs = crowd.pairs
+    weight = np.random.default_rng(0).uniform(1.0, 3.0, pairs.n_pairs)
+    columns = {"left": pairs.left, "right": pairs.right, "same": pairs.same, "weight": weight}
+    who = np.asarray(pairs.annotator_names)[pairs.annotator]
+    pd.DataFrame(columns | {"annotator": who}).to_parquet(tmp_path / "pairs.parquet")
+    table = PairTable.from_parquet(tmp_path / "pairs.parquet", n_items=pairs.n_items)
+    monkeypatch.setattr(joint, "PAIRS_FOR_CHOICE", pairs.n_pairs - 50)
+    found = annotator_table(table, random_state=0)
+    names = np.array([row.name for row in found])
+    expected = [weight[who.astype(names.dtype) == name].sum() for name in names]
+    np.testing.assert_allclose(found.answer_weight, expected, rtol=1e-5)

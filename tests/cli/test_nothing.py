@@ -32,7 +32,7 @@ def _coins(given: Files) -> None:
     ("command", "spoil", "said"),
     [
         ("fit", _one_class, "one class only"),
-        ("annotators", _one_class, "nobody can be told from a spammer"),
+        ("annotators", _one_class, "no annotator can be distinguished from a spammer"),
         ("plan", _one_class, "'same'"),
         ("fit", _coins, "say nothing about classes"),
         ("annotators", _coins, "all annotators answered without looking"),

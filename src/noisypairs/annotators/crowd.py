@@ -73,7 +73,7 @@ class Crowd:
 
     ``alpha`` is Krippendorff's chance-corrected agreement of all, ``rest_accuracy`` the expected
     share of right answers without each one, ``without_suspects`` the crowd's row when all suspects
-    are left out and everything is inferred anew (None: nobody is suspect, or ``without_note`` says
+    are left out and everything is inferred again (None: nobody is suspect, or ``without_note`` says
     why not).
     """
 
@@ -151,10 +151,11 @@ def judge_crowd(
     try:
         table = _judged(pairs, X, n_drop=MOST_DROPPED, **settings)
     except NotIdentifiable as error:
-        told = "cannot be had: no pair was answered twice" if alpha is None else f"is {alpha:.2f}"
+        known = "is unknown: no pair was answered twice" if alpha is None else f"is {alpha:.2f}"
         raise NotIdentifiable(
-            f"nobody can be told from a spammer: {error}. It looks as if all annotators answered "
-            f"without looking; their chance-corrected agreement {told} (0 is chance, 1 perfect)"
+            f"no annotator can be distinguished from a spammer: {error}. It looks as if all "
+            f"annotators answered without looking; their chance-corrected agreement {known} (0 is "
+            "chance, 1 perfect)"
         ) from error
     if truth is None and labels:
         truth = truth_from_labels(pairs, labels)
@@ -212,7 +213,7 @@ def _agreement(n: float, hit: float, own: float, their: float, level: float) -> 
 def krippendorff_alpha(pairs: Pairs) -> float | None:
     """Return Krippendorff's α of the two answers over all pairs asked twice or more, or None.
 
-    α = 1 − D_o / D_e: observed disagreement over that of answers dealt out at random.
+    α = 1 − D_o / D_e: observed disagreement over that of answers permuted at random.
 
     >>> krippendorff_alpha(Pairs([0, 0, 1, 1], [1, 1, 2, 2], [1, 1, 0, 0]))
     1.0
@@ -365,7 +366,7 @@ def _judged(pairs: Pairs, X: Any, **settings: Any) -> AnnotatorTable:
 def _without_suspects(
     pairs: Pairs, X: Any, table: AnnotatorTable, settings: dict[str, Any]
 ) -> tuple[AnnotatorRow | None, str]:
-    """Infer everything anew from the answers of those who are not suspect, once for all of them."""
+    """Infer everything again without the answers of all suspects, once for all of them."""
     if not table.suspects:
         return None, "nobody is suspect"
     bad = np.isin(np.asarray(pairs.annotator_names)[_who(pairs)], table.suspects)

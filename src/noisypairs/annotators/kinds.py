@@ -27,7 +27,7 @@ KIND_PSEUDO = np.array([8.0, 0.5, 0.5, 0.5, 0.5])
 def kind_probability(wrong: Array, total: Array) -> tuple[Array, Array]:
     """Return P(kind | answers) in the order of `KINDS`, shape (R, 5), and their shares, (5,).
 
-    Each kind foretells the counts, (2, R) with W_S, W_D of N_S, N_D, its rates integrated out:
+    Each kind predicts the counts, (2, R) with W_S, W_D of N_S, N_D, its rates integrated out:
 
         honest            ρ_S, ρ_D ~ Beta laws fitted to those found honest (one in 100: wider)
         spammer           "same" at a rate θ whatever the pair, θ ~ Beta(2, 2)
@@ -44,13 +44,13 @@ def kind_probability(wrong: Array, total: Array) -> tuple[Array, Array]:
     """
     right = total - wrong
     same, different = right[0] + wrong[1], wrong[0] + right[1]
-    blind = [_log_evidence(same, different, *COIN), _log_evidence(different, same, *SLIPS)]
-    blind.append(_log_evidence(same, different, *SLIPS))
+    blind = [log_evidence(same, different, *COIN), log_evidence(different, same, *SLIPS)]
+    blind.append(log_evidence(same, different, *SLIPS))
     shares, error = KIND_PSEUDO / KIND_PSEUDO.sum(), ((wrong + 1.0) / (total + 2.0)).sum(axis=0)
     honest = (error <= np.median(error)).astype(float)  # the better half, to begin with
     for _ in range(50):
         law = _honest_law(wrong, total, honest)
-        good, bad = _honest_evidence(wrong, right, *law), _honest_evidence(right, wrong, *law)
+        good, bad = honest_evidence(wrong, right, *law), honest_evidence(right, wrong, *law)
         kinds = softmax(np.column_stack([good, *blind, bad]) + np.log(shares), axis=1)
         shares = (kinds.sum(axis=0) + KIND_PSEUDO) / (len(kinds) + KIND_PSEUDO.sum())
         moved, honest = np.abs(kinds[:, 0] - honest).max(), kinds[:, 0]
@@ -67,16 +67,17 @@ def _honest_law(wrong: Array, total: Array, honest: Array) -> tuple[Array, Array
     return mean[:, None], np.array([[strength(*three)] for three in counts])
 
 
-def _honest_evidence(wrong: Array, right: Array, mean: Array, strength: Array) -> Array:
+def honest_evidence(wrong: Array, right: Array, mean: Array, strength: Array) -> Array:
     """Return the log-evidence (R,) of counts (2, R) for the honest, most alike and few odd."""
     alike, odd = (
-        _log_evidence(wrong, right, m * mean, m * (1.0 - mean)).sum(axis=0)
+        log_evidence(wrong, right, m * mean, m * (1.0 - mean)).sum(axis=0)
         for m in (strength, np.minimum(strength, ODD_STRENGTH))
     )
     return np.asarray(np.logaddexp(np.log1p(-ODD_SHARE) + alike, np.log(ODD_SHARE) + odd))
 
 
-def _log_evidence(hits: Array, misses: Array, a: Array | float, b: Array | float) -> Array:
+def log_evidence(hits: Array, misses: Array, a: Array | float, b: Array | float) -> Array:
+    """Return log ∫ x^hits (1 − x)^misses Beta(x; a, b) dx."""
     evidence: Array = betaln(a + hits, b + misses) - betaln(a, b)
     return evidence
 

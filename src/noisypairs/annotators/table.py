@@ -6,14 +6,13 @@ answer on items (i, j) then has p = P(same class | everything), and annotator r 
     N_S = Σ p,  W_S = Σ p [answer "different"],     N_D = Σ (1−p),  W_D = Σ (1−p) [answer "same"],
 
 so that ρ_S ≈ W_S / N_S, ρ_D ≈ W_D / N_D, and J = 1 − ρ_S − ρ_D is what the answers are worth: 1 for
-perfect ones, 0 for a coin of any lean, −1 for all reversed. `kind_probability` and `rate_posterior`
-lead from these counts to the table. They take the counts, and so the inferred classes, as given:
-what the classes leave in doubt is not in the intervals, which are too short where pairs are few.
+perfect ones, 0 for a coin, fair or biased, −1 for all reversed. `kind_probability` and
+`rate_posterior` lead from these counts to the table. They take the inferred classes as certain: the
+intervals are too short where pairs are few.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,49 +20,38 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from noisypairs import reduction
 from noisypairs.algebra import Array
+from noisypairs.annotators.classes import (
+    InferredClasses,
+    classes_from_answers,
+    classes_from_features,
+    streamed_counts,
+)
 from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
-from noisypairs.errors import ClassNamesWarning, NotIdentifiable, did_you_mean
+from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
-from noisypairs.estimators import JointPairClassifier
-from noisypairs.estimators.base import label_names
 from noisypairs.estimators.joint import classifier as joint
-from noisypairs.estimators.joint.problem import JointProblem, known_classes
-from noisypairs.estimators.joint.selection import Search, clear_gain
-from noisypairs.inference import em, streaming
-from noisypairs.inference.graph import PairGraph, RandomSource
-from noisypairs.inference.propagation import Beliefs, expected_counts, propagate
-from noisypairs.noise import PairingNoise
+from noisypairs.inference.graph import RandomSource
+from noisypairs.inference.propagation import expected_counts
 from noisypairs.noise.shrinkage import group_errors
 from noisypairs.pairs import Pairs
 
-__all__ = [
-    "KINDS",
-    "UNDECIDED",
-    "AnnotatorRow",
-    "AnnotatorTable",
-    "annotator_table",
-    "kind_probability",
-    "rate_posterior",
-    "table_from_counts",
-]
-
 UNDECIDED = "too few answers"
-#: Draws behind the interval of J; random guesses of the classes to start from.
-N_DRAWS, N_RANDOM = 4000, 3
+#: Draws behind the interval of J.
+N_DRAWS = 4000
 
 
 @dataclass(frozen=True)
 class AnnotatorRow:
     """One annotator, or the crowd, whose ``verdict`` is empty.
 
-    ``accuracy`` is the expected share of right answers, ``informativeness`` J, ``probability`` that
-    of the most probable kind, and ``drop_effect`` the number of items whose most probable class
-    changes without this annotator, all rates kept (None: not tried).
+    ``verdict`` is the kind of annotator judged, one of `KINDS` or `UNDECIDED`, and ``probability``
+    that of the most probable kind. ``accuracy`` is the expected share of right answers,
+    ``informativeness`` J, and ``drop_effect`` the number of items whose most probable class changes
+    without this annotator, all rates kept (None: not computed).
     """
 
     name: Any
@@ -188,135 +176,27 @@ def annotator_table(
         random_state = int(random_state.integers(2**31))
     random = check_random_state(random_state)
     pairs = reduction.sampled_answers(whole, joint.PAIRS_FOR_CHOICE)
-    pairs = pairs.reweighted(np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight)
     if pairs.n_pairs < whole.n_pairs:
-        found = _stream(whole, pairs, X, n_classes, estimator, random)
+        found = streamed_counts(whole, pairs, X, n_classes, estimator, random)
         return table_from_counts(*found, level, min_answers)
     if X is None:
-        reading = _read_graph(pairs, n_classes, random)
+        classes = classes_from_answers(pairs, n_classes, random)
     else:
-        reading = _read_features(pairs, X, n_classes, estimator, random)
-    return _tabulate(pairs, reading, level, min_answers, n_drop)
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """The classes as inferred, with S (R, K, K) and log φ (n_items, K)."""
-
-    graph: PairGraph
-    log_potential: Array
-    S: Array
-    beliefs: Beliefs
-    clamp: dict[int, int] | None
-
-    def drop_effect(self, group: int) -> int:
-        """Count the items whose most probable class changes without the answers of one group."""
-        weight = np.where(self.graph.answer_kind // 2 == group, 0, self.graph.answer_weight)
-        rest = replace(self.graph, answer_weight=weight.astype(np.float32))
-        start, clamp = self.beliefs.messages, self.clamp
-        found = propagate(rest, self.log_potential, self.S, start, tol=1e-3, clamp=clamp)
-        return int((found.item.argmax(axis=1) != self.beliefs.item.argmax(axis=1)).sum())
-
-
-def _read_features(
-    pairs: Pairs, X: Any, n_classes: int, estimator: Any, random: np.random.RandomState
-) -> _Reading:
-    """Infer the classes from features and answers together."""
-    model, S = _fit_joint(pairs, X, n_classes, estimator, random)
-    graph, log_phi = PairGraph.from_pairs(pairs, annotators=True), np.log(model.oof_proba_)
-    names = label_names(pairs, n_classes)
-    clamp = None if names is None else known_classes(pairs, names)
-    return _Reading(graph, log_phi, S, propagate(graph, log_phi, S, tol=1e-4, clamp=clamp), clamp)
-
-
-def _fit_joint(
-    pairs: Pairs, X: Any, n_classes: int, estimator: Any, random: np.random.RandomState
-) -> tuple[JointPairClassifier, Array]:
-    """Return the joint learner fitted to the pairs, and S by annotator, (R, K, K)."""
-    # Pairing noise: each annotator is given two rates whatever the family of the crowd's noise.
-    model = JointPairClassifier(
-        estimator, n_classes, annotators=True, noise_model="pairing", random_state=random
-    )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ClassNamesWarning)  # no class is named in the table
-        model.fit(X, pairs)
-    similar, dissimilar = np.asarray(model.annotator_noise_).T[:, :, None, None]
-    S: Array = np.where(np.eye(n_classes, dtype=bool), 1.0 - similar, dissimilar)
-    return model, S
-
-
-def _stream(
-    table: Any, some: Pairs, X: Any, n_classes: int, estimator: Any, random: np.random.RandomState
-) -> tuple[NDArray[Any], NDArray[Any], Array, Array, Array]:
-    """Return names, answers, counts of "same" and "different", beliefs: all of a table's pairs.
-
-    As `_read_features` and `_read_graph` do it, from a start on ``some`` of the pairs.
-    """
-    if X is not None:
-        model, S = _fit_joint(table, X, n_classes, estimator, random)
-        beliefs, potential = model.item_proba_, model.oof_proba_
-    else:
-        start, clamp = _explained(some, n_classes, random)
-        e_step = streaming.StreamEStep(table, n_groups=len(table.annotator_names), clamp=clamp)
-        guess = start.item_proba, start.noise, PairingNoise.fit
-        found = em.infer(e_step, em.class_shares, *guess, max_iter=20, tol=e_step.tol)
-        beliefs, potential, S = found.item_proba, found.potential, found.matrices
-    tiny = np.finfo(float).tiny
-    log_phi, log_item = (np.log(np.maximum(one, tiny)) for one in (potential, beliefs))
-    counted = streaming.sweep(table, log_phi, [log_item] * 3, S)
-    who = table.annotator_counts
-    return who.names, who.n_answers, counted.same, counted.different, beliefs
-
-
-def _read_graph(pairs: Pairs, n_classes: int, random: np.random.RandomState) -> _Reading:
-    """Infer the classes from the answers alone: first one noise for all, then one for each."""
-    found, clamp = _explained(pairs, n_classes, random)
-    graph = PairGraph.from_pairs(pairs, annotators=True)
-    start, fit = found.beliefs, PairingNoise.fit  # edges are the same with and without groups
-    e_step = em.GraphEStep(graph, clamp=clamp, messages=start.messages)
-    first = start.item, found.noise, fit
-    found = em.infer(e_step, em.class_shares, *first, max_iter=60, tol=5e-3)
-    if not found.converged:
-        change = f"{found.history[-1]['noise_change']:.3f} in round {len(found.history)}"
-        advice = f"the annotators' rates still changed by {change}: rely on them less, or give X"
-        warnings.warn(advice, ConvergenceWarning, stacklevel=3)
-    S = found.matrices.reshape(-1, n_classes, n_classes)  # one group comes without its axis
-    return _Reading(graph, np.log(found.potential), S, found.beliefs, clamp)
-
-
-def _explained(
-    pairs: Pairs, n_classes: int, random: np.random.RandomState
-) -> tuple[em.Inference, dict[int, int] | None]:
-    """Return classes and one noise for the whole crowd from the answers alone, and known classes.
-
-    The best of all starts, as the joint learner finds it for a problem without features.
-    """
-    problem = JointProblem(None, pairs, [n_classes], 0, random)
-    settings: dict[str, Any] = {"rounds": 30, "every_start": True, "guess_sweeps": 5}
-    search = Search(problem, None, "pairing", ("answers", "spectral"), N_RANDOM, **settings)
-    found = search.choose_classes([n_classes])
-    gain, needed = problem.gain(found), clear_gain(problem, 3)
-    if problem.clamp is None and gain < needed:  # known classes are evidence by themselves
-        raise NotIdentifiable(
-            f"classes explain the answers {gain:.1f} nats better than saying 'same' with "
-            f"probability {problem.share:.2f} every time, and chance alone may reach {needed:.1f}: "
-            "nobody can be judged by them. Ask for more answers per item, or give features X or "
-            "gold"
-        )
-    return found, problem.clamp
+        classes = classes_from_features(pairs, X, n_classes, estimator, random)
+    return _tabulate(pairs, classes, level, min_answers, n_drop)
 
 
 def _tabulate(
-    pairs: Pairs, reading: _Reading, level: float, min_answers: int, n_drop: int
+    pairs: Pairs, found: InferredClasses, level: float, min_answers: int, n_drop: int
 ) -> AnnotatorTable:
-    counted = expected_counts(reading.graph, reading.beliefs, reading.S)
+    counted = expected_counts(found.graph, found.beliefs, found.S)
     names = np.asarray(pairs.annotator_names)
     n_answers = np.bincount(np.asarray(pairs.annotator), minlength=len(names))
-    table = table_from_counts(names, n_answers, *counted, reading.beliefs.item, level, min_answers)
+    table = table_from_counts(names, n_answers, *counted, found.beliefs.item, level, min_answers)
     worst = np.argsort([row.informativeness.estimate for row in table], kind="stable")[:n_drop]
     rows = list(table.rows)
     for r in worst.tolist():
-        rows[r] = replace(rows[r], drop_effect=reading.drop_effect(r))
+        rows[r] = replace(rows[r], drop_effect=found.drop_effect(r))
     return replace(table, rows=tuple(rows))
 
 

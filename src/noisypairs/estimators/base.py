@@ -25,9 +25,9 @@ Positive = Literal["minority", "majority"] | None
 class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of items that learns from pairs.
 
-    Fitted attributes: ``classes_`` (K,), ``noise_`` (the noise model believed in), ``prior_``
+    Fitted attributes: ``classes_`` (K,), ``noise_`` (the noise model used), ``prior_``
     (float for two classes, P(classes_[1]); else (K,)), ``n_features_in_``, ``feature_names_in_``.
-    Subclasses give `fit` and `_class_proba`.
+    Subclasses define `fit` and `_class_proba`.
     """
 
     classes_: NDArray[Any]
@@ -131,12 +131,17 @@ def label_names(pairs: Pairs, n_classes: int) -> NDArray[Any] | None:
     return names
 
 
+def known_classes(pairs: Pairs, names: NDArray[Any]) -> dict[int, int]:
+    """Return {item: position of its label in the sorted ``names``} for the labelled items."""
+    codes = np.searchsorted(names, np.array(list(pairs.labels.values())))
+    return dict(zip(pairs.labels, codes.tolist(), strict=True))
+
+
 def match_labels(proba: Array, pairs: Pairs, names: NDArray[Any]) -> NDArray[np.intp]:
     """Return, for each name, the column of ``proba`` that fits the labelled items best."""
-    items = np.fromiter(pairs.labels.keys(), dtype=np.intp)
-    codes = np.searchsorted(names, np.array(list(pairs.labels.values())))
+    known = known_classes(pairs, names)
     evidence = np.zeros((len(names), proba.shape[1]))
-    np.add.at(evidence, codes, np.log(np.clip(proba[items], 1e-6, None)))
+    np.add.at(evidence, list(known.values()), np.log(np.clip(proba[list(known)], 1e-6, None)))
     return np.asarray(linear_sum_assignment(evidence, maximize=True)[1], dtype=np.intp)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,8 +15,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
-
-Loss = Literal["brier", "logistic", "squared", "squared_hinge", "sigmoid"]
 
 
 def _logistic(t: Array) -> tuple[Array, Array]:
@@ -64,9 +62,7 @@ class LinearRiskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     array([0, 1])
     """
 
-    def __init__(
-        self, loss: Loss = "logistic", penalty: float = 1e-4, max_iter: int = 1000
-    ) -> None:
+    def __init__(self, loss: str = "logistic", penalty: float = 1e-4, max_iter: int = 1000) -> None:
         self.loss = loss
         self.penalty = penalty
         self.max_iter = max_iter
@@ -106,7 +102,7 @@ class LinearRiskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
             gradient = np.append(X.T @ slope + self.penalty * w, slope.sum())
             return value + self.penalty * float(w @ w) / 2, gradient
 
-        with np.errstate(over="ignore", invalid="ignore"):  # a risk without minimum, told below
+        with np.errstate(over="ignore", invalid="ignore"):  # see _check_minimum
             found = optimize.minimize(
                 objective,
                 np.zeros(X.shape[1] + 1),
@@ -120,7 +116,7 @@ class LinearRiskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
         return self
 
     def _check_minimum(self, found: Any) -> None:
-        """Refuse a risk that falls without end, warn of one that was not followed to its end."""
+        """Refuse a risk that has no minimum, warn where the minimum was not reached."""
         way_out = "raise penalty, use non_negative=True, or choose the loss 'brier' or 'squared'"
         if not np.isfinite(found.fun):
             raise ValueError(

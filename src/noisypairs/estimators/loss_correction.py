@@ -112,7 +112,7 @@ class LossCorrectionClassifier(PointwiseClassifier):
         if self.loss not in LOSSES:
             raise ValueError(f"loss={self.loss!r}: {did_you_mean(str(self.loss), LOSSES)}")
         if self.estimator is None:
-            return LinearRiskClassifier(loss=self.loss)  # type: ignore[arg-type]
+            return LinearRiskClassifier(loss=self.loss)
         if not hasattr(self.estimator, "fit_risk"):
             raise TypeError(
                 f"loss={self.loss!r} gives items weights of both signs, which "

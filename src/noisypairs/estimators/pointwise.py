@@ -22,7 +22,7 @@ from noisypairs.pairs import Pairs
 
 HeldOut = Callable[[], model_selection.HeldOutShare]
 
-#: |a − b| √(2n) below which the difference drowns in the answers' own randomness: refuse.
+#: |a − b| √(2n) below which the answers' own randomness hides the difference: refuse.
 TOO_WEAK = 2.0
 #: … and below which a warning says how much the noise is inflated.
 WEAK = 10.0
@@ -34,7 +34,7 @@ class PointwiseClassifier(PairClassifier):
     """Base of learners that see pairs as weighted items and need a − b ≠ 0.
 
     Subclasses have the parameters ``noise``, ``noise_model``, ``prior``, ``positive``, ``cv``,
-    ``random_state``, ``n_jobs`` and give `_positive_proba`.
+    ``random_state``, ``n_jobs`` and define `_positive_proba`.
     """
 
     noise: Any
@@ -95,7 +95,7 @@ class PointwiseClassifier(PairClassifier):
         return held_out
 
     def _candidate_priors(self, pairs: Pairs, noise: NoiseModel, held_out: HeldOut) -> list[float]:
-        """Return the priors of classes_[1] that come into question, and set ``classes_``.
+        """Return the priors of classes_[1] to try, and set ``classes_``.
 
         A given prior is one; an estimated one has two roots, between which known labels decide,
         else ``positive``, else size.
@@ -107,7 +107,7 @@ class PointwiseClassifier(PairClassifier):
                 raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
             found = estimate_prior(reduction.pooled_answers(pairs), noise)
             self.prior_estimate_ = found
-            # Estimated rates are no judge of the share of "same": left-out answers must be.
+            # Estimated rates cannot test the share of "same"; left-out answers can.
             if self.noise != "estimate" or held_out().strength < CLEAR:
                 _refuse_one_half(found)
             if names is not None:
@@ -148,7 +148,7 @@ def in_short(noise: NoiseModel) -> str:
 
 
 def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
-    """Refuse when a − b drowns in the randomness of the answers, warn when it nearly does."""
+    """Refuse when the randomness of the answers hides a − b, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
     pairs = reduction.pooled_answers(pairs)

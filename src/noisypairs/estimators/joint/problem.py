@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from noisypairs import reduction
 from noisypairs.algebra import Array
-from noisypairs.estimators.base import label_names, match_labels
+from noisypairs.estimators.base import known_classes, label_names, match_labels
 from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
 from noisypairs.estimators.joint import starts
 from noisypairs.estimators.joint.potentials import RidgePotential
@@ -101,12 +101,6 @@ class JointProblem:
             name: guess[:, match_labels(guess, self.pairs, self.names)]
             for name, guess in found.items()
         }
-
-
-def known_classes(pairs: Pairs, names: NDArray[Any]) -> dict[int, int]:
-    """Return {item: position of its label in the sorted ``names``} for the labelled items."""
-    codes = np.searchsorted(names, np.array(list(pairs.labels.values())))
-    return dict(zip(pairs.labels, codes.tolist(), strict=True))
 
 
 def any_order(S: Array) -> bool:

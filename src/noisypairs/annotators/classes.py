@@ -1,0 +1,140 @@
+"""The classes behind the answers of a crowd: from the answers alone, or with features.
+
+The joint learner infers them, as a problem with features or without; every annotator then has a
+matrix of their own.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from noisypairs.algebra import Array
+from noisypairs.errors import ClassNamesWarning, NotIdentifiable
+from noisypairs.estimators import JointPairClassifier
+from noisypairs.estimators.base import known_classes, label_names
+from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.estimators.joint.selection import Search, clear_gain
+from noisypairs.inference import em, streaming
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import Beliefs, propagate
+from noisypairs.noise import PairingNoise
+from noisypairs.pairs import Pairs
+
+#: Random guesses of the classes to start from, besides those from the answers.
+N_RANDOM = 3
+
+
+@dataclass(frozen=True)
+class InferredClasses:
+    """The classes as inferred, with S (R, K, K) and log φ (n_items, K)."""
+
+    graph: PairGraph
+    log_potential: Array
+    S: Array
+    beliefs: Beliefs
+    clamp: dict[int, int] | None
+
+    def drop_effect(self, group: int) -> int:
+        """Count the items whose most probable class changes without the answers of one group."""
+        weight = np.where(self.graph.answer_kind // 2 == group, 0, self.graph.answer_weight)
+        rest = replace(self.graph, answer_weight=weight.astype(np.float32))
+        start, clamp = self.beliefs.messages, self.clamp
+        found = propagate(rest, self.log_potential, self.S, start, tol=1e-3, clamp=clamp)
+        return int((found.item.argmax(axis=1) != self.beliefs.item.argmax(axis=1)).sum())
+
+
+def classes_from_features(
+    pairs: Pairs, X: Any, n_classes: int, estimator: Any, random: np.random.RandomState
+) -> InferredClasses:
+    """Infer the classes from features and answers together."""
+    model, S = _fit_joint(pairs, X, n_classes, estimator, random)
+    graph, log_phi = PairGraph.from_pairs(pairs, annotators=True), np.log(model.oof_proba_)
+    names = label_names(pairs, n_classes)
+    clamp = None if names is None else known_classes(pairs, names)
+    beliefs = propagate(graph, log_phi, S, tol=1e-4, clamp=clamp)
+    return InferredClasses(graph, log_phi, S, beliefs, clamp)
+
+
+def _fit_joint(
+    pairs: Pairs, X: Any, n_classes: int, estimator: Any, random: np.random.RandomState
+) -> tuple[JointPairClassifier, Array]:
+    """Return the joint learner fitted to the pairs, and S by annotator, (R, K, K)."""
+    # Pairing noise: each annotator is given two rates whatever the family of the crowd's noise.
+    model = JointPairClassifier(
+        estimator, n_classes, annotators=True, noise_model="pairing", random_state=random
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClassNamesWarning)  # no class is named in the table
+        model.fit(X, pairs)
+    similar, dissimilar = np.asarray(model.annotator_noise_).T[:, :, None, None]
+    S: Array = np.where(np.eye(n_classes, dtype=bool), 1.0 - similar, dissimilar)
+    return model, S
+
+
+def streamed_counts(
+    table: Any, some: Pairs, X: Any, n_classes: int, estimator: Any, random: np.random.RandomState
+) -> tuple[NDArray[Any], NDArray[Any], Array, Array, Array]:
+    """Return names, answers, counts of "same" and "different", beliefs: all of a table's pairs.
+
+    As `classes_from_features` or `classes_from_answers`, from a start on ``some`` of the pairs.
+    """
+    if X is not None:
+        model, S = _fit_joint(table, X, n_classes, estimator, random)
+        beliefs, potential = model.item_proba_, model.oof_proba_
+    else:
+        start, clamp = _explained(some, n_classes, random)
+        e_step = streaming.StreamEStep(table, n_groups=len(table.annotator_names), clamp=clamp)
+        guess = start.item_proba, start.noise, PairingNoise.fit
+        found = em.infer(e_step, em.class_shares, *guess, max_iter=20, tol=e_step.tol)
+        beliefs, potential, S = found.item_proba, found.potential, found.matrices
+    tiny = np.finfo(float).tiny
+    log_phi, log_item = (np.log(np.maximum(one, tiny)) for one in (potential, beliefs))
+    counted = streaming.sweep(table, log_phi, [log_item] * 3, S)
+    who = table.annotator_counts
+    return who.names, who.n_answers, counted.same, counted.different, beliefs
+
+
+def classes_from_answers(
+    pairs: Pairs, n_classes: int, random: np.random.RandomState
+) -> InferredClasses:
+    """Infer the classes from the answers alone: first one noise for all, then one for each."""
+    found, clamp = _explained(pairs, n_classes, random)
+    graph = PairGraph.from_pairs(pairs, annotators=True)
+    start, fit = found.beliefs, PairingNoise.fit  # edges are the same with and without groups
+    e_step = em.GraphEStep(graph, clamp=clamp, messages=start.messages)
+    first = start.item, found.noise, fit
+    found = em.infer(e_step, em.class_shares, *first, max_iter=60, tol=5e-3)
+    if not found.converged:
+        change = f"{found.history[-1]['noise_change']:.3f} in round {len(found.history)}"
+        advice = f"the annotators' rates still changed by {change}: rely on them less, or give X"
+        warnings.warn(advice, ConvergenceWarning, stacklevel=3)
+    S = found.matrices.reshape(-1, n_classes, n_classes)  # one group comes without its axis
+    return InferredClasses(graph, np.log(found.potential), S, found.beliefs, clamp)
+
+
+def _explained(
+    pairs: Pairs, n_classes: int, random: np.random.RandomState
+) -> tuple[em.Inference, dict[int, int] | None]:
+    """Return classes and one noise for the whole crowd from the answers alone, and known classes.
+
+    The best of all starts, as the joint learner finds it for a problem without features.
+    """
+    problem = JointProblem(None, pairs, [n_classes], 0, random)
+    settings: dict[str, Any] = {"rounds": 30, "every_start": True, "guess_sweeps": 5}
+    search = Search(problem, None, "pairing", ("answers", "spectral"), N_RANDOM, **settings)
+    found = search.choose_classes([n_classes])
+    gain, needed = problem.gain(found), clear_gain(problem, 3)
+    if problem.clamp is None and gain < needed:  # known classes are evidence by themselves
+        raise NotIdentifiable(
+            f"classes explain the answers {gain:.1f} nats better than saying 'same' with "
+            f"probability {problem.share:.2f} every time, and chance alone may reach {needed:.1f}: "
+            "nobody can be judged by them. Ask for more answers per item, or give features X or "
+            "gold"
+        )
+    return found, problem.clamp

@@ -1,0 +1,36 @@
+"""The classes behind the answers: what leaving somebody out changes, against enumeration."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from noisypairs.annotators.classes import InferredClasses
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import propagate
+
+
+def test_drop_effect_counts_changed_items_as_enumeration_does():
+    # A path 0-1-2-3, item 0 known; annotator 1 alone says that 2 differs from 1.
+    left, right, same = [0, 1, 2], [1, 2, 3], np.array([True, False, True])
+    S = np.array([[[0.9, 0.2], [0.2, 0.9]], [[0.7, 0.1], [0.1, 0.7]]])
+    log_phi = np.log(np.array([[0.5, 0.5], [0.6, 0.4], [0.57, 0.43], [0.55, 0.45]]))
+    graph = PairGraph.from_answers(left, right, same, group=[0, 1, 0], n_groups=2)
+    beliefs = propagate(graph, log_phi, S, clamp={0: 0})
+    inferred = InferredClasses(graph, log_phi, S, beliefs, {0: 0})
+
+    def marginals(without: int | None) -> np.ndarray:
+        weights = np.zeros((4, 2))
+        for y in np.ndindex(1, 2, 2, 2):
+            weight = np.exp(log_phi[range(4), y].sum())
+            for i, j, answer, group in zip(left, right, same, [0, 1, 0], strict=True):
+                if group != without:
+                    chance = S[group, y[i], y[j]]
+                    weight *= chance if answer else 1 - chance
+            weights[range(4), y] += weight
+        return weights / weights.sum(axis=1, keepdims=True)
+
+    np.testing.assert_allclose(beliefs.item, marginals(None), atol=1e-6)
+    for group in (0, 1):
+        changed = marginals(group).argmax(axis=1) != marginals(None).argmax(axis=1)
+        assert inferred.drop_effect(group) == changed.sum()
+    assert inferred.drop_effect(1) == 2
