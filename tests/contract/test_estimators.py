@@ -175,7 +175,7 @@ def test_metadata_routing_does_not_matter(kind):
     assert (inside.predict(X) == plain.predict(X)).mean() > 0.98
 
 
-# --- pairs, told in other ways -------------------------------------------------------------------
+# --- pairs, given in other ways -------------------------------------------------------------------
 
 
 @every
@@ -224,7 +224,7 @@ def test_self_pairs_do_not_teach(kind):
     assert_same_model(other, clf, X)
 
 
-# --- items, told in other ways -------------------------------------------------------------------
+# --- items, given in other ways -------------------------------------------------------------------
 
 
 @every
@@ -328,77 +328,3 @@ def test_score_with_classes_and_with_pairs(kind):
     chance = np.array([eta[i] @ S @ eta[j] for i, j in zip(pairs.left, pairs.right, strict=True)])
     log_chance = np.log(np.maximum(np.where(pairs.same, chance, 1 - chance), 1e-12))
     assert clf.score(X, pairs) == pytest.approx(log_chance.mean(), abs=1e-6)
-
-
-# --- what is refused -----------------------------------------------------------------------------
-
-
-@every
-def test_what_is_not_pairs(kind):
-    X, y, _ = problem()
-    with pytest.raises(TypeError, match=r"noisypairs\.Pairs, got ndarray"):
-        build(kind).fit(X, y)
-
-
-@every
-def test_items_and_pairs_of_different_sizes(kind):
-    X, _, pairs = problem()
-    with pytest.raises(ValueError, match=r"299 rows.*300 items"):
-        build(kind).fit(X[:-1], pairs)
-
-
-@every
-def test_nothing_to_learn_from(kind):
-    X, _, _ = problem()
-    with pytest.raises(ValueError, match="nothing to learn"):
-        build(kind).fit(X, Pairs([0, 1], [0, 1], [1, 1], n_items=len(X)))
-
-
-@every
-def test_another_number_of_features(kind):
-    X, _, pairs = problem()
-    clf = build(kind).fit(X, pairs)
-    with pytest.raises(ValueError, match=r"3 features.*expecting 2"):
-        clf.predict(np.column_stack([X, X[:, 0]]))
-
-
-@every
-@pytest.mark.parametrize(("bad", "says"), [(np.nan, "NaN"), (np.inf, "infinity")])
-def test_features_that_are_no_numbers(kind, bad, says):
-    X, _, pairs = problem()
-    broken = X.copy()
-    broken[3, 1] = bad
-    with pytest.raises(ValueError, match=says):
-        build(kind).fit(broken, pairs)
-    clf = build(kind).fit(X, pairs)
-    with pytest.raises(ValueError, match=says):
-        clf.predict(broken)
-
-
-@every
-def test_text_features(kind):
-    X, _, pairs = problem()
-    with pytest.raises(ValueError, match="could not convert"):
-        build(kind).fit(np.array([["red", "blue"]] * len(X)), pairs)
-
-
-@every
-def test_labels_of_one_class_only(kind):
-    X, _, pairs = problem()
-    with pytest.raises(ValueError, match="1 class"):
-        build(kind).fit(X, pairs.with_labels({0: "yes"}))
-
-
-@every_with("noise")
-def test_unknown_noise(kind):
-    X, _, pairs = problem()
-    with pytest.raises((ValueError, TypeError), match="noise="):
-        build(kind, noise="pairing").fit(X, pairs)
-
-
-@every_with("prior")
-@pytest.mark.parametrize("prior", ["guess", 0.0, 1.0, 1.5])
-def test_impossible_prior(kind, prior):
-    X, _, pairs = problem()
-    with pytest.raises(ValueError, match="prior="):
-        build(kind, prior=prior).fit(X, pairs)

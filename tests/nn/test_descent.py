@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 pytest.importorskip("torch", reason="needs the extra [torch]")
 
+import torch
 from torch import nn
 
 from noisypairs.nn import TorchClassifier, paper_network
@@ -17,6 +18,13 @@ from noisypairs.nn import risk as risks
 from noisypairs.nn.descent import Descent, logistic_risk, squared_risk
 
 RISKS = {"squared": squared_risk, "logistic": logistic_risk}
+
+
+def stepper(module, loss):
+    """What takes the steps for this module, as a fit would choose it."""
+    x, u = torch.ones(2, 3), torch.ones(2)
+    risk = risks.PooledRisk(x, u, u, loss, non_negative=False)
+    return risks.stepper(module, risk, "sgd", {"lr": 0.1, "momentum": 0.9, "weight_decay": 0.0})
 
 
 def signed(n=200, d=5, seed=0):
@@ -52,17 +60,20 @@ def test_a_part_below_zero_is_not_followed():
 @pytest.mark.parametrize("loss", RISKS)
 @pytest.mark.parametrize("non_negative", [False, True])
 @pytest.mark.parametrize("weight_decay", [0.0, 0.01])
-def test_a_fit_is_that_of_automatic_gradients(monkeypatch, loss, non_negative, weight_decay):
+def test_a_fit_is_that_of_automatic_gradients(loss, non_negative, weight_decay):
     X, u, v = signed()
     settings = {"loss": loss, "max_epochs": 5, "learning_rate": 0.02, "random_state": 0}
-    model = TorchClassifier(**settings, weight_decay=weight_decay)
-    written_out = model.fit_risk(X, u, v, non_negative=non_negative)
-    weights = [p.detach().clone().numpy() for p in written_out.module_.parameters()]
+    settings["weight_decay"] = weight_decay
+    network = partial(paper_network, sigmoid=loss == "squared")
+    written_out = TorchClassifier(network, **settings)
+    # The same network inside another Sequential is left to torch.
+    automatic = TorchClassifier(lambda d: nn.Sequential(network(d)), **settings)
+    for model in (written_out, automatic):
+        model.fit_risk(X, u, v, non_negative=non_negative)
     losses = written_out.history_["loss"]
-    monkeypatch.setattr(risks, "_dense_layers", lambda *_, **__: None)
-    automatic = model.fit_risk(X, u, v, non_negative=non_negative)
-    for ours, theirs in zip(weights, automatic.module_.parameters(), strict=True):
-        assert_allclose(ours, theirs.detach().numpy(), rtol=0, atol=2e-5)
+    both = written_out.module_.parameters(), automatic.module_.parameters()
+    for ours, theirs in zip(*both, strict=True):
+        assert_allclose(ours.detach().numpy(), theirs.detach().numpy(), rtol=0, atol=2e-5)
     assert_allclose(losses, automatic.history_["loss"], rtol=0, atol=2e-5)
     assert abs(losses[0] - losses[-1]) > 1e-3  # something was learnt
 
@@ -78,12 +89,16 @@ def test_a_fit_is_that_of_automatic_gradients(monkeypatch, loss, non_negative, w
         (nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 1)), "logistic", None),
         (nn.Sequential(nn.Linear(3, 1, bias=False)), "logistic", None),
         (nn.Linear(3, 1), "logistic", None),
-        (nn.Sequential(), "logistic", None),
     ],
 )
 def test_other_modules_are_left_to_torch(module, loss, expected):
-    layers = risks._dense_layers(module, ends_in_sigmoid=loss == "squared")
-    assert (layers if layers is None else len(layers)) == expected
+    step = stepper(module, loss)
+    assert (len(step.weights) if isinstance(step, Descent) else None) == expected
+
+
+def test_a_module_without_weights_is_left_to_torch_too():
+    with pytest.raises(ValueError, match="empty parameter list"):
+        stepper(nn.Sequential(), "logistic")
 
 
 def test_steps_reach_the_arrays_when_stored():

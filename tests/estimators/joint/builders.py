@@ -1,0 +1,46 @@
+"""Problems for the joint learner, and the learner with fast settings."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from noisypairs import (
+    JointPairClassifier,
+    PairingNoise,
+    datasets,
+    sample_pairs,
+)
+
+NOISE = PairingNoise(0.1, 0.2)
+
+
+def data(prior=0.3, n_items=300, n_pairs=3000, noise=NOISE, seed=0):
+    X, y = datasets.load("gaussians", n_samples=n_items, prior=prior, random_state=seed)
+    return X, y, sample_pairs(y, n_pairs, noise, random_state=seed + 1)
+
+
+def rings(n_items=300, n_pairs=1200, seed=0):
+    """A disc inside a ring: no straight line divides them."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n_items) < 0.4).astype(int)
+    radius = np.where(y == 1, 2.5, 1.0) + 0.2 * rng.normal(size=n_items)
+    angle = rng.uniform(0, 2 * np.pi, n_items)
+    X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+    return X, y, sample_pairs(y, n_pairs, PairingNoise(0.2, 0.2), random_state=seed)
+
+
+def crowd(**changed):
+    settings = {"n_items": 240, "n_annotators": 8, "spammer_share": 0.0, "separation": 6.0}
+    settings |= {"similar_flip": 0.2, "dissimilar_flip": 0.2, "random_state": 0}
+    return datasets.simulated_crowd(**(settings | changed))
+
+
+def joint(estimator=None, **parameters):
+    """The learner with a fast classifier inside, class 1 the minority, and a seed."""
+    defaults = {"positive": "minority", "random_state": 0}
+    return JointPairClassifier(estimator or LogisticRegression(), **(defaults | parameters))
+
+
+def one_label_each(y, names):
+    return {int(np.flatnonzero(y == k)[0]): name for k, name in enumerate(names)}
