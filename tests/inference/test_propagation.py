@@ -227,7 +227,7 @@ def test_an_unfinished_run_says_so() -> None:
     assert beliefs.max_change > 1e-6
 
 
-def test_news_that_cancels_at_an_item_still_travels_on() -> None:
+def test_messages_that_cancel_at_an_item_still_travel_on() -> None:
     # Items 0 and 2 tell item 1 opposite things: no belief moves in the first sweep.
     log_phi = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]])
     graph = PairGraph.from_answers([0, 1], [1, 2], [True, True])
