@@ -29,7 +29,7 @@ class MatrixNoise(NoiseModel, family="free", auto=True):
     def same_probability(self, n_classes: int = 2) -> Array:
         """Return S as it was given."""
         if len(self.same) != n_classes:
-            raise ValueError(f"S is given for {len(self.same)} classes, asked for {n_classes}")
+            raise ValueError(f"S is given for {len(self.same)} classes, but {n_classes} are needed")
         return np.array(self.same)
 
     @classmethod
