@@ -76,7 +76,7 @@ def every_with(*names: str) -> pytest.MarkDecorator:
 def rebuilt(
     pairs: Pairs, order: Any = slice(None), swap: bool = False, same: Any = None, weight: Any = None
 ) -> Pairs:
-    """Return the same pairs told otherwise: in another order, ends exchanged, answers recoded."""
+    """Return the same pairs given otherwise: in another order, ends exchanged, answers recoded."""
     left, right = (pairs.right, pairs.left) if swap else (pairs.left, pairs.right)
     same = pairs.same if same is None else same
     return Pairs(left[order], right[order], same[order], pairs.n_items, weight=weight)

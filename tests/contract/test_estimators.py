@@ -191,8 +191,8 @@ def test_order_of_pairs_and_of_ends_does_not_matter(kind):
 @pytest.mark.parametrize("values", [(0, 1), (-1, 1), ("different", "same"), (0.0, 1.0)])
 def test_answers_in_any_form(kind, values):
     X, _, pairs = problem()
-    told = rebuilt(pairs, same=np.array(values)[pairs.same.astype(int)])
-    assert_same_model(build(kind).fit(X, told), build(kind).fit(X, pairs), X, atol=0)
+    recoded = rebuilt(pairs, same=np.array(values)[pairs.same.astype(int)])
+    assert_same_model(build(kind).fit(X, recoded), build(kind).fit(X, pairs), X, atol=0)
 
 
 @every

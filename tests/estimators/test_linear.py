@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from noisypairs.estimators import LinearRiskClassifier
 from noisypairs.estimators.linear import LOSSES
 
-#: l(t, +1) written anew, not taken from the package.
+#: l(t, +1) written again, not taken from the package.
 WRITTEN = {
     "brier": lambda t: (1 - 1 / (1 + np.exp(-t))) ** 2,
     "logistic": lambda t: np.log(1 + np.exp(-t)),

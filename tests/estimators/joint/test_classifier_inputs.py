@@ -69,7 +69,7 @@ def test_constant_features_leave_the_graph_to_decide():
     assert np.ptp(clf.predict_proba(np.ones((5, 2)))[:, 1]) == 0
 
 
-def test_items_without_pairs_neither_drown_nor_mislead_the_others():
+def test_items_without_pairs_neither_outweigh_nor_mislead_the_others():
     X, y, _ = data(n_items=1500)
     some = sample_pairs(y[:150], 1500, NOISE, random_state=0)
     pairs = Pairs(some.left, some.right, some.same, n_items=1500)

@@ -205,8 +205,8 @@ def test_weights_count_in_the_predicted_gain():
     phi = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
     right = (y[pairs.left] == y[pairs.right]) == pairs.same
     trusted = pairs.reweighted(np.where(right, 1.0, 0.01))
-    told = JointProblem(X, trusted, [2], 5, 0).predicted_gain(phi)
-    assert told > 2 * JointProblem(X, pairs, [2], 5, 0).predicted_gain(phi)
+    gain = JointProblem(X, trusted, [2], 5, 0).predicted_gain(phi)
+    assert gain > 2 * JointProblem(X, pairs, [2], 5, 0).predicted_gain(phi)
 
 
 def test_a_run_that_only_agrees_with_itself_is_left_out():

@@ -106,7 +106,7 @@ class CentreClassifier(PairClassifier):
         )
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse items are welcome."""
+        """Tell scikit-learn that sparse items are accepted."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
