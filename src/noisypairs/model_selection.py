@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -25,15 +25,11 @@ from sklearn.utils import _safe_indexing
 
 from noisypairs import algebra, reduction
 from noisypairs.algebra import Array
-from noisypairs.errors import NotIdentifiable, did_you_mean
-from noisypairs.noise import LabelingNoise, NoiseModel, PairingNoise
+from noisypairs.errors import NotIdentifiable
+from noisypairs.noise import NoiseModel
+from noisypairs.noise import family as noise_family
 from noisypairs.pairs import Pairs
 
-NoiseFamily = Literal["pairing", "labeling"]
-FAMILIES: dict[str, Callable[[float, float], NoiseModel]] = {
-    "pairing": PairingNoise,
-    "labeling": LabelingNoise,
-}
 #: Pairs looked at when candidates are compared; more would not move the choice.
 MOST_PAIRS = 200_000
 #: Standard errors that the slope of the answers on m̂ must exceed to count as signal.
@@ -150,7 +146,7 @@ class RateChoice:
 
 def choose_rates(
     held_out: HeldOutShare,
-    family: NoiseFamily = "pairing",
+    family: str = "pairing",
     rates: Sequence[float] = tuple(np.arange(0.0, 0.5, 0.05)),
 ) -> RateChoice:
     """Choose both rates by the held-out likelihood of the answers, P(q | x, x') = η(x)ᵀ S η(x').
@@ -160,14 +156,11 @@ def choose_rates(
     weak prior, density ∝ (1−ρ)² for each rate, decides for the smaller noise. The best grid point
     is refined by the simplex method.
     """
-    if family not in FAMILIES:
-        raise ValueError(f"noise_model={family!r}: {did_you_mean(family, FAMILIES)}")
+    from_rates = noise_family(family, needs="from_rates").from_rates
     left, right, same, weight = _sample(held_out)
 
     def log_posterior(pair_of_rates: Array) -> float:
-        likelihood = _log_likelihood(
-            held_out, FAMILIES[family], pair_of_rates, left, right, same, weight
-        )
+        likelihood = _log_likelihood(held_out, from_rates, pair_of_rates, left, right, same, weight)
         return likelihood * float(weight.sum()) + 2.0 * float(np.log1p(-pair_of_rates).sum())
 
     candidates = np.array([(r, s) for r in rates for s in rates if r + s < 0.95])
@@ -191,9 +184,8 @@ def choose_rates(
     )
     found = np.round(best.x, 4)
     grid = np.column_stack([candidates, values / weight.sum()])
-    return RateChoice(
-        FAMILIES[family](float(found[0]), float(found[1])), -float(best.fun) / weight.sum(), grid
-    )
+    best_noise = from_rates(float(found[0]), float(found[1]))
+    return RateChoice(best_noise, -float(best.fun) / weight.sum(), grid)
 
 
 def choose_alpha(held_out: HeldOutShare) -> float:
@@ -224,7 +216,7 @@ def choose_alpha(held_out: HeldOutShare) -> float:
 
 def _log_likelihood(
     held_out: HeldOutShare,
-    family: Callable[[float, float], NoiseModel],
+    from_rates: Callable[[float, float], NoiseModel],
     rates: Array,
     left: Any,
     right: Any,
@@ -234,7 +226,7 @@ def _log_likelihood(
     """Return the mean held-out log-likelihood of the answers at these rates, −inf if impossible."""
     if (rates < 0).any() or rates.sum() >= 0.98:
         return -np.inf
-    S = family(float(rates[0]), float(rates[1])).same_probability()
+    S = from_rates(float(rates[0]), float(rates[1])).same_probability()
     best = -np.inf
     for prior in algebra.prior_roots(S, held_out.rate):
         if not 0 < prior < 1 or abs(algebra.signal(S, prior)) < 1e-6:

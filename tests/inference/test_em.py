@@ -11,7 +11,8 @@ from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import expected_counts, propagate
 from noisypairs.metrics import accuracy_up_to_names
-from noisypairs.noise import MatrixNoise, families
+from noisypairs.noise import LabelingNoise, MatrixNoise, fixed
+from noisypairs.noise.shrinkage import group_matrices
 
 from .graph_problems import Problem, enumerate_classes, loopy_problem, planted, random_tree_problem
 
@@ -39,7 +40,7 @@ def tree(seed: int, n_classes: int, n_items: int = 9) -> Problem:
 def run(problem: Problem, fit=None, **options):
     phi = np.exp(problem.log_phi)
     noise = matrix_noise(problem.S[0])
-    fit = fit or families.fixed(noise)
+    fit = fit or fixed(noise)
     flat = np.full_like(phi, 1 / phi.shape[1])
     return em.infer(problem.graph(), constant(phi), flat, noise, fit, **options)
 
@@ -98,9 +99,9 @@ def penalty_of_flips(noise, n_classes):
     ("fit", "penalty"),
     [
         (most_likely, no_penalty),
-        (families.fit_pairing, penalty_of_rates),
-        (families.fit_free, penalty_of_entries),
-        (families.fit_labeling, penalty_of_flips),
+        (PairingNoise.fit, penalty_of_rates),
+        (MatrixNoise.fit, penalty_of_entries),
+        (LabelingNoise.fit, penalty_of_flips),
     ],
     ids=["likelihood", "pairing", "free", "labeling"],
 )
@@ -123,14 +124,14 @@ def test_every_round_explains_the_answers_better(fit, penalty, seed, n_classes):
 
 def test_history_tells_every_round():
     problem = tree(0, 2)
-    first = run(problem, families.fit_free, max_iter=1)
+    first = run(problem, MatrixNoise.fit, max_iter=1)
     assert not first.converged
     assert len(first.history) == 1
     change = np.abs(first.matrices - problem.S[0]).max()
     assert first.history[0]["noise_change"] == pytest.approx(change)
     moved = np.abs(first.beliefs.item - 0.5).mean()
     assert first.history[0]["belief_change"] == pytest.approx(moved)
-    whole = run(problem, families.fit_free, max_iter=500, tol=1e-5)
+    whole = run(problem, MatrixNoise.fit, max_iter=500, tol=1e-5)
     assert whole.converged
     assert max(whole.history[-1].values()) < 1e-5
     assert all(max(row.values()) >= 1e-5 for row in whole.history[:-1])
@@ -146,7 +147,7 @@ def test_potentials_learn_from_the_beliefs_and_are_never_certain():
 
     start = np.random.default_rng(0).dirichlet([1, 1], problem.n_items)
     noise = matrix_noise(problem.S[0])
-    found = em.infer(problem.graph(), hard, start, noise, families.fixed(noise), max_iter=3, tol=0)
+    found = em.infer(problem.graph(), hard, start, noise, fixed(noise), max_iter=3, tol=0)
     assert len(asked) == 3
     assert_array_equal(asked[0], start)
     assert_allclose(found.potential.sum(axis=1), 1)
@@ -171,7 +172,7 @@ def test_every_group_gets_its_own_matrix():
     graph, y, rng = crowd_graph()
     guess = 0.3 + 0.4 * np.eye(2)[np.where(rng.random(len(y)) < 0.2, 1 - y, y)]
     found = em.infer(
-        graph, em.class_shares, guess, PairingNoise(0.3, 0.3), families.fit_pairing, tol=1e-6
+        graph, em.class_shares, guess, PairingNoise(0.3, 0.3), PairingNoise.fit, tol=1e-6
     )
     assert found.matrices.shape == (3, 2, 2)
     rates = np.c_[1 - found.matrices[:, 0, 0], found.matrices[:, 0, 1]]
@@ -179,8 +180,8 @@ def test_every_group_gets_its_own_matrix():
     assert_array_equal(found.beliefs.item.argmax(axis=1), y)
     # at the fixed point the matrices are those of the counts they bring about
     counts = expected_counts(graph, found.beliefs, found.matrices)
-    crowd = families.fit_pairing(*(count.sum(axis=0) for count in counts))
-    again = families.group_matrices(*counts, crowd.same_probability())
+    crowd = PairingNoise.fit(*(count.sum(axis=0) for count in counts))
+    again = group_matrices(*counts, crowd.same_probability())
     assert_allclose(again, found.matrices, atol=1e-5)
     assert found.noise.similar_flip == pytest.approx(0.3, abs=0.03)  # of all answers together
 
@@ -190,12 +191,12 @@ def test_matrices_and_messages_to_go_on_from():
     guess = 0.3 + 0.4 * np.eye(2)[y]
     S = np.array([PairingNoise(r, r).same_probability() for r in (0.1, 0.3, 0.45)])
     options = {"potential": constant(guess), "item_proba": guess, "noise": PairingNoise(0.3, 0.3)}
-    one = em.infer(graph, fit_noise=families.fit_pairing, max_iter=1, tol=0, matrices=S, **options)
+    one = em.infer(graph, fit_noise=PairingNoise.fit, max_iter=1, tol=0, matrices=S, **options)
     alone = propagate(graph, np.log(guess), S, tol=1e-3, max_iter=25)
     assert_array_equal(one.beliefs.item, alone.item)
     warm = em.infer(
         graph,
-        fit_noise=families.fit_pairing,
+        fit_noise=PairingNoise.fit,
         max_iter=1,
         matrices=one.matrices,
         messages=one.beliefs.messages,
@@ -209,7 +210,7 @@ def test_without_features_the_graph_decides():
     guess = np.random.default_rng(1).dirichlet([2, 2], 200)
     guess[:40] = 0.2 + 0.6 * np.eye(2)[y[:40].astype(int)]
     found = em.infer(
-        graph, em.class_shares, guess, PairingNoise(0.3, 0.3), families.fit_pairing, tol=1e-4
+        graph, em.class_shares, guess, PairingNoise(0.3, 0.3), PairingNoise.fit, tol=1e-4
     )
     assert accuracy_up_to_names(y, found.beliefs.item.argmax(axis=1)) > 0.99
     assert found.noise.similar_flip == pytest.approx(0.2, abs=0.03)
@@ -227,7 +228,7 @@ def test_a_guess_of_equal_shares_is_not_lost_without_features():
         em.class_shares,
         guess,
         PairingNoise(0.2, 0.2),
-        families.fit_pairing,
+        PairingNoise.fit,
     )
     assert (found.beliefs.item.argmax(axis=1) == y).all()
 
@@ -257,7 +258,7 @@ def test_where_nothing_stands_still_the_round_that_explains_most_can_be_kept():
     kept = {}
     for or_best in (True, False):
         potential, calls = failing(good, after=2)
-        start = PairGraph.from_pairs(pairs), potential, good, noise, families.fixed(noise)
+        start = PairGraph.from_pairs(pairs), potential, good, noise, fixed(noise)
         kept[or_best] = em.infer(*start, max_iter=6, tol=0.0, or_best=or_best)
         assert len(calls) == len(kept[or_best].history) == 6
         assert not kept[or_best].converged
@@ -277,7 +278,7 @@ def test_what_stands_still_is_kept_though_a_round_explained_more():
         calls.append(None)
         return good if len(calls) == 1 else worse
 
-    start = PairGraph.from_pairs(pairs), potential, good, noise, families.fixed(noise)
+    start = PairGraph.from_pairs(pairs), potential, good, noise, fixed(noise)
     found = em.infer(*start, max_iter=10, tol=1e-3, or_best=True)
     assert found.converged
     assert len(calls) < 10

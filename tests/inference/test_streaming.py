@@ -11,7 +11,7 @@ from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import bethe_log_likelihood, expected_counts, propagate
 from noisypairs.inference.streaming import infer, sweep
-from noisypairs.noise import families
+from noisypairs.noise import fixed
 
 S2 = np.array([[0.8, 0.25], [0.25, 0.7]])
 S3 = np.where(np.eye(3, dtype=bool), 0.85, 0.2)
@@ -140,7 +140,7 @@ def test_known_classes_stay_known():
         em.class_shares,
         np.full((pairs.n_items, 2), 0.5),
         noise,
-        families.fixed(noise),
+        fixed(noise),
         clamp={0: 1, 5: 0},
     )
     assert found.item_proba[[0, 5]].tolist() == [[0.0, 1.0], [1.0, 0.0]]
@@ -153,9 +153,7 @@ def test_a_start_at_the_end_still_goes_as_deep_as_asked():
     noise = PairingNoise(0.2, 0.2)
     certain = np.tile([0.999, 0.001], (pairs.n_items, 1))
     all_same = Pairs(pairs.left, pairs.right, np.ones(pairs.n_pairs, bool), pairs.n_items)
-    found = infer(
-        InMemory(all_same), lambda _: certain, certain, noise, families.fixed(noise), depth=4
-    )
+    found = infer(InMemory(all_same), lambda _: certain, certain, noise, fixed(noise), depth=4)
     assert found.converged
     assert found.history[-1]["passes"] >= 3
     assert np.isfinite(found.log_likelihood)
@@ -170,7 +168,7 @@ def test_too_few_sweeps_are_refused():
             em.class_shares,
             guess,
             noise,
-            families.fixed(noise),
+            fixed(noise),
             sweeps=1,
         )
 
@@ -188,10 +186,10 @@ def test_the_loop_finds_what_the_loop_in_memory_finds():
 
     start = PairingNoise(0.2, 0.2)
     memory = em.infer(
-        PairGraph.from_pairs(pairs), potential, guess, start, families.fit_pairing, tol=5e-3
+        PairGraph.from_pairs(pairs), potential, guess, start, PairingNoise.fit, tol=5e-3
     )
     stream = InMemory(pairs)
-    found = infer(stream, potential, guess, start, families.fit_pairing, max_iter=30, size=1000)
+    found = infer(stream, potential, guess, start, PairingNoise.fit, max_iter=30, size=1000)
     assert found.converged
     assert stream.passes == found.history[-1]["passes"]
     agree = (found.item_proba[:, 1] > 0.5) == (memory.beliefs.item[:, 1] > 0.5)
@@ -216,7 +214,7 @@ def test_where_nothing_stands_still_the_round_that_explains_most_can_be_kept():
             other = np.random.default_rng(len(calls)).permutation(good)
             return good if len(calls) <= 2 else other
 
-        start = InMemory(pairs), potential, good, noise, families.fixed(noise)
+        start = InMemory(pairs), potential, good, noise, fixed(noise)
         kept[or_best] = infer(*start, max_iter=5, tol=0.0, or_best=or_best)
         assert len(calls) == len(kept[or_best].history) == 5
         assert not kept[or_best].converged

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from noisypairs import CleanPairs, LabelingNoise, MatrixNoise, NotIdentifiable, PairingNoise
+from noisypairs.noise import families, family, fixed
 
 MODELS = [
     CleanPairs(),
@@ -30,17 +31,6 @@ def test_corrupted_answers_follow_the_matrix(noise):
             assert abs(answers.mean() - S[y, z]) < 0.0125
 
 
-def test_lies_that_stick_to_the_item_are_consistent():
-    """With one report per item no triangle can hold exactly two "same" answers."""
-    y = np.random.default_rng(0).integers(2, size=300)
-    i, j, k = np.random.default_rng(1).permuted(np.tile(np.arange(300), (3, 1)), axis=1)
-    ends = (np.r_[i, j, k], np.r_[j, k, i])
-    for per, contradicts in (("item", False), ("occurrence", True)):
-        noise = LabelingNoise(0.3, 0.2, per=per)
-        answers = noise.corrupt(y, *ends, 2, random_state=5).reshape(3, 300)
-        assert (answers.sum(axis=0) == 2).any() == contradicts
-
-
 def test_the_same_seed_gives_the_same_answers():
     y, left, right = [0, 1, 1, 0], [0, 1, 2, 3], [1, 2, 3, 0]
     for noise in MODELS:
@@ -55,39 +45,10 @@ def test_noise_models_are_values():
     assert repr(CleanPairs()) == "CleanPairs()"
 
 
-def test_binary_rates_and_flip_matrix_say_the_same():
-    by_rates, by_matrix = LabelingNoise(0.1, 0.3), LabelingNoise(flip=[[0.7, 0.3], [0.1, 0.9]])
-    np.testing.assert_allclose(
-        by_rates.same_probability(), by_matrix.same_probability(), rtol=0, atol=1e-15
-    )
-    np.testing.assert_allclose(by_rates.flipped_prior(0.4), [0.46, 0.54], rtol=0, atol=1e-15)
-
-
-@pytest.mark.parametrize("rate", [-0.1, 1.0, 1.5, float("nan")])
-def test_rates_outside_the_unit_interval(rate):
-    with pytest.raises(ValueError, match=r"similar_flip=.* expected a number in \[0, 1\)"):
-        PairingNoise(rate, 0.0)
-    with pytest.raises(ValueError, match="negative_flip"):
-        LabelingNoise(0.0, rate)
-
-
 @pytest.mark.parametrize("model", [PairingNoise, LabelingNoise])
 def test_rates_that_sum_to_one_say_nothing(model):
     with pytest.raises(NotIdentifiable, match="at least 1"):
         model(0.6, 0.4)
-
-
-def test_incomplete_or_double_labeling_noise():
-    with pytest.raises(ValueError, match="needs positive_flip and negative_flip"):
-        LabelingNoise(0.1)
-    with pytest.raises(ValueError, match="not both"):
-        LabelingNoise(0.1, 0.1, flip=np.eye(2))
-    with pytest.raises(ValueError, match="row sums"):
-        LabelingNoise(flip=[[0.5, 0.4], [0.0, 1.0]])
-    with pytest.raises(ValueError, match="K×K"):
-        LabelingNoise(flip=[[1.0]])
-    with pytest.raises(ValueError, match="'occurrence' or 'item'"):
-        LabelingNoise(0.1, 0.1, per="pair")
 
 
 def test_classes_must_match_the_matrix():
@@ -97,6 +58,34 @@ def test_classes_must_match_the_matrix():
         MatrixNoise(np.eye(2)).same_probability(3)
 
 
-def test_labels_are_reported_before_they_are_compared():
-    with pytest.raises(TypeError, match="cannot come second"):
-        PairingNoise(0.1, 0.1).then(LabelingNoise(0.1, 0.1))
+def test_fixed_noise_ignores_the_counts(exact_counts):
+    noise = MatrixNoise([[0.9, 0.3], [0.3, 0.6]])
+    fit = fixed(noise)
+    assert fit(np.zeros((2, 2)), np.ones((2, 2))) is noise
+    assert fit(*exact_counts(np.eye(2))) is noise
+
+
+def test_families_are_found_by_name_the_simplest_first():
+    assert list(families(auto=True)) == ["pairing", "labeling", "free"]
+    assert family("labeling") is LabelingNoise
+    sizes = {
+        name: [one.n_parameters(K) for K in (2, 4)] for name, one in families(auto=True).items()
+    }
+    assert sizes == {"pairing": [2, 2], "labeling": [2, 12], "free": [3, 10]}
+
+
+def test_misspelt_names_and_missing_abilities():
+    with pytest.raises(ValueError, match=r"noise_model='labelling': .*labeling"):
+        family("labelling")
+    with pytest.raises(ValueError, match=r"noise_model='Auto': .*auto"):
+        family("Auto", also=["auto"])
+    with pytest.raises(ValueError, match="MatrixNoise is not given by two rates"):
+        family("free", needs="from_rates")
+
+
+@pytest.mark.parametrize("noise", MODELS, ids=repr)
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+def test_permuted_noise_has_the_permuted_matrix(noise, order):
+    expected = noise.same_probability()[np.ix_(order, order)]
+    found = noise.permuted(order).same_probability()
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-15)

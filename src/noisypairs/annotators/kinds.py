@@ -10,7 +10,8 @@ import numpy as np
 from scipy.special import betaln, softmax
 
 from noisypairs.algebra import Array
-from noisypairs.noise import families
+from noisypairs.noise.model import PSEUDO_ANSWERS, PSEUDO_RATE
+from noisypairs.noise.shrinkage import strength
 
 KINDS = ("honest", "spammer", "always-same", "always-different", "reversed")
 #: Beta laws of P("same") for annotators who do not look: any coin; and 5 % of slips.
@@ -60,10 +61,10 @@ def kind_probability(wrong: Array, total: Array) -> tuple[Array, Array]:
 
 def _honest_law(wrong: Array, total: Array, honest: Array) -> tuple[Array, Array]:
     """Return mean and strength, (2, 1) each, of the rates of those ``honest`` with P (R,)."""
-    pseudo, rate, sure = families.PSEUDO_ANSWERS, families.PSEUDO_RATE, honest > 0.5
+    pseudo, rate, sure = PSEUDO_ANSWERS, PSEUDO_RATE, honest > 0.5
     mean = (wrong @ honest + pseudo * rate) / (total @ honest + pseudo)
     counts = zip(wrong[:, sure], total[:, sure], mean.tolist(), strict=True)
-    return mean[:, None], np.array([[families.shrinkage(*three)] for three in counts])
+    return mean[:, None], np.array([[strength(*three)] for three in counts])
 
 
 def _honest_evidence(wrong: Array, right: Array, mean: Array, strength: Array) -> Array:
@@ -86,7 +87,7 @@ def rate_posterior(wrong: Array, total: Array, honest: Array) -> tuple[Array, Ar
         a = wrong_r + m_r μ_r + j_r,   b = right_r + m_r (1 − μ_r) + j_r,   j_r = max(0, 1 − m_r)/2
 
     with μ_r the rate of all *other* honest annotators, from N_r answers, m what the spread between
-    them says that honest people have in common (`families.shrinkage`, at most 20 answers), and
+    them says that honest people have in common (`shrinkage.strength`, at most 20 answers), and
     m_r = P(r is honest) · m N_r / (m + N_r). Nobody is shrunk towards themselves, nor a spammer
     towards the honest; where m_r = 0 Jeffreys' prior is left. ``honest`` (R,): P(r is honest).
 

@@ -38,7 +38,8 @@ from noisypairs.estimators.joint.selection import CLEAR_GAIN, WORTH_IT
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph, RandomSource
 from noisypairs.inference.propagation import Beliefs, expected_counts, propagate
-from noisypairs.noise import families
+from noisypairs.noise import PairingNoise
+from noisypairs.noise.shrinkage import group_errors
 from noisypairs.pairs import Pairs
 
 __all__ = [
@@ -261,7 +262,7 @@ def _stream(
             em.class_shares,
             start.item_proba,
             start.noise,
-            families.fit_pairing,
+            PairingNoise.fit,
             n_groups=len(table.annotator_names),
             clamp=clamp,
             max_iter=20,
@@ -280,7 +281,7 @@ def _read_graph(pairs: Pairs, n_classes: int, random: np.random.RandomState) -> 
     if clamp is None:  # known classes are news by themselves
         _require_news(pairs, found)
     graph = PairGraph.from_pairs(pairs, annotators=True)
-    start, fit = found.beliefs, families.fit_pairing  # edges are the same with and without groups
+    start, fit = found.beliefs, PairingNoise.fit  # edges are the same with and without groups
     more: dict[str, Any] = {"clamp": clamp, "max_iter": 60, "tol": 5e-3, "messages": start.messages}
     found = em.infer(graph, em.class_shares, start.item, found.noise, fit, **more)
     if not found.converged:
@@ -303,7 +304,7 @@ def _explain(pairs: Pairs, n_classes: int, random: np.random.RandomState) -> em.
         S = noise.same_probability(n_classes)
         first = propagate(graph, np.log(guess), S, max_iter=5, clamp=clamp)
         more: dict[str, Any] = {"clamp": clamp, "max_iter": 30, "messages": first.messages}
-        fit = families.fit_pairing
+        fit = PairingNoise.fit
         found.append(em.infer(graph, em.class_shares, first.item, noise, fit, **more))
     return max(found, key=lambda run: run.log_likelihood)
 
@@ -355,7 +356,7 @@ def table_from_counts(
 
     ``same`` and ``different`` are expected counts as `propagation.expected_counts` gives them.
     """
-    wrong, total = families.group_errors(same, different)
+    wrong, total = group_errors(same, different)
     kinds, shares = kind_probability(wrong, total)
     a, b = rate_posterior(wrong, total, kinds[:, 0])
     accuracy = 1.0 - wrong.sum(axis=0) / np.maximum(total.sum(axis=0), 1e-12)

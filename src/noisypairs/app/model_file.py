@@ -20,10 +20,16 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from noisypairs import noise
 from noisypairs.errors import MissingExtra
 
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
+
+
+def _type_name(one: type) -> str:
+    return f"{one.__module__}.{one.__qualname__}"
+
 
 #: Members of the archive that are ours, and the version of their form.
 FACTS, CARD, FORM = "noisypairs.json", "README.md", 1
@@ -43,11 +49,7 @@ TRUSTED = frozenset(
         "noisypairs.estimators.loss_correction.LossCorrectionClassifier",
         "noisypairs.estimators.inner.ridge.RidgeClasses",
         "noisypairs.estimators.weighted.WeightedPairClassifier",
-        "noisypairs.noise.model.CleanPairs",
-        "noisypairs.noise.model.ComposedNoise",
-        "noisypairs.noise.model.LabelingNoise",
-        "noisypairs.noise.model.MatrixNoise",
-        "noisypairs.noise.model.PairingNoise",
+        *(name for name in map(_type_name, noise.models()) if name.startswith("noisypairs.")),
         "numpy.dtype",  # names a form of numbers, inside the imputer
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",

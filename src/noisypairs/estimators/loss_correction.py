@@ -15,7 +15,6 @@ from noisypairs.estimators.base import Positive
 from noisypairs.estimators.inner.defaults import default_regressor
 from noisypairs.estimators.linear import LOSSES, LinearRiskClassifier
 from noisypairs.estimators.pointwise import PointwiseClassifier, check_signal
-from noisypairs.model_selection import NoiseFamily
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
@@ -63,7 +62,7 @@ class LossCorrectionClassifier(PointwiseClassifier):
         loss: str = "squared",
         formula: Formula = "unbiased",
         non_negative: bool = False,
-        noise_model: NoiseFamily = "pairing",
+        noise_model: str = "pairing",
         positive: Positive = None,
         cv: int = 5,
         random_state: int | None = None,

@@ -14,10 +14,10 @@ from sklearn.utils import _safe_indexing
 
 from noisypairs import algebra, model_selection, reduction
 from noisypairs.algebra import Array
-from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning, did_you_mean
+from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimation import PriorEstimate, estimate_prior
 from noisypairs.estimators.base import PairClassifier, label_names, warn_names
-from noisypairs.noise import NoiseModel
+from noisypairs.noise import NoiseModel, family
 from noisypairs.pairs import Pairs
 
 HeldOut = Callable[[], model_selection.HeldOutShare]
@@ -70,9 +70,7 @@ class PointwiseClassifier(PairClassifier):
                 f"noise={self.noise!r}: expected 'estimate' or a noise model such as "
                 "PairingNoise(0.1, 0.2), LabelingNoise(0.1, 0.2) or CleanPairs()"
             )
-        if self.noise_model not in model_selection.FAMILIES:
-            known = did_you_mean(str(self.noise_model), model_selection.FAMILIES)
-            raise ValueError(f"noise_model={self.noise_model!r}: {known}")
+        family(self.noise_model, needs="from_rates")  # refused before the cross-fitting
         self.rate_choice_ = model_selection.choose_rates(held_out(), self.noise_model)
         return self.rate_choice_.noise
 

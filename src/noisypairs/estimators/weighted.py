@@ -14,7 +14,6 @@ from noisypairs.algebra import Array
 from noisypairs.estimators.base import Positive
 from noisypairs.estimators.inner.defaults import default_classifier
 from noisypairs.estimators.pointwise import HeldOut, PointwiseClassifier, check_signal
-from noisypairs.model_selection import NoiseFamily
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
@@ -80,7 +79,7 @@ class WeightedPairClassifier(PointwiseClassifier):
         noise: NoiseModel | Literal["estimate"] = "estimate",
         prior: float | Literal["estimate"] = "estimate",
         alpha: float | Literal["noise", "cv"] = "noise",
-        noise_model: NoiseFamily = "pairing",
+        noise_model: str = "pairing",
         positive: Positive = None,
         cv: int = 5,
         random_state: int | None = None,

@@ -24,7 +24,8 @@ from noisypairs.inference.propagation import (
     propagate,
 )
 from noisypairs.inference.two_classes import Floats
-from noisypairs.noise import NoiseModel, families
+from noisypairs.noise import Fit, NoiseModel
+from noisypairs.noise.shrinkage import group_matrices
 
 #: From item beliefs, shape (n_items, K), to potentials P(class | x) of the same shape.
 Potential = Callable[[Array], Array]
@@ -66,7 +67,7 @@ def infer(
     potential: Potential,
     item_proba: Array,
     noise: NoiseModel,
-    fit_noise: families.Fit,
+    fit_noise: Fit,
     *,
     clamp: Mapping[int, int] | None = None,
     max_iter: int = 50,
@@ -125,12 +126,10 @@ def class_shares(beliefs: Array) -> Array:
     return np.broadcast_to(beliefs.mean(axis=0), beliefs.shape).copy()
 
 
-def _fit(
-    graph: PairGraph, beliefs: Beliefs, S: Array, fit_noise: families.Fit
-) -> tuple[NoiseModel, Array]:
+def _fit(graph: PairGraph, beliefs: Beliefs, S: Array, fit_noise: Fit) -> tuple[NoiseModel, Array]:
     same, different = expected_counts(graph, beliefs, S)
     noise = fit_noise(same.sum(axis=0), different.sum(axis=0))
     crowd = noise.same_probability(beliefs.item.shape[1])
     if graph.n_groups == 1:
         return noise, crowd
-    return noise, families.group_matrices(same, different, crowd)
+    return noise, group_matrices(same, different, crowd)

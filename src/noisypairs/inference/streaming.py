@@ -27,7 +27,8 @@ from noisypairs.inference import two_classes
 from noisypairs.inference.em import CERTAIN, Potential
 from noisypairs.inference.factors import PROBABILITY_FLOOR
 from noisypairs.inference.propagation import COARSE, normalise
-from noisypairs.noise import NoiseModel, families
+from noisypairs.noise import Fit, NoiseModel
+from noisypairs.noise.shrinkage import group_matrices
 
 #: Answers read at once: the arrays of one batch stay within tens of megabytes.
 BATCH = 500_000
@@ -136,7 +137,7 @@ def infer(
     potential: Potential,
     item_proba: Array,
     noise: NoiseModel,
-    fit_noise: families.Fit,
+    fit_noise: Fit,
     *,
     n_groups: int = 1,
     clamp: Mapping[int, int] | None = None,
@@ -190,7 +191,7 @@ def infer(
                 break
         noise = fit_noise(one.same.sum(axis=0), one.different.sum(axis=0))
         crowd = noise.same_probability(K)
-        new_S = families.group_matrices(one.same, one.different, crowd) if n_groups > 1 else crowd
+        new_S = group_matrices(one.same, one.different, crowd) if n_groups > 1 else crowd
         beliefs = np.exp(past[0])
         moved = float(np.abs(new_S - S).max()), float(np.abs(beliefs - item_proba).mean())
         history.append({"noise_change": moved[0], "belief_change": moved[1], "passes": passes})

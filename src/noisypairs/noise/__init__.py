@@ -1,21 +1,25 @@
-"""How answers go wrong: one class per noise model, each known by its matrix S."""
+"""How answers go wrong: one class per noise model, each known by its matrix S.
 
-from noisypairs.noise.model import (
-    CleanPairs,
-    ComposedNoise,
-    LabelingNoise,
-    MatrixNoise,
-    NoiseModel,
-    PairingNoise,
-    RandomState,
-)
+A family is a model with a name, by which learners find it: see `families` and `NoiseModel`.
+"""
+
+from noisypairs.noise.composed import ComposedNoise
+from noisypairs.noise.labeling import LabelingNoise
+from noisypairs.noise.matrix import MatrixNoise
+from noisypairs.noise.model import Fit, NoiseModel, RandomState, families, family, fixed, models
+from noisypairs.noise.pairing import CleanPairs, PairingNoise
 
 __all__ = [
     "CleanPairs",
     "ComposedNoise",
+    "Fit",
     "LabelingNoise",
     "MatrixNoise",
     "NoiseModel",
     "PairingNoise",
     "RandomState",
+    "families",
+    "family",
+    "fixed",
+    "models",
 ]

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from noisypairs import algebra
 from noisypairs.algebra import Formula
 from noisypairs.errors import NotIdentifiable
-from noisypairs.noise import LabelingNoise, NoiseModel, printed
+from noisypairs.noise import NoiseModel
 from noisypairs.theory import bounds, rules
 from noisypairs.theory.complexity import ModelClass
 
@@ -58,7 +58,7 @@ def _both(key: str, label: str, compute: Callable[[Formula], Any]) -> Fact:
 
 def _algebra_facts(noise: NoiseModel, prior: float) -> list[Fact]:
     S = noise.same_probability()
-    T, T_printed = algebra.transition(S, prior), _printed_transition(noise, prior)
+    T, T_printed = algebra.transition(S, prior), noise.printed_transition(prior)
     rate = algebra.same_rate(S, prior)
     return [
         _fact("S", "S: P(same | classes), rows and columns -, +", lambda: S),
@@ -80,7 +80,7 @@ def _algebra_facts(noise: NoiseModel, prior: float) -> list[Fact]:
             "threshold",
             "threshold of the noisy Bayes rule",
             lambda: algebra.threshold(S, prior),
-            lambda: _printed_threshold(noise, prior),
+            lambda: noise.printed_threshold(prior),
         ),
         _fact(
             "bayes_rules",
@@ -139,24 +139,6 @@ def _pairs_needed(
         f"pairs for an excess risk of {epsilon:g} (Theorem 1)",
         lambda formula: bounds.sample_size(noise, prior, epsilon, delta, model, formula),
     )
-
-
-def _printed_transition(noise: NoiseModel, prior: float) -> Any:
-    if isinstance(noise, LabelingNoise):
-        return printed.labeling_transition(*_binary_rates(noise), prior)
-    return algebra.transition(noise.same_probability(), prior)
-
-
-def _printed_threshold(noise: NoiseModel, prior: float) -> float:
-    S = noise.same_probability()
-    if isinstance(noise, LabelingNoise):
-        algebra.require_signal(algebra.signal(S, prior))
-        return printed.labeling_threshold(*_binary_rates(noise), prior)
-    return algebra.threshold(S, prior)
-
-
-def _binary_rates(noise: Any) -> tuple[float, float]:
-    return noise.positive_flip, noise.negative_flip
 
 
 def as_json(facts: Sequence[Fact]) -> dict[str, Any]:

@@ -36,7 +36,7 @@ from noisypairs.estimators.joint.problem import reordered
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
 from noisypairs.metrics import accuracy_up_to_names
-from noisypairs.noise import MatrixNoise, families
+from noisypairs.noise import MatrixNoise, fixed
 
 NOISE = PairingNoise(0.1, 0.2)
 
@@ -224,7 +224,7 @@ def test_labeling_rates_follow_the_names():
 def test_another_order_of_classes_is_the_same_inference(noise):
     _, y, pairs = data(n_items=50, n_pairs=300)
     graph, guess = PairGraph.from_pairs(pairs), 0.3 + 0.4 * np.eye(2)[y]
-    found = em.infer(graph, em.class_shares, guess, noise, families.fixed(noise), max_iter=2, tol=0)
+    found = em.infer(graph, em.class_shares, guess, noise, fixed(noise), max_iter=2, tol=0)
     turned = reordered(found, np.array([1, 0]))
     assert_array_equal(turned.beliefs.item, found.beliefs.item[:, ::-1])
     S = noise.same_probability()

@@ -101,7 +101,7 @@ class Learners:
         held_out = self._held_out
         if isinstance(held_out, NotIdentifiable):
             raise held_out
-        noise = model_selection.choose_rates(held_out, family).noise  # type: ignore[arg-type]
+        noise = model_selection.choose_rates(held_out, family).noise
         prior = best_prior(held_out, noise)
         if family == "pairing":
             return Tuned(noise, prior, model_selection.choose_alpha(held_out))

@@ -38,6 +38,7 @@ from noisypairs.estimators import (
     WeightedPairClassifier,
 )
 from noisypairs.estimators.base import PairClassifier
+from noisypairs.noise import families
 from noisypairs.pairs import Pairs
 
 METHODS = {
@@ -50,7 +51,6 @@ BASELINES = {
     "majority": "Always the same odds, items ignored",
 }
 ESTIMATORS = ("boosting", "default", "forest", "logistic", "mlp")
-NOISE_MODELS = ("auto", "free", "labeling", "pairing")
 #: Pairs of a `PairTable` on which methods are compared; the winner learns from all.
 ENOUGH_PAIRS = 1_000_000
 #: Folds of the items; more of them would leave fewer answers inside one.
@@ -86,7 +86,7 @@ class Request:
         for what, given, known in (
             ("method", self.method, ("auto", *METHODS)),
             ("estimator", self.estimator, ESTIMATORS),
-            ("noise model", self.noise_model, NOISE_MODELS),
+            ("noise model", self.noise_model, ("auto", *families())),
         ):
             if given not in known:
                 raise ValueError(f"{what} {given!r}: {did_you_mean(given, known)}")
@@ -136,7 +136,7 @@ def pair_classifier(name: str, request: Request) -> PairClassifier:
             inner,
             n_classes=request.n_classes or 2,
             annotators=bool(request.annotators),
-            noise_model=request.noise_model,  # type: ignore[arg-type]
+            noise_model=request.noise_model,
             max_iter=20,
             random_state=request.seed,
         )

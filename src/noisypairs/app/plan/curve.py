@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +37,6 @@ NEW, THESE = "new items", "these items"
 SMALLEST = 1 / 4
 
 Step = Callable[[str], None]
-#: Families of noise, as `JointPairClassifier` knows them.
-Family = Literal["auto", "pairing", "labeling", "free"]
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ def learning_curves(
     n_classes: int = 2,
     n_sizes: int = 5,
     n_folds: int = 4,
-    noise_model: Family = "pairing",
+    noise_model: str = "pairing",
     beliefs: Array | None = None,
     seed: int = 0,
     step: Step = lambda _: None,
@@ -117,7 +115,7 @@ def learning_curves(
 
 
 def fit_joint(
-    X: Any, pairs: Pairs, estimator: Any, n_classes: int, seed: int, noise_model: Family = "pairing"
+    X: Any, pairs: Pairs, estimator: Any, n_classes: int, seed: int, noise_model: str = "pairing"
 ) -> Any:
     """Return the joint learner fitted with one noise for all, as every step of a plan uses it."""
     model = JointPairClassifier(estimator, n_classes, noise_model=noise_model, random_state=seed)

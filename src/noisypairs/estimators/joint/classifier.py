@@ -33,7 +33,7 @@ from noisypairs.estimators.joint.selection import Search
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
-from noisypairs.noise import NoiseModel, families
+from noisypairs.noise import Fit, NoiseModel, family
 from noisypairs.pairs import Pairs
 
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
@@ -99,7 +99,7 @@ class JointPairClassifier(PairClassifier):
         noise: NoiseModel | Literal["estimate"] = "estimate",
         prior: float | Literal["estimate"] = "estimate",
         annotators: bool = False,
-        noise_model: Literal["auto", "pairing", "labeling", "free"] = "auto",
+        noise_model: str = "auto",
         starts: Sequence[str] = ("aligned", "answers", "kmeans", "spectral"),
         n_init: int = 0,
         max_iter: int = 10,
@@ -172,7 +172,7 @@ class JointPairClassifier(PairClassifier):
         pairs: Pairs,
         learner: Any,
         found: em.Inference,
-        fit_noise: families.Fit,
+        fit_noise: Fit,
     ) -> tuple[em.Inference, NDArray[np.bool_]]:
         """Run the rounds with the classifier in memory; return also which items are in pairs."""
         graph, in_pairs = problem.graph, problem.in_pairs
@@ -191,7 +191,7 @@ class JointPairClassifier(PairClassifier):
         pairs: Any,
         learner: Any,
         found: em.Inference,
-        fit_noise: families.Fit,
+        fit_noise: Fit,
     ) -> tuple[streaming.StreamedInference, NDArray[np.bool_]]:
         """Run the rounds with the classifier over a table; return also which items are in pairs."""
         in_pairs = pairs.degrees() > 0
@@ -271,7 +271,7 @@ class JointPairClassifier(PairClassifier):
         else:
             algebra.class_prior(self.prior)
         if self.noise_model != "auto":
-            families.family(self.noise_model)
+            family(self.noise_model, also=["auto"])
         if min(self._class_numbers()) < 2:
             raise ValueError(f"n_classes={self.n_classes!r}: expected numbers of at least 2")
         if pairs.labels and len(self._class_numbers()) > 1:
@@ -327,6 +327,8 @@ class JointPairClassifier(PairClassifier):
         shares = found.beliefs.item[problem.in_pairs].mean(axis=0)
         if isinstance(self.noise, NoiseModel) and not any_order(self.noise.same_probability(K)):
             return found  # the given noise says which class is which
+        if not isinstance(self.noise, NoiseModel):
+            found.noise.require_renumbering(K)
         if isinstance(self.prior, str) or K > 2:
             if self.positive is None:
                 warn_names(K)  # from here, so that the warning points at the call of fit

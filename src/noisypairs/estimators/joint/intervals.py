@@ -19,7 +19,7 @@ from noisypairs.estimation import Interval
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
-from noisypairs.noise import NoiseModel, families
+from noisypairs.noise import Fit, NoiseModel
 from noisypairs.pairs import Pairs
 
 
@@ -28,7 +28,7 @@ def joint_intervals(
     item_proba: Array,
     oof_proba: Array,
     noise: NoiseModel,
-    fit_noise: families.Fit,
+    fit_noise: Fit,
     level: float,
     n_bootstrap: int,
 ) -> dict[str, Interval]:

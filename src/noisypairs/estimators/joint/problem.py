@@ -17,7 +17,6 @@ from noisypairs.estimators.joint import starts
 from noisypairs.estimators.joint.potentials import RidgePotential
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
-from noisypairs.noise import LabelingNoise, MatrixNoise
 from noisypairs.pairs import Pairs
 
 
@@ -104,14 +103,7 @@ def any_order(S: Array) -> bool:
 
 def reordered(found: em.Inference, order: NDArray[np.intp]) -> em.Inference:
     """Return the inference with its classes in another order; messages start anew."""
-    noise = found.noise
-    if isinstance(noise, MatrixNoise):
-        S = noise.same_probability(len(order))[np.ix_(order, order)]
-        noise = MatrixNoise(tuple(map(tuple, S.tolist())))
-    elif isinstance(noise, LabelingNoise):
-        F = noise.flip_matrix(len(order))[np.ix_(order, order)]
-        noise = LabelingNoise(flip=tuple(map(tuple, F.tolist())), per=noise.per)
     beliefs = replace(
         found.beliefs, item=found.beliefs.item[:, order], log_item=found.beliefs.log_item[:, order]
     )
-    return replace(found, beliefs=beliefs, noise=noise)
+    return replace(found, beliefs=beliefs, noise=found.noise.permuted(order))

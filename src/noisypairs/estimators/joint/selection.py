@@ -19,7 +19,7 @@ from noisypairs.estimators.joint.potentials import EstimatorPotential
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em
 from noisypairs.inference.propagation import bethe_log_likelihood, propagate
-from noisypairs.noise import NoiseModel, families
+from noisypairs.noise import Fit, NoiseModel, families, family, fixed
 
 #: Nats per item above which a gain over blind guessing cannot be chance (random answers: .03).
 CLEAR_GAIN = 0.06
@@ -58,9 +58,9 @@ class Search:
     candidates: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
 
-    def fit_noise(self, name: str) -> families.Fit:
-        """Return what fits S: the family of that name, or the given noise for ever."""
-        return families.family(name) if self.given is None else families.fixed(self.given)
+    def fit_noise(self, name: str) -> Fit:
+        """Return what fits S: the family of that name, or always the given noise."""
+        return family(name).fit if self.given is None else fixed(self.given)
 
     def choose_classes(self, numbers: Iterable[int]) -> em.Inference:
         """Run every start for every K in question; keep what explains the answers best."""
@@ -169,7 +169,7 @@ class Search:
 
     def choose_family(self, found: em.Inference) -> em.Inference:
         """Let every noise family in question go on from the best start, and keep the best."""
-        names = list(families.FAMILIES) if self.noise_model == "auto" else [self.noise_model]
+        names = list(families(auto=True)) if self.noise_model == "auto" else [self.noise_model]
         if self.given is not None:
             names = ["given"]
         K = found.beliefs.item.shape[1]
@@ -197,7 +197,8 @@ class Search:
         """Return the nats that a family must gain on the last one kept: Schwarz's ½ log n each."""
         if name == "given":
             return 0.0
-        more = families.n_parameters(name, K) - families.n_parameters(self.family or "pairing", K)
+        last = family(self.family or "pairing").n_parameters(K)
+        more = family(name).n_parameters(K) - last
         return max(WORTH_IT, more * float(np.log(self.problem.pairs.n_pairs)) / 2)
 
     def choose_estimator(

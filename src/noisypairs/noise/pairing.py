@@ -1,0 +1,80 @@
+"""Pairing noise: the annotator errs on the pair, whatever its two classes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from noisypairs import algebra
+from noisypairs.algebra import Array
+from noisypairs.noise.model import (
+    MARGIN,
+    PSEUDO_ANSWERS,
+    PSEUDO_RATE,
+    NoiseModel,
+    check_rates,
+)
+
+
+@dataclass(frozen=True)
+class PairingNoise(NoiseModel, family="pairing", auto=True):
+    """The annotator errs on the pair: P("different" | same) = ρ_S, P("same" | different) = ρ_D.
+
+    S = 1 − ρ_S on the diagonal, ρ_D off it.
+
+    >>> PairingNoise(0.1, 0.2).same_probability()
+    array([[0.9, 0.2],
+           [0.2, 0.9]])
+    """
+
+    similar_flip: float
+    dissimilar_flip: float
+
+    def __post_init__(self) -> None:
+        check_rates(similar_flip=self.similar_flip, dissimilar_flip=self.dissimilar_flip)
+
+    def same_probability(self, n_classes: int = 2) -> Array:
+        """Return S, shape (K, K): 1 − ρ_S on the diagonal, ρ_D off it."""
+        return algebra.compose(np.eye(n_classes), self.similar_flip, self.dissimilar_flip)
+
+    @classmethod
+    def fit(cls, same_counts: Array, different_counts: Array) -> PairingNoise:
+        """Fit ρ_S to the diagonal and ρ_D to the rest: shares of wrong answers.
+
+        >>> same = np.array([[800.0, 0.0], [0.0, 80.0]])
+        >>> PairingNoise.fit(same, np.array([[80.0, 1e3], [1e3, 30.0]]))
+        PairingNoise(similar_flip=0.112, dissimilar_flip=0.001)
+        """
+        diagonal = np.eye(len(same_counts), dtype=bool)
+        similar = _rate(different_counts[diagonal].sum(), same_counts[diagonal].sum())
+        dissimilar = _rate(same_counts[~diagonal].sum(), different_counts[~diagonal].sum())
+        similar, dissimilar = max(similar, MARGIN), max(dissimilar, MARGIN)
+        shrink = min(1.0, (1.0 - 2 * MARGIN) / (similar + dissimilar))
+        return PairingNoise(float(similar * shrink), float(dissimilar * shrink))
+
+    @classmethod
+    def from_rates(cls, first: float, second: float) -> PairingNoise:
+        """Build the model from ρ_S and ρ_D."""
+        return PairingNoise(first, second)
+
+    @classmethod
+    def n_parameters(cls, n_classes: int) -> int:
+        """Return 2, whatever the number of classes (for one class S has a single entry)."""
+        return min(2, super().n_parameters(n_classes))
+
+
+@dataclass(frozen=True)
+class CleanPairs(PairingNoise):
+    """Every answer is true: S = I.
+
+    >>> CleanPairs().same_probability(3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    similar_flip: float = field(default=0.0, init=False, repr=False)
+    dissimilar_flip: float = field(default=0.0, init=False, repr=False)
+
+
+def _rate(wrong: float, right: float) -> float:
+    return float((wrong + PSEUDO_ANSWERS * PSEUDO_RATE) / (wrong + right + PSEUDO_ANSWERS))
