@@ -25,7 +25,6 @@ from noisypairs.estimators.base import PairClassifier
 from noisypairs.estimators.pointwise import PointwiseClassifier
 
 from .builders import (
-    ALL,
     NOISE,
     assert_same_model,
     build,
@@ -33,13 +32,14 @@ from .builders import (
     every_with,
     has,
     is_concrete,
+    pair_classifiers,
     problem,
     rebuilt,
 )
 
 
 def test_the_suite_finds_the_estimators():
-    names = {kind.__name__ for kind in ALL}
+    names = {kind.__name__ for kind in pair_classifiers()}
     learners = {"LossCorrectionClassifier", "WeightedPairClassifier", "JointPairClassifier"}
     assert learners <= names
     assert not is_concrete(PairClassifier)
@@ -175,7 +175,7 @@ def test_metadata_routing_does_not_matter(kind):
     assert (inside.predict(X) == plain.predict(X)).mean() > 0.98
 
 
-# --- pairs, told in other ways -------------------------------------------------------------------
+# --- pairs, given in other ways ------------------------------------------------------------------
 
 
 @every
@@ -191,8 +191,8 @@ def test_order_of_pairs_and_of_ends_does_not_matter(kind):
 @pytest.mark.parametrize("values", [(0, 1), (-1, 1), ("different", "same"), (0.0, 1.0)])
 def test_answers_in_any_form(kind, values):
     X, _, pairs = problem()
-    told = rebuilt(pairs, same=np.array(values)[pairs.same.astype(int)])
-    assert_same_model(build(kind).fit(X, told), build(kind).fit(X, pairs), X, atol=0)
+    recoded = rebuilt(pairs, same=np.array(values)[pairs.same.astype(int)])
+    assert_same_model(build(kind).fit(X, recoded), build(kind).fit(X, pairs), X, atol=0)
 
 
 @every
@@ -224,7 +224,7 @@ def test_self_pairs_do_not_teach(kind):
     assert_same_model(other, clf, X)
 
 
-# --- items, told in other ways -------------------------------------------------------------------
+# --- items, given in other ways ------------------------------------------------------------------
 
 
 @every
