@@ -121,7 +121,6 @@ def _judge(
     data: Dataset, gold: Path | None, classes: int | None, seed: int
 ) -> tuple[Crowd, list[str]]:
     """Judge everybody; of a table too large to load all answers count, but a sample is compared."""
-    from noisypairs import reduction
     from noisypairs.annotators import crowd
     from noisypairs.app.encoding import item_encoder
     from noisypairs.app.fit.comparison import noted_warnings
@@ -133,7 +132,7 @@ def _judge(
     X: Any = None
     if data.features is not None:
         X = item_encoder(data.features, seed).fit_transform(data.features)
-    some = reduction.sampled_answers(data.pairs, ENOUGH_PAIRS)
+    some = data.pairs.sample(ENOUGH_PAIRS)
     with noted_warnings() as notes:
         known = {} if gold is None else _gold(data, some, gold)
     labels = known.get("labels")

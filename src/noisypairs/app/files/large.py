@@ -82,7 +82,7 @@ def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> 
     """Open a table of pairs where it lies; the items, if a file holds them, are loaded."""
     named: dict[str, Any] = {
         role: getattr(columns, role) for role in ("left", "right", "same", "annotator")
-    }
+    } | {"weight": False}
     files = Files.find(path, kind, {}, None)
     with about(path), files.unchanged():
         raw, names = select_columns(files.table, named)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 
-from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.annotators import AnnotatorTable
 from noisypairs.app.encoding import describe, item_encoder
@@ -148,7 +147,7 @@ def fit_dataset(
         )
     _require_both_answers(pairs)
     asked = (request or Request()).settled(pairs)
-    some = reduction.sampled_answers(pairs, comparison.ENOUGH_PAIRS)
+    some = pairs.sample(comparison.ENOUGH_PAIRS)
     held_out = HeldOut(features, some, asked.seed)
     tried = comparison.compare(held_out, asked, step)
     name, why = comparison.choose(held_out, tried, asked)
@@ -218,7 +217,7 @@ def _require_both_answers(pairs: Pairs) -> None:
     n_proper = pairs.without_self_pairs().n_pairs
     if n_proper == 0:
         raise ValueError("there is no answer about two distinct items: nothing to learn from")
-    said = reduction.pooled_answers(pairs).same
+    said = pairs.pooled_answers().same
     if said.all() or not said.any():
         word = "same" if said[0] else "different"
         raise NotIdentifiable(
