@@ -178,9 +178,9 @@ def _gold(data: Dataset, pairs: Pairs, path: Path) -> dict[str, Any]:
     """Read known answers where the file has two columns of items, else known classes."""
     from noisypairs.annotators.crowd import truth_from_answers
     from noisypairs.app.files import read_frame, read_labels, read_pairs
-    from noisypairs.app.files.importers.base import has_ends
+    from noisypairs.pairs.columns import couples_of
 
-    if has_ends([str(name) for name in read_frame(path).columns]):
+    if couples_of(read_frame(path).columns):
         gold = read_pairs(path)
         return {"truth": truth_from_answers(pairs, data.ids, gold.pairs, gold.ids)}
     return {"labels": read_labels(path, data.ids, data.columns.id)}

@@ -30,7 +30,7 @@ from noisypairs.pairs import Pairs
 from noisypairs.pairs.audit import Audit
 
 if TYPE_CHECKING:
-    from noisypairs.app.files import Dataset, Source
+    from noisypairs.app.files import Dataset, SourceFile
 
 __all__ = [
     "Candidate",
@@ -232,7 +232,7 @@ def _curve(held_out: HeldOut, whole: Array, name: str, asked: Request) -> tuple[
         return tuple(CurvePoint(*point) for point in points)
 
 
-def _sources(dataset: Dataset) -> Iterator[tuple[str, Source]]:
+def _sources(dataset: Dataset) -> Iterator[tuple[str, SourceFile]]:
     """Yield every file by its role, paths without folders: nobody's folders go into a report."""
     files = [source | {"path": Path(source["path"]).name} for source in dataset.sources]
     roles = ["items", "pairs", *(f"pairs {k}" for k in range(2, len(files)))]
