@@ -20,7 +20,14 @@ from noisypairs.app.files.contents import BadFile, about, plural, some
 from noisypairs.app.files.frames import FileTable
 from noisypairs.app.files.matching import match_ids, near_miss
 from noisypairs.pairs import Pairs, answers
-from noisypairs.pairs.columns import SCORES, SPELLINGS, VOTES, by_plain_name, find_columns
+from noisypairs.pairs.columns import (
+    SCORES,
+    SPELLINGS,
+    VOTES,
+    Role,
+    by_plain_name,
+    find_columns,
+)
 
 PREFERENCES = frozenset({"left", "right", "a", "b", "tie", "draw", "both", "neither", "equal"})
 
@@ -44,6 +51,15 @@ class Columns:
     same: str | None = None
     annotator: str | None = None
     id: str | None = None
+
+    @property
+    def of_pairs(self) -> dict[str, Role]:
+        """The columns of the pairs by role, as `find_columns` takes them."""
+        return {role: name for role, name in asdict(self).items() if role != "id"}
+
+    def __str__(self) -> str:
+        named = {role: name for role, name in self.of_pairs.items() if name}
+        return ", ".join(f"{role} = {name!r}" for role, name in named.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +113,7 @@ def read_answers(table: FileTable, columns: Columns) -> FileAnswers:
     if votes is not None:
         used["same"] = " and ".join(votes)
     columns = replace(columns, **used)
-    notes = [f"{table.path.name}: columns {_spoken(columns)}"]
+    notes = [f"{table.path.name}: columns {columns}"]
     nobody = _each(cells["left"], _is_missing) | _each(cells["right"], _is_missing)
     _count(notes, table, nobody, "row", "without an item left out")
     same, usable, weight, mapping = _answers(table, cells, votes, columns, notes)
@@ -161,11 +177,6 @@ def _is_missing(cell: str) -> bool:
     return cell.lower() in MISSING
 
 
-def _spoken(columns: Columns) -> str:
-    roles = {role: name for role, name in asdict(columns).items() if name and role != "id"}
-    return ", ".join(f"{role} = {name!r}" for role, name in roles.items())
-
-
 def _count(notes: list[str], table: FileTable, which: Mask, noun: str, fate: str) -> None:
     """Note how many rows met a fate, and where the first one stands."""
     if which.any():
@@ -182,14 +193,13 @@ def _votes(table: FileTable, columns: Columns) -> tuple[str, str] | None:
     return next(((by_name[s], by_name[d]) for s, d in VOTES if {s, d} <= by_name.keys()), None)
 
 
-def _named(table: FileTable, columns: Columns, votes: tuple[str, str] | None) -> dict[str, Any]:
+def _named(table: FileTable, columns: Columns, votes: tuple[str, str] | None) -> dict[str, Role]:
     """Return what `find_columns` is given; a column of scores only where none holds answers."""
     same = votes[0] if votes else columns.same
     by_name = by_plain_name(table.frame.columns)
     if same is None and not SPELLINGS["same"] & by_name.keys():
         same = next((by_name[name] for name in SCORES if name in by_name), None)
-    named = {"left": columns.left, "right": columns.right, "same": same}
-    return named | {"annotator": columns.annotator, "weight": False if votes else None}
+    return columns.of_pairs | {"same": same, "weight": False if votes else None}
 
 
 def _answers(

@@ -80,12 +80,9 @@ def _rows(parts: Sequence[Path]) -> int:
 
 def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> LargePairs:
     """Open a table of pairs where it lies; the items, if a file holds them, are loaded."""
-    named: dict[str, Any] = {
-        role: getattr(columns, role) for role in ("left", "right", "same", "annotator")
-    } | {"weight": False}
     files = Files.find(path, kind, {}, None)
     with about(path), files.unchanged():
-        raw, names = select_columns(files.table, named)
+        raw, names = select_columns(files.table, columns.of_pairs | {"weight": False})
         first = fetch(raw.limit(N_LOOKED_AT).select("left", "right"))
     asked = [str(v).strip() for end in ("left", "right") for v in first[end].to_pylist()]
     read = None if items is None else items_of(read_table(items), columns.id, asked)
@@ -102,7 +99,8 @@ def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> 
     used = Columns(**roles, id=None if read is None else read.id_column)
     source = _source(path, table)
     where = f"{path.name}: {plural(source['rows'], 'row')}, too many to load: read where they lie"
-    return LargePairs(table, read, used, dict(table.mapping), [where, *notes], source)
+    notes = [where, f"{path.name}: columns {used}", *notes]
+    return LargePairs(table, read, used, dict(table.mapping), notes, source)
 
 
 def _keys(ids: list[str], raw: Any, path: Path, asked: Sequence[str]) -> Sequence[Any]:
@@ -130,7 +128,7 @@ def _opened(
         warnings.simplefilter("ignore", UserWarning)  # what it would say stands in the notes
         table = read(path, items=keys, unsure="drop", drop_unknown=True, **roles)
     fates = {"unsure": "missing or unsure, left out", "unknown": "left out that name unknown items"}
-    notes = [f"{path.name}: columns {', '.join(f'{r} = {n!r}' for r, n in names.items())}"]
+    notes = []
     for reason, fate in fates.items():
         if table.dropped[reason]:
             notes.append(f"{path.name}: {plural(table.dropped[reason], 'answer')} {fate}")
