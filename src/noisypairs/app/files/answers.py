@@ -34,6 +34,8 @@ PREFERENCES = frozenset({"left", "right", "a", "b", "tie", "draw", "both", "neit
 NOBODY = "(unknown)"
 """The annotator of rows that name none."""
 
+BY_WEIGHT = "{}: answers count by a column of weights"
+
 Cells = NDArray[Any]
 Amounts = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -229,7 +231,7 @@ def _answers(
             return same, usable, None, reading
         weight = _weights(table, cells["weight"], "the weight")
         _count(notes, table, weight == 0, "answer", "of weight 0 left out")
-        notes.append(f"{name}: answers count by a column of weights")
+        notes.append(BY_WEIGHT.format(name))
         return same, usable, weight, reading
     unsure = np.isnan(scores)
     _count(notes, table, unsure, "answer", "missing or unsure, left out")

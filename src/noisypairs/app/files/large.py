@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noisypairs.app.files.answers import Columns
+from noisypairs.app.files.answers import BY_WEIGHT, Columns
 from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some
 from noisypairs.app.files.frames import extension, read_table
 from noisypairs.app.files.importers.link_lists import link_files
@@ -82,7 +82,7 @@ def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> 
     """Open a table of pairs where it lies; the items, if a file holds them, are loaded."""
     files = Files.find(path, kind, {}, None)
     with about(path), files.unchanged():
-        raw, names = select_columns(files.table, columns.of_pairs | {"weight": False})
+        raw, names = select_columns(files.table, columns.of_pairs)
         first = fetch(raw.limit(N_LOOKED_AT).select("left", "right"))
     asked = [str(v).strip() for end in ("left", "right") for v in first[end].to_pylist()]
     read = None if items is None else items_of(read_table(items), columns.id, asked)
@@ -100,6 +100,8 @@ def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> 
     source = _source(path, table)
     where = f"{path.name}: {plural(source['rows'], 'row')}, too many to load: read where they lie"
     notes = [where, f"{path.name}: columns {used}", *notes]
+    if "weight" in names:
+        notes.append(BY_WEIGHT.format(path.name))
     return LargePairs(table, read, used, dict(table.mapping), notes, source)
 
 
