@@ -21,7 +21,6 @@ from noisypairs import (
     datasets,
     sample_pairs,
 )
-from noisypairs.reduction import item_counts, neighbour_sums
 
 ibis = pytest.importorskip("ibis", reason="pair tables need the app extra")
 pytest.importorskip("duckdb", reason="pair tables need the app extra")
@@ -120,7 +119,7 @@ def test_counts_equal_those_of_pairs(written, engine):
     folder, pairs = written
     table = PairTable.from_parquet(folder, n_items=30, engine=engine)
     assert table.n_pairs == pairs.n_pairs
-    expected, found = item_counts(pairs), item_counts(table)
+    expected, found = pairs.item_counts(), table.item_counts()
     np.testing.assert_allclose(found.same, expected.same, rtol=1e-12)
     np.testing.assert_allclose(found.different, expected.different, rtol=1e-12)
 
@@ -145,7 +144,7 @@ def test_neighbour_sums_equal_a_loop(written, engine):
             expected[int(same), i] += w * values[j]
             expected[int(same), j] += w * values[i]
     for source in (pairs, PairTable.from_parquet(folder, n_items=30, engine=engine)):
-        same, different = neighbour_sums(source, values)
+        same, different = source.neighbour_sums(values)
         np.testing.assert_allclose(same, expected[1], atol=1e-10)
         np.testing.assert_allclose(different, expected[0], atol=1e-10)
 
@@ -177,7 +176,7 @@ def test_subgraph_of_items_equals_that_of_pairs(written, engine):
     assert rows_of(table[rows].to_pairs()) == rows_of(pairs[rows])
     again = np.arange(20)[::-2]
     assert rows_of(table[rows][again].to_pairs()) == rows_of(pairs[rows][again])
-    np.testing.assert_allclose(item_counts(table[rows]).same, item_counts(pairs[rows]).same)
+    np.testing.assert_allclose(table[rows].item_counts().same, pairs[rows].item_counts().same)
 
 
 def test_text_ids_and_words_are_mapped_in_the_engine(tmp_path, engine):
@@ -403,7 +402,7 @@ def test_a_damaged_row_group_is_named(tmp_path):
     damaged[start : start + 5000] = b"\xff" * 5000
     path.write_bytes(bytes(damaged))
     with pytest.raises(UnreadableTable, match=r"pairs\.parquet cannot be read"):
-        item_counts(PairTable.from_parquet(path, n_items=10**6))
+        PairTable.from_parquet(path, n_items=10**6).item_counts()
 
 
 def test_a_file_that_is_no_parquet_is_named(tmp_path):

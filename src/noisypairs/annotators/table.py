@@ -25,7 +25,6 @@ from scipy.stats import beta
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
 from noisypairs.errors import ClassNamesWarning, NotIdentifiable, did_you_mean
@@ -186,8 +185,8 @@ def annotator_table(
     if isinstance(random_state, np.random.Generator):
         random_state = int(random_state.integers(2**31))
     random = check_random_state(random_state)
-    pairs = reduction.sampled_answers(whole, joint.ENOUGH_PAIRS)
-    pairs = pairs.reweighted(np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight)
+    pairs = whole.sample(joint.ENOUGH_PAIRS)
+    pairs = pairs.reweighted(pairs.weights)
     if pairs.n_pairs < whole.n_pairs:
         found = _stream(whole, pairs, X, n_classes, estimator, random)
         return table_from_counts(*found, level, min_answers)

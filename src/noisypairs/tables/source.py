@@ -117,7 +117,7 @@ class Expression:
         )
 
 
-Source = Files | Expression
+TableSource = Files | Expression
 
 
 def _expand(path: Path, kind: Kind) -> list[str]:

@@ -2,27 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from noisypairs.app.files.contents import BadFile, plural, some
 from noisypairs.errors import did_you_mean
-
-_WHOLE = re.compile(r"([+-]?)0*(\d+)(?:\.0*)?")
-
-
-def loose(name: str) -> str:
-    """Write an id without what spreadsheets add or take away: zeros, ".0", case and blanks.
-
-    >>> loose("007"), loose("7.0"), loose(" Dog  A"), loose("1-2")
-    ('7', '7', 'dog a', '1-2')
-    """
-    plain = " ".join(name.casefold().split())
-    number = _WHOLE.fullmatch(plain)
-    if number is None:
-        return plain
-    sign, digits = number.groups()
-    return ("-" if sign == "-" else "") + digits
+from noisypairs.pairs.ids import loose
 
 
 def match_ids(

@@ -14,6 +14,7 @@ from noisypairs.estimation import Interval
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import Beliefs, edge_posterior
 from noisypairs.noise import RandomState
+from noisypairs.pairs.counts import pair_ends, pair_keys
 
 #: New pairs looked at; all pairs where there are no more than so many.
 N_CANDIDATES = 40_000
@@ -149,10 +150,9 @@ def _new_pairs(
         other = rng.integers(n - 1, size=half)
         first = np.concatenate([first, doubtful])
         second = np.concatenate([second, other + (other >= doubtful)])
-        left, right = np.minimum(first, second), np.maximum(first, second)
-    asked = graph.left.astype(np.int64) * n + graph.right
-    new = np.setdiff1d(left.astype(np.int64) * n + right, asked)
-    return new // n, new % n
+        left, right = first, second
+    asked = pair_keys(graph.left, graph.right, n)
+    return pair_ends(np.setdiff1d(pair_keys(left, right, n), asked), n)
 
 
 def _random_pairs(

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
-from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import label_names, match_labels
 from noisypairs.estimators.joint import starts
@@ -31,7 +30,7 @@ class JointProblem:
         self.random_state = check_random_state(random_state)
         self.seed = int(self.random_state.randint(2**31 - 1))
         self.graph = PairGraph.from_pairs(pairs)
-        self.in_pairs: NDArray[np.bool_] = reduction.item_counts(pairs).total > 0
+        self.in_pairs: NDArray[np.bool_] = pairs.item_counts().total > 0
         splitter = KFold(cv, shuffle=True, random_state=self.seed)
         self.folds = list(splitter.split(np.arange(pairs.n_items)))
         self.names = label_names(pairs, n_classes[0]) if len(n_classes) == 1 else None
@@ -49,8 +48,7 @@ class JointProblem:
     @property
     def blind_log_likelihood(self) -> float:
         """Log-likelihood of the answers when nothing is known but the share of "same"."""
-        weight = self.pairs.weight
-        total = self.pairs.n_pairs if weight is None else float(weight.sum())
+        total = self.pairs.total_weight
         p = min(max(self.share, 1e-12), 1 - 1e-12)
         return total * float(p * np.log(p) + (1 - p) * np.log1p(-p))
 

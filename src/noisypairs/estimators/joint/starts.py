@@ -14,7 +14,6 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.linear_model import Ridge
 from sklearn.preprocessing import StandardScaler
 
-from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
 from noisypairs.estimators.inner.ridge import kernel_columns
@@ -105,7 +104,7 @@ def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
 
 def _by_answers(Z: Array | None, pairs: Pairs) -> dict[str, Array]:
     """Split the items by their (smoothed) share of "same": at the median and at the mean."""
-    counts = reduction.item_counts(pairs)
+    counts = pairs.item_counts()
     mean = counts.same.sum() / counts.total.sum()
     share = np.where(counts.total > 0, counts.share, mean)
     if Z is not None:

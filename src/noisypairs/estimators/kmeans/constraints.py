@@ -24,6 +24,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import pair_ends, pair_keys
 
 Array = NDArray[np.float64]
 Labelling = NDArray[np.intp]
@@ -61,19 +62,17 @@ class Constraints:
     def from_pairs(cls, pairs: Pairs) -> Constraints:
         """Merge repeats by weight; pairs of an item with itself demand nothing and are left out."""
         pairs = pairs.without_self_pairs()
-        n = max(pairs.n_items, 1)
-        key = np.minimum(pairs.left, pairs.right).astype(np.int64) * n
-        key += np.maximum(pairs.left, pairs.right)
-        weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
-        edges, edge = np.unique(key, return_inverse=True)
+        weight = pairs.weights
+        edges, edge = np.unique(pairs.keys, return_inverse=True)
         same = np.bincount(edge, np.where(pairs.same, weight, 0.0), edges.size)
         different = np.bincount(edge, np.where(pairs.same, 0.0, weight), edges.size)
         strength = same - different
         kept = np.abs(strength) > TIE * np.maximum(same, different)
+        left, right = pair_ends(edges[kept], pairs.n_items)
         return cls(
             n_items=pairs.n_items,
-            left=(edges[kept] // n).astype(np.intp),
-            right=(edges[kept] % n).astype(np.intp),
+            left=left,
+            right=right,
             strength=strength[kept],
             n_contradictory=int(np.count_nonzero((same > 0) & (different > 0))),
         )
@@ -123,11 +122,10 @@ class Constraints:
         """Return the constraints between blocks 0..B−1 of items; strengths add up."""
         size = int(block.max(initial=-1)) + 1
         first, second = block[self.left], block[self.right]
-        key = np.minimum(first, second).astype(np.int64) * size + np.maximum(first, second)
+        key = pair_keys(first, second, size)
         keys, edge = np.unique(key[first != second], return_inverse=True)
         strength = np.bincount(edge, self.strength[first != second], keys.size).astype(float)
-        left, right = np.divmod(keys.astype(np.intp), max(size, 1))
-        return Constraints(size, left, right, strength, 0)
+        return Constraints(size, *pair_ends(keys, size), strength, 0)
 
 
 def two_colouring(rules: Constraints) -> tuple[Labelling, NDArray[np.bool_]]:

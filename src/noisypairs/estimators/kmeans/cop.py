@@ -39,7 +39,6 @@ from noisypairs.estimators.kmeans.constraints import (
 )
 from noisypairs.noise import CleanPairs, RandomState
 from noisypairs.pairs import Pairs
-from noisypairs.reduction import item_counts
 
 _LARGEST_SEED = 2**31 - 1
 _AGREEING_STARTS = 3  # in a row, after which COPKMeans looks no further
@@ -162,7 +161,7 @@ class PairKMeans(_CentreClassifier):
     def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> _Clusters:
         if self.item_weight not in ("occurrences", "equal"):
             raise ValueError(f"item_weight={self.item_weight!r}: expected 'occurrences' or 'equal'")
-        weight = item_counts(pairs).total
+        weight = pairs.item_counts().total
         if self.item_weight == "equal":
             weight = (weight > 0).astype(float)
         paired = np.flatnonzero(weight)
@@ -249,8 +248,7 @@ class COPKMeans(_CentreClassifier):
                 break
         self.violated_ = (best.labels[pairs.left] == best.labels[pairs.right]) != pairs.same
         self.n_violations_ = int(np.count_nonzero(self.violated_))
-        weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
-        self.violation_weight_ = float(weight[self.violated_].sum())
+        self.violation_weight_ = float(pairs.weights[self.violated_].sum())
         self.n_contradictory_pairs_ = rules.n_contradictory
         frustrated = rules.in_components_of(rules.broken(best.labels))
         self.n_frustrated_items_ = int(np.count_nonzero(frustrated))
