@@ -201,3 +201,21 @@ def test_unknown_formula_offers_the_known_ones():
 def test_uninformative_noise_has_no_prior_equation():
     with pytest.raises(NotIdentifiable, match="says nothing about the prior"):
         algebra.prior_roots(np.full((2, 2), 0.5), 0.5)
+
+
+@given(classes, seeds)
+def test_mean_rates_count_wrong_answers_of_random_pairs(K, seed):
+    rng = np.random.default_rng(seed)
+    F, prior = brute.random_flip(K, rng), random_prior(K, rng)
+    wrong, total = np.zeros(2), np.zeros(2)  # on pairs of one class, of two classes
+    for y, z, answer, chance in brute.labeling_outcomes(F):
+        share = prior[y] * prior[z] * chance
+        total[int(y != z)] += share
+        wrong[int(y != z)] += share * (answer != (y == z))
+    np.testing.assert_allclose(algebra.mean_rates(F @ F.T, prior), wrong / total, **EXACT)
+
+
+def test_mean_rates_of_a_sample_without_one_class():
+    S = [[0.9, 0.1, 0.2], [0.1, 0.8, 0.3], [0.2, 0.3, 0.7]]
+    assert algebra.mean_rates(S, [0.5, 0.5, 0.0]) == pytest.approx((0.15, 0.1))
+    assert algebra.mean_rates([[0.8, 0.1], [0.1, 0.6]], 0.25) == pytest.approx((0.22, 0.1))

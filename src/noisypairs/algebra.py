@@ -115,6 +115,22 @@ def signal(same: ArrayLike, prior: float | ArrayLike) -> float:
     return a - b
 
 
+def mean_rates(same: ArrayLike, prior: float | ArrayLike) -> tuple[float, float]:
+    """Return (ρ_S, ρ_D), the mean flip rates over all pairs drawn at random, whatever the noise.
+
+    ρ_S = 1 − Σ_k π_k² S_kk / Σ_k π_k², and ρ_D is the mean of S off the diagonal by π_k π_l. Unlike
+    elsewhere π may be the shares of a sample, in which a class may be missing.
+
+    >>> [round(rate, 12) for rate in mean_rates([[0.5, 0.5], [0.5, 1.0]], 0.5)]
+    [0.25, 0.5]
+    """
+    S = noise_matrix(same)
+    pi = class_prior(prior) if np.ndim(prior) == 0 else np.asarray(prior, dtype=float)
+    together, diagonal = np.outer(pi, pi), np.eye(len(S), dtype=bool)
+    similar = 1.0 - np.average(S[diagonal], weights=together[diagonal])
+    return float(similar), float(np.average(S[~diagonal], weights=together[~diagonal]))
+
+
 def transition(same: ArrayLike, prior: float | ArrayLike) -> Array:
     """Return the paper's T = [[a, b], [1−a, 1−b]], shape (2, 2), columns sum to one.
 

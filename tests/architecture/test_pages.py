@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import pkgutil
 import re
 import runpy
 import tomllib
@@ -69,6 +71,29 @@ def test_the_steps_of_a_way_name_files_and_what_is_in_them(way):
                 named += 1
         assert text is not None, f"no file in {step!r}"
     assert named >= 8
+
+
+PRESENT = [page for page in PAGES if page.name != "CHANGELOG.md"]  # which names what was
+
+
+@pytest.mark.parametrize("page", PRESENT, ids=lambda page: page.name)
+def test_names_and_files_on_a_page_exist(page):
+    """Dotted names such as ``noisypairs.metrics.x`` resolve; files of the repository are there."""
+    text = page.read_text(encoding="utf-8")
+    names = set(re.findall(r"\b(noisypairs(?:\.[A-Za-z_]\w*)+)", text))
+    assert [name for name in names if name.count(".") and not resolves(name)] == []
+    files = set(re.findall(r"\b((?:tests|benchmarks|docs)/[\w/.-]*\w)", text))
+    assert [file for file in files if not (ROOT / file).exists()] == []
+
+
+def resolves(name: str) -> bool:
+    """Whether a dotted name is a module, or something in one; a file's name passes as it is."""
+    if name in ("noisypairs.json",):  # a member of model files
+        return True
+    with contextlib.suppress(AttributeError, ImportError):
+        pkgutil.resolve_name(name)
+        return True
+    return False
 
 
 # ---------------------------------------------------------------- layers

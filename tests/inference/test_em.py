@@ -17,6 +17,11 @@ from noisypairs.noise.shrinkage import group_matrices
 from .graph_problems import Problem, enumerate_classes, loopy_problem, planted, random_tree_problem
 
 
+def infer(graph, *start, clamp=None, messages=None, **options):
+    """The loop in memory."""
+    return em.infer(em.GraphEStep(graph, clamp=clamp, messages=messages), *start, **options)
+
+
 def matrix_noise(S):
     return MatrixNoise(tuple(map(tuple, S.tolist())))
 
@@ -42,7 +47,7 @@ def run(problem: Problem, fit=None, **options):
     noise = matrix_noise(problem.S[0])
     fit = fit or fixed(noise)
     flat = np.full_like(phi, 1 / phi.shape[1])
-    return em.infer(problem.graph(), constant(phi), flat, noise, fit, **options)
+    return infer(problem.graph(), constant(phi), flat, noise, fit, **options)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -147,7 +152,7 @@ def test_potentials_learn_from_the_beliefs_and_are_never_certain():
 
     start = np.random.default_rng(0).dirichlet([1, 1], problem.n_items)
     noise = matrix_noise(problem.S[0])
-    found = em.infer(problem.graph(), hard, start, noise, fixed(noise), max_iter=3, tol=0)
+    found = infer(problem.graph(), hard, start, noise, fixed(noise), max_iter=3, tol=0)
     assert len(asked) == 3
     assert_array_equal(asked[0], start)
     assert_allclose(found.potential.sum(axis=1), 1)
@@ -171,9 +176,7 @@ def crowd_graph(seed=0, n_items=60, n_answers=6000):
 def test_every_group_gets_its_own_matrix():
     graph, y, rng = crowd_graph()
     guess = 0.3 + 0.4 * np.eye(2)[np.where(rng.random(len(y)) < 0.2, 1 - y, y)]
-    found = em.infer(
-        graph, em.class_shares, guess, PairingNoise(0.3, 0.3), PairingNoise.fit, tol=1e-6
-    )
+    found = infer(graph, em.class_shares, guess, PairingNoise(0.3, 0.3), PairingNoise.fit, tol=1e-6)
     assert found.matrices.shape == (3, 2, 2)
     rates = np.c_[1 - found.matrices[:, 0, 0], found.matrices[:, 0, 1]]
     assert_allclose(rates, [[0.1] * 2, [0.3] * 2, [0.5] * 2], atol=0.05)
@@ -190,18 +193,12 @@ def test_matrices_and_messages_to_go_on_from():
     graph, y, _ = crowd_graph()
     guess = 0.3 + 0.4 * np.eye(2)[y]
     S = np.array([PairingNoise(r, r).same_probability() for r in (0.1, 0.3, 0.45)])
-    options = {"potential": constant(guess), "item_proba": guess, "noise": PairingNoise(0.3, 0.3)}
-    one = em.infer(graph, fit_noise=PairingNoise.fit, max_iter=1, tol=0, matrices=S, **options)
+    start = constant(guess), guess, PairingNoise(0.3, 0.3), PairingNoise.fit
+    one = infer(graph, *start, max_iter=1, tol=0, matrices=S)
     alone = propagate(graph, np.log(guess), S, tol=1e-3, max_iter=25)
     assert_array_equal(one.beliefs.item, alone.item)
-    warm = em.infer(
-        graph,
-        fit_noise=PairingNoise.fit,
-        max_iter=1,
-        matrices=one.matrices,
-        messages=one.beliefs.messages,
-        **options,
-    )
+    goes_on = {"matrices": one.matrices, "messages": one.beliefs.messages}
+    warm = infer(graph, *start, max_iter=1, **goes_on)
     assert warm.beliefs.n_iter < alone.n_iter
 
 
@@ -209,9 +206,7 @@ def test_without_features_the_graph_decides():
     graph, y = planted(200, 4000, 0.3, seed=0)
     guess = np.random.default_rng(1).dirichlet([2, 2], 200)
     guess[:40] = 0.2 + 0.6 * np.eye(2)[y[:40].astype(int)]
-    found = em.infer(
-        graph, em.class_shares, guess, PairingNoise(0.3, 0.3), PairingNoise.fit, tol=1e-4
-    )
+    found = infer(graph, em.class_shares, guess, PairingNoise(0.3, 0.3), PairingNoise.fit, tol=1e-4)
     assert accuracy_up_to_names(y, found.beliefs.item.argmax(axis=1)) > 0.99
     assert found.noise.similar_flip == pytest.approx(0.2, abs=0.03)
     assert found.noise.dissimilar_flip == pytest.approx(0.2, abs=0.03)
@@ -223,7 +218,7 @@ def test_a_guess_of_equal_shares_is_not_lost_without_features():
     y = np.repeat([0, 1], 50)
     pairs = sample_pairs(y, 2000, PairingNoise(0.1, 0.1), random_state=0)
     guess = 0.6 * np.eye(2)[y] + 0.2
-    found = em.infer(
+    found = infer(
         PairGraph.from_pairs(pairs),
         em.class_shares,
         guess,
@@ -259,7 +254,7 @@ def test_where_nothing_stands_still_the_round_that_explains_most_can_be_kept():
     for or_best in (True, False):
         potential, calls = failing(good, after=2)
         start = PairGraph.from_pairs(pairs), potential, good, noise, fixed(noise)
-        kept[or_best] = em.infer(*start, max_iter=6, tol=0.0, or_best=or_best)
+        kept[or_best] = infer(*start, max_iter=6, tol=0.0, or_best=or_best)
         assert len(calls) == len(kept[or_best].history) == 6
         assert not kept[or_best].converged
     assert_array_equal(kept[True].potential, good)
@@ -279,7 +274,7 @@ def test_what_stands_still_is_kept_though_a_round_explained_more():
         return good if len(calls) == 1 else worse
 
     start = PairGraph.from_pairs(pairs), potential, good, noise, fixed(noise)
-    found = em.infer(*start, max_iter=10, tol=1e-3, or_best=True)
+    found = infer(*start, max_iter=10, tol=1e-3, or_best=True)
     assert found.converged
     assert len(calls) < 10
     assert_array_equal(found.potential, worse)

@@ -256,16 +256,9 @@ def _stream(
         clamp, start = _clamp(some, n_classes), _explain(some, n_classes, random)
         if clamp is None:
             _require_news(some, start)
-        found = streaming.infer(
-            table,
-            em.class_shares,
-            start.item_proba,
-            start.noise,
-            PairingNoise.fit,
-            n_groups=len(table.annotator_names),
-            clamp=clamp,
-            max_iter=20,
-        )
+        e_step = streaming.StreamEStep(table, n_groups=len(table.annotator_names), clamp=clamp)
+        guess = start.item_proba, start.noise, PairingNoise.fit
+        found = em.infer(e_step, em.class_shares, *guess, max_iter=20, tol=e_step.tol)
         beliefs, potential, S = found.item_proba, found.potential, found.matrices
     tiny = np.finfo(float).tiny
     log_phi, log_item = (np.log(np.maximum(one, tiny)) for one in (potential, beliefs))
@@ -281,8 +274,9 @@ def _read_graph(pairs: Pairs, n_classes: int, random: np.random.RandomState) -> 
         _require_news(pairs, found)
     graph = PairGraph.from_pairs(pairs, annotators=True)
     start, fit = found.beliefs, PairingNoise.fit  # edges are the same with and without groups
-    more: dict[str, Any] = {"clamp": clamp, "max_iter": 60, "tol": 5e-3, "messages": start.messages}
-    found = em.infer(graph, em.class_shares, start.item, found.noise, fit, **more)
+    e_step = em.GraphEStep(graph, clamp=clamp, messages=start.messages)
+    first = start.item, found.noise, fit
+    found = em.infer(e_step, em.class_shares, *first, max_iter=60, tol=5e-3)
     if not found.converged:
         moved = f"{found.history[-1]['noise_change']:.3f} in round {len(found.history)}"
         advice = f"the annotators' rates still moved by {moved}: take them with care, or give X"
@@ -302,9 +296,9 @@ def _explain(pairs: Pairs, n_classes: int, random: np.random.RandomState) -> em.
         # Class shares as potentials forget who is in which class: the first messages must say it.
         S = noise.same_probability(n_classes)
         first = propagate(graph, np.log(guess), S, max_iter=5, clamp=clamp)
-        more: dict[str, Any] = {"clamp": clamp, "max_iter": 30, "messages": first.messages}
-        fit = PairingNoise.fit
-        found.append(em.infer(graph, em.class_shares, first.item, noise, fit, **more))
+        e_step = em.GraphEStep(graph, clamp=clamp, messages=first.messages)
+        start = first.item, noise, PairingNoise.fit
+        found.append(em.infer(e_step, em.class_shares, *start, max_iter=30))
     return max(found, key=lambda run: run.log_likelihood)
 
 

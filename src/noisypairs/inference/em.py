@@ -1,29 +1,32 @@
-"""Expectation maximisation over the pair graph: classes, noise and features in one loop.
+"""Expectation maximisation over the pairs: classes, noise and features in one loop.
 
     E-step   belief propagation with potentials P(class | x) and factors S gives the item beliefs
              and, for each answer, the classes behind it;
-    M-step   the potentials are learnt anew from the beliefs, S from the classes behind the answers.
+    M-step   the potentials are refitted to the beliefs, S to the classes behind the answers.
 
 What learns the potentials is a function (beliefs → potentials), so the same loop serves any
-estimator, a fast closed form, and no features at all.
+estimator, a fast closed form, and no features at all. Where the answers are is the business of the
+E-step: `GraphEStep` has them in memory, `noisypairs.inference.streaming.StreamEStep` reads them in
+batches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
 from noisypairs.algebra import Array
 from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.messages import Floats
 from noisypairs.inference.propagation import (
     Beliefs,
     bethe_log_likelihood,
     expected_counts,
     propagate,
 )
-from noisypairs.inference.two_classes import Floats
 from noisypairs.noise import Fit, NoiseModel
 from noisypairs.noise.shrinkage import group_matrices
 
@@ -32,20 +35,73 @@ Potential = Callable[[Array], Array]
 
 #: Sweeps of belief propagation in one round, at most.
 SWEEPS = 25
-#: No potential is more certain than this: a classifier alone never silences all answers.
+#: No potential is more certain than this: a classifier alone never outweighs all answers.
 CERTAIN = 1e-3
 
 
 @dataclass(frozen=True)
+class Expectation:
+    """What an E-step found.
+
+    ``same`` and ``different``, (n_groups, K, K), count the classes behind the answers.
+    ``log_likelihood`` gives Bethe's for S after the M-step (the stream: for S before it).
+    ``complete`` says whether the E-step has gone far enough for the loop to stop; ``notes`` are
+    added to the history.
+    """
+
+    beliefs: Beliefs
+    same: Array
+    different: Array
+    log_likelihood: Callable[[Array], float]
+    complete: bool = True
+    notes: Mapping[str, float] = field(default_factory=dict)
+
+
+#: From potentials and last beliefs, (n_items, K) each, and S to what is expected under them.
+EStep = Callable[[Array, Array, Array], Expectation]
+
+
+class GraphEStep:
+    """The E-step in memory: belief propagation over a graph, from the messages of the last round.
+
+    A round makes at most ``sweeps`` sweeps. ``messages`` are those to start from.
+    """
+
+    def __init__(
+        self,
+        graph: PairGraph,
+        *,
+        clamp: Mapping[int, int] | None = None,
+        sweeps: int = SWEEPS,
+        messages: Floats | None = None,
+    ) -> None:
+        self.graph, self.clamp, self.sweeps, self.messages = graph, clamp, sweeps, messages
+
+    def __call__(self, phi: Array, item_proba: Array, S: Array) -> Expectation:
+        """Return beliefs and counts at potentials ``phi``, (n_items, K), under S."""
+        messages = self.messages
+        if messages is None and not np.ptp(phi, axis=0).any():
+            # All items look alike: only messages can carry the guess into the first round.
+            guess = np.log(np.clip(item_proba, CERTAIN, None))
+            messages = propagate(self.graph, guess, S, max_iter=1, clamp=self.clamp).messages
+        beliefs = propagate(
+            self.graph, np.log(phi), S, messages, tol=1e-3, max_iter=self.sweeps, clamp=self.clamp
+        )
+        self.messages = beliefs.messages
+        counts = expected_counts(self.graph, beliefs, S)
+        return Expectation(beliefs, *counts, partial(bethe_log_likelihood, self.graph, beliefs))
+
+
+@dataclass(frozen=True)
 class Inference:
-    """Where the loop stopped.
+    """The state of the loop when it stopped.
 
     ``matrices`` is S, shape (K, K), or (R, K, K) with one matrix per annotator; ``noise`` the noise
     model of the crowd; ``potential`` the last P(class | x); ``log_likelihood`` the Bethe
     log-likelihood of all answers given these potentials, which were learnt out of fold: it can be
-    compared across starts, estimators, noise models and numbers of classes. (Foretelling each
-    answer from its neighbours cannot: a sparse graph read with too much trust agrees with itself.)
-    ``history`` has one row per round.
+    compared across starts, estimators, noise models and numbers of classes. (How well each answer
+    is predicted from its neighbours cannot: with too certain an S, a sparse graph agrees with
+    itself.) ``history`` has one row per round.
     """
 
     beliefs: Beliefs
@@ -63,53 +119,43 @@ class Inference:
 
 
 def infer(
-    graph: PairGraph,
+    e_step: EStep,
     potential: Potential,
     item_proba: Array,
     noise: NoiseModel,
     fit_noise: Fit,
     *,
-    clamp: Mapping[int, int] | None = None,
     max_iter: int = 50,
     tol: float = 1e-3,
-    sweeps: int = SWEEPS,
     or_best: bool = False,
     matrices: Array | None = None,
-    messages: Floats | None = None,
 ) -> Inference:
-    """Run the loop from a guess of the item beliefs and of the noise until both stand still.
+    """Run the loop from a guess of the item beliefs and of the noise until both have converged.
 
-    Stops when no entry of S moves by ``tol`` and the beliefs move by less than ``tol`` on average.
-    A round makes at most ``sweeps`` sweeps of belief propagation. With several groups in ``graph``
-    each gets its own matrix, shrunk towards the crowd's.
+    Stops when no entry of S changes by ``tol`` and the beliefs change by less than ``tol`` on
+    average. Several groups of answers get a matrix each, shrunk towards the crowd's; ``matrices``
+    are those to start from.
 
-    Where nothing stands still, ``or_best`` returns not the last round but the one that explains the
-    answers best: a flexible classifier can follow beliefs that are mostly noise, round after round,
-    and the likelihood, which is out of fold, tells.
+    If the loop does not converge, ``or_best`` returns not the last round but the one that explains
+    the answers best: a flexible classifier can follow beliefs that are mostly noise, round after
+    round, and the likelihood, which is out of fold, shows it.
     """
-    K = item_proba.shape[1]
-    S = noise.same_probability(K) if matrices is None else matrices
+    S = noise.same_probability(item_proba.shape[1]) if matrices is None else matrices
     history: list[dict[str, float]] = []
     best: Inference | None = None
     converged = False
     while not converged and len(history) < max_iter:
         phi = np.clip(potential(item_proba), CERTAIN, None)
         phi /= phi.sum(axis=1, keepdims=True)
-        if messages is None and not np.ptp(phi, axis=0).any():
-            # All items look alike: only messages can carry the guess into the first round.
-            guess = np.log(np.clip(item_proba, CERTAIN, None))
-            messages = propagate(graph, guess, S, max_iter=1, clamp=clamp).messages
-        beliefs = propagate(
-            graph, np.log(phi), S, messages, damping=0.1, tol=1e-3, max_iter=sweeps, clamp=clamp
-        )
-        messages = beliefs.messages
-        new_noise, new_S = _fit(graph, beliefs, S, fit_noise)
-        moved = float(np.abs(new_S - S).max()), float(np.abs(beliefs.item - item_proba).mean())
-        S, noise, item_proba = new_S, new_noise, beliefs.item
-        history.append({"noise_change": moved[0], "belief_change": moved[1]})
-        converged = max(moved) < tol
+        found = e_step(phi, item_proba, S)
+        noise, new_S = _fit(found, fit_noise)
+        beliefs = found.beliefs
+        change = float(np.abs(new_S - S).max()), float(np.abs(beliefs.item - item_proba).mean())
+        S, item_proba = new_S, beliefs.item
+        history.append({"noise_change": change[0], "belief_change": change[1], **found.notes})
+        converged = found.complete and max(change) < tol
         if or_best or converged or len(history) == max_iter:
-            value = bethe_log_likelihood(graph, beliefs, S)
+            value = found.log_likelihood(S)
             if converged or best is None or value > best.log_likelihood:
                 best = Inference(beliefs, phi, S, noise, value, converged, history)
     assert best is not None  # the last round is always judged
@@ -126,10 +172,10 @@ def class_shares(beliefs: Array) -> Array:
     return np.broadcast_to(beliefs.mean(axis=0), beliefs.shape).copy()
 
 
-def _fit(graph: PairGraph, beliefs: Beliefs, S: Array, fit_noise: Fit) -> tuple[NoiseModel, Array]:
-    same, different = expected_counts(graph, beliefs, S)
-    noise = fit_noise(same.sum(axis=0), different.sum(axis=0))
-    crowd = noise.same_probability(beliefs.item.shape[1])
-    if graph.n_groups == 1:
+def _fit(found: Expectation, fit_noise: Fit) -> tuple[NoiseModel, Array]:
+    """Return the noise of all answers together, and S: its matrix, or one per group."""
+    noise = fit_noise(found.same.sum(axis=0), found.different.sum(axis=0))
+    crowd = noise.same_probability(found.same.shape[1])
+    if len(found.same) == 1:
         return noise, crowd
-    return noise, group_matrices(same, different, crowd)
+    return noise, group_matrices(found.same, found.different, crowd)

@@ -1,13 +1,13 @@
-"""The factors of the pair graph: what the answers on one pair say of its two classes."""
+"""The factors of the pair graph: what the answers on one pair say about its two classes."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from noisypairs.inference import two_classes
+from noisypairs.inference import messages
 from noisypairs.inference.graph import FloatArray, PairGraph
-from noisypairs.inference.two_classes import Floats
+from noisypairs.inference.messages import Floats
 
 #: The entries of a symmetric 2 × 2 matrix.
 _TRIANGLE = ((0, 0), (0, 1), (1, 1))
@@ -41,7 +41,7 @@ class Factors:
     def _scaled(self, log_factor: FloatArray) -> tuple[Floats, FloatArray]:
         """Split log-factors (m, K·K) into factors (m, K, K) with maximum one and a log-scale."""
         log_scale = log_factor.max(axis=1)
-        reach = 2 * two_classes.most(self.dtype)  # exp(−reach) is still above zero
+        reach = 2 * messages.most(self.dtype)  # exp(−reach) is still above zero
         factor = np.exp(np.maximum(log_factor - log_scale[:, None], -reach)).astype(self.dtype)
         return factor.reshape(-1, self.n_classes, self.n_classes), log_scale
 

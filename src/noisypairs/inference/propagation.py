@@ -1,4 +1,4 @@
-"""Belief propagation on the pair graph: what all the answers together say of each item.
+"""Belief propagation on the pair graph: what all the answers together say about each item.
 
 Items i carry potentials φ_i(y) = P(class y | item alone); an answer a on items (i, j) from group r
 (an annotator) multiplies by a factor, raised to the power of the answer's weight w_a:
@@ -24,13 +24,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike
 from scipy.sparse import csc_array, csr_array
 
-from noisypairs.inference import two_classes
 from noisypairs.inference.factors import Factors
 from noisypairs.inference.graph import FloatArray, PairGraph, checked_positions
-from noisypairs.inference.two_classes import Floats
+from noisypairs.inference.messages import (
+    Floats,
+    cavity,
+    cavity_two,
+    joint,
+    joint_two,
+    message_two,
+    odds,
+)
 
 Clamp = Mapping[int, int] | tuple[ArrayLike, ArrayLike]
 #: A slice of the edges with the transposed incidence of their right and of their left ends.
@@ -85,8 +92,8 @@ def propagate(
     - ``S``: (K, K) or (n_groups, K, K), symmetric, ``S[y, y'] = P("same" | y, y')``.
     - ``messages``: those of an earlier call on this graph, to start from (left unchanged).
     - ``damping``: share of the old message, in [0, 1).
-    - ``tol``: stop when neither a belief nor a message moved by more. Beliefs alone would not do:
-      two opposite pieces of news can meet at an item, cancel there, and still have to travel on.
+    - ``tol``: stop when neither a belief nor a message moved by more. Beliefs alone are not enough:
+      two opposite messages can meet at an item, cancel there, and still have to travel on.
     - ``clamp``: known classes, ``{item: class}`` or ``(items, classes)``.
 
     Potentials that prefer no class leave pairing noise without a preference too: start elsewhere.
@@ -160,41 +167,33 @@ def normalise(log_weight: FloatArray) -> FloatArray:
     return np.asarray(top + rest)
 
 
-def _cavity(log_item: Floats, news: Floats) -> tuple[Floats, Floats]:
-    """Beliefs (m, K) without the message (m, K − 1): scaled to maximum one, and the log-scale."""
-    log_cavity = log_item.copy()
-    log_cavity[:, 1:] -= news
-    log_scale = log_cavity.max(axis=1)
-    return np.exp(log_cavity - log_scale[:, None]), log_scale
-
-
 def _sweep_any(factors: Factors, log_item: FloatArray, sent: Floats, damping: float) -> float:
     """Renew all messages in place, for any K; return the largest change."""
     graph, change, log_item = factors.graph, 0.0, log_item.astype(sent.dtype, copy=False)
     carry = _carry_by_kind if len(factors.table) <= factors.n_classes else _carry_by_edge
     for block in graph.blocks():
-        from_left, _ = _cavity(log_item[graph.left[block]], sent[1, block])
-        from_right, _ = _cavity(log_item[graph.right[block]], sent[0, block])
-        news = np.log(carry(factors, block, np.stack([from_left, from_right])))
-        news = news[:, :, 1:] - news[:, :, :1]
-        change = max(change, _renew(sent[:, block], news, damping))
+        from_left, _ = cavity(log_item[graph.left[block]], sent[1, block])
+        from_right, _ = cavity(log_item[graph.right[block]], sent[0, block])
+        new = np.log(carry(factors, block, np.stack([from_left, from_right])))
+        new = new[:, :, 1:] - new[:, :, :1]
+        change = max(change, _renew(sent[:, block], new, damping))
     return change
 
 
-def _carry_by_edge(factors: Factors, block: slice, cavity: Floats) -> Floats:
+def _carry_by_edge(factors: Factors, block: slice, cavities: Floats) -> Floats:
     """Σ_y c(y) ψ_e(y, y') for cavities (2, m, K), with the factor of each edge."""
-    carried: Floats = np.einsum("dmy,myz->dmz", cavity, factors(block)[0])
+    carried: Floats = np.einsum("dmy,myz->dmz", cavities, factors(block)[0])
     return carried
 
 
-def _carry_by_kind(factors: Factors, block: slice, cavity: Floats) -> Floats:
+def _carry_by_kind(factors: Factors, block: slice, cavities: Floats) -> Floats:
     """Σ_y c(y) ψ_e(y, y') by one matrix product for each kind of answer: faster for few kinds."""
     kind = factors.first_kind(block)
-    carried = np.empty_like(cavity)
+    carried = np.empty_like(cavities)
     for k, factor in enumerate(factors.table):
-        carried[:, kind == k] = cavity[:, kind == k] @ factor
+        carried[:, kind == k] = cavities[:, kind == k] @ factor
     rows, factor, _ = factors.compound(block)
-    carried[:, rows] = np.einsum("dmy,myz->dmz", cavity[:, rows], factor)
+    carried[:, rows] = np.einsum("dmy,myz->dmz", cavities[:, rows], factor)
     return carried
 
 
@@ -209,8 +208,8 @@ def _sweep_two(factors: Factors, log_item: FloatArray, sent: Floats, damping: fl
         from_right = ratio.take(graph.right[block])
         from_right -= sent[0, block, 0]
         for towards, h in enumerate((from_left, from_right)):
-            news = two_classes.message(two_classes.odds(h), factor)
-            change = max(change, _renew(sent[towards, block, 0], news, damping))
+            new = message_two(odds(h), factor)
+            change = max(change, _renew(sent[towards, block, 0], new, damping))
     return change
 
 
@@ -224,35 +223,21 @@ def _renew(old: Floats, new: Floats, damping: float) -> float:
 
 def _edge_joint(factors: Factors, beliefs: Beliefs, block: slice) -> tuple[Floats, FloatArray]:
     """P(y_left, y_right | everything) for the edges of a block, (m, K·K), and log-normalisers."""
-    graph = factors.graph
-    ends, heard = (graph.left[block], graph.right[block]), beliefs.messages[::-1, block]
+    ends = factors.graph.left[block], factors.graph.right[block]
+    rows = (beliefs.log_item.take(end, axis=0) for end in ends)
+    both = zip(rows, beliefs.messages[::-1, block], strict=True)
     if factors.n_classes == 2:
-        return _edge_joint_two(factors, beliefs.log_item, block, ends, heard)
-    (left, left_scale), (right, right_scale) = (
-        _cavity(beliefs.log_item[end], news) for end, news in zip(ends, heard, strict=True)
-    )
-    factor, factor_scale = factors(block)
-    joint = (left[:, :, None] * factor * right[:, None, :]).reshape(len(left), -1)
-    total = joint.sum(axis=1)
-    joint /= total[:, None]
-    return joint, np.log(total) + left_scale + right_scale + factor_scale
-
-
-def _edge_joint_two(
-    factors: Factors,
-    log_item: FloatArray,
-    block: slice,
-    ends: tuple[NDArray[np.int32], NDArray[np.int32]],
-    heard: Floats,
-) -> tuple[Floats, FloatArray]:
-    """Do the same for K = 2, by odds."""
-    (left, left_scale), (right, right_scale) = (
-        two_classes.cavity(log_item.take(end, axis=0), news, factors.dtype)
-        for end, news in zip(ends, heard[..., 0], strict=True)
-    )
-    factor, factor_scale = factors.triangle(block)
-    joint, total = two_classes.joint_weights(left, right, factor)
-    return joint.T, np.log(total) + left_scale + right_scale + factor_scale
+        (left, left_scale), (right, right_scale) = (
+            cavity_two(log_item, received[:, 0], factors.dtype) for log_item, received in both
+        )
+        factor, factor_scale = factors.triangle(block)
+        posterior, total = joint_two(left, right, factor)
+        posterior = posterior.T
+    else:
+        (left, left_scale), (right, right_scale) = (cavity(*one) for one in both)
+        factor, factor_scale = factors(block)
+        posterior, total = joint(left, right, factor)
+    return posterior, np.log(total) + left_scale + right_scale + factor_scale
 
 
 def edge_posterior(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> FloatArray:
@@ -290,8 +275,8 @@ def expected_counts(
     k = factors.n_classes
     counts = np.zeros((2 * graph.n_groups, k * k))
     for block in graph.blocks():
-        joint, _ = _edge_joint(factors, beliefs, block)
-        counts += graph.evidence(block).T @ joint.astype(np.float64, copy=False)
+        posterior, _ = _edge_joint(factors, beliefs, block)
+        counts += graph.evidence(block).T @ posterior.astype(np.float64, copy=False)
     by_answer = counts.reshape(graph.n_groups, 2, k, k)
     by_answer = (by_answer + by_answer.swapaxes(2, 3)) / 2
     return by_answer[:, 1], by_answer[:, 0]
@@ -311,8 +296,8 @@ def answer_wrong_probability(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -
     factors = _factors_of(graph, beliefs, S)
     one_class = np.ones(graph.n_edges + 1)  # the last entry, index −1, is that of self pairs
     for block in graph.blocks():
-        joint, _ = _edge_joint(factors, beliefs, block)
-        one_class[block] = joint[:, :: factors.n_classes + 1].sum(axis=1)
+        posterior, _ = _edge_joint(factors, beliefs, block)
+        one_class[block] = posterior[:, :: factors.n_classes + 1].sum(axis=1)
     probability = one_class[graph.edge_of_answer]
     wrong: FloatArray = np.where(graph.same, 1 - probability, probability)
     return wrong

@@ -16,19 +16,17 @@ damping acts on items.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.inference import two_classes
-from noisypairs.inference.em import CERTAIN, Potential
+from noisypairs.inference import messages
+from noisypairs.inference.em import CERTAIN, Expectation
 from noisypairs.inference.factors import PROBABILITY_FLOOR
-from noisypairs.inference.propagation import COARSE, normalise
-from noisypairs.noise import Fit, NoiseModel
-from noisypairs.noise.shrinkage import group_matrices
+from noisypairs.inference.propagation import COARSE, Beliefs, normalise
 
 #: Answers read at once: the arrays of one batch stay within tens of megabytes.
 BATCH = 500_000
@@ -80,19 +78,6 @@ class Suspects(NamedTuple):
     n_wrong: int
 
 
-@dataclass(frozen=True)
-class StreamedInference:
-    """Where the streaming loop stopped; fields as in `noisypairs.inference.em.Inference`."""
-
-    item_proba: Array
-    potential: Array
-    matrices: Array
-    noise: NoiseModel
-    log_likelihood: float
-    converged: bool
-    history: list[dict[str, float]] = field(repr=False)
-
-
 def sweep(
     table: Stream,
     log_phi: Array,
@@ -132,76 +117,80 @@ def sweep(
     return Sweep(total, float(log_normaliser.sum()), split[:, 1], split[:, 0], log_edges)
 
 
-def infer(
-    table: Stream,
-    potential: Potential,
-    item_proba: Array,
-    noise: NoiseModel,
-    fit_noise: Fit,
-    *,
-    n_groups: int = 1,
-    clamp: Mapping[int, int] | None = None,
-    max_iter: int = 10,
-    tol: float = 5e-3,
-    or_best: bool = False,
-    sweeps: int = 5,
-    depth: int = 3,
-    damping: float = 0.1,
-    size: int = BATCH,
-) -> StreamedInference:
-    """Run the loop of `inference.em.infer` on a stream: ``sweeps`` passes a round at most.
+class StreamEStep:
+    """The E-step of `inference.em.infer` on a stream: at most ``sweeps`` passes a round.
 
     A sweep counts for the M-step as it goes, so a round needs no pass of its own for S. With
-    ``n_groups`` > 1 annotators get matrices of their own, shrunk towards the crowd's. ``or_best``
-    as there.
+    ``n_groups`` > 1 answers are counted by annotator. The beliefs of the last ``depth`` sweeps are
+    remembered from round to round; a round ends early if no belief changes by ``tol``.
     """
-    if sweeps < 2 or depth < 1:
-        raise ValueError(f"sweeps={sweeps}, depth={depth}: expected at least 2 sweeps and depth 1")
-    K = item_proba.shape[1]
-    S = noise.same_probability(K)
-    S = np.broadcast_to(S, (n_groups, K, K)) if n_groups > 1 else S
-    clamped = np.zeros(len(item_proba), dtype=bool)
-    if clamp:
-        clamped[list(clamp)] = True
-    dtype = np.float32 if tol >= COARSE else np.float64
-    past = [np.log(np.clip(item_proba, CERTAIN, None))]
-    history: list[dict[str, float]] = []
-    best: StreamedInference | None = None
-    passes, converged = 0, False
-    while not converged and len(history) < max_iter:
-        phi = np.clip(potential(item_proba), CERTAIN, None)
-        log_phi = np.log(phi / phi.sum(axis=1, keepdims=True))
-        if clamp:
-            known = np.array(list(clamp.values()))[:, None]
-            log_phi[list(clamp)] = np.where(np.arange(K) == known, 0.0, -np.inf)
-        past[0][clamped] = log_phi[clamped]
-        log_scale = np.nan
-        for number in range(sweeps):
-            one = sweep(table, log_phi, past, S, clamped=clamped, size=size, dtype=dtype)
-            value = log_scale + one.log_edges
-            before, log_scale, passes = past[0], one.log_scale, passes + 1
-            mixed = np.where(
-                clamped[:, None], log_phi, (1 - damping) * one.log_item + damping * before
+
+    def __init__(
+        self,
+        table: Stream,
+        *,
+        n_groups: int = 1,
+        clamp: Mapping[int, int] | None = None,
+        tol: float = 5e-3,
+        sweeps: int = 5,
+        depth: int = 3,
+        damping: float = 0.1,
+        size: int = BATCH,
+    ) -> None:
+        if sweeps < 2 or depth < 1:
+            raise ValueError(
+                f"sweeps={sweeps}, depth={depth}: expected at least 2 sweeps and depth 1"
             )
-            normalise(mixed)
-            past = [mixed, *past[: depth - 1]]
-            # Shallower than asked for, or without the scale of a sweep before, nothing is judged.
-            ready = number > 0 and len(past) == depth
-            if ready and float(np.abs(np.exp(mixed) - np.exp(before)).max()) < tol:
+        self.table, self.n_groups, self.clamp = table, n_groups, dict(clamp or {})
+        self.tol, self.sweeps, self.depth = tol, sweeps, depth
+        self.damping, self.size = damping, size
+        self.clamped = np.zeros(table.n_items, dtype=bool)
+        self.clamped[list(self.clamp)] = True
+        self.past: list[Array] = []
+        self.passes = 0
+
+    def __call__(self, phi: Array, item_proba: Array, S: Array) -> Expectation:
+        """Return beliefs and counts at potentials ``phi``, (n_items, K), under S."""
+        K = phi.shape[1]
+        log_phi = np.log(phi)
+        if self.clamp:
+            known = np.array(list(self.clamp.values()))[:, None]
+            log_phi[list(self.clamp)] = np.where(np.arange(K) == known, 0.0, -np.inf)
+        if not self.past:
+            self.past = [np.log(np.clip(item_proba, CERTAIN, None))]
+            self.past[0][self.clamped] = log_phi[self.clamped]
+        groups = np.broadcast_to(S, (self.n_groups, K, K)) if self.n_groups > 1 else S
+        log_scale = np.nan
+        for n_iter in range(1, self.sweeps + 1):
+            one, change = self._sweep(log_phi, groups)
+            value = log_scale + one.log_edges
+            log_scale = one.log_scale
+            # With fewer past sweeps than asked for, or no scale from the sweep before: go on.
+            converged = n_iter > 1 and self._deep and change < self.tol
+            if converged:
                 break
-        noise = fit_noise(one.same.sum(axis=0), one.different.sum(axis=0))
-        crowd = noise.same_probability(K)
-        new_S = group_matrices(one.same, one.different, crowd) if n_groups > 1 else crowd
-        beliefs = np.exp(past[0])
-        moved = float(np.abs(new_S - S).max()), float(np.abs(beliefs - item_proba).mean())
-        history.append({"noise_change": moved[0], "belief_change": moved[1], "passes": passes})
-        S, item_proba = new_S, beliefs
-        converged = len(past) == depth and max(moved) < tol
-        if converged or not or_best or best is None or value > best.log_likelihood:
-            found = item_proba, np.exp(log_phi), S, noise, value
-            best = StreamedInference(*found, converged, history)
-    assert best is not None  # max_iter is at least one
-    return best
+        self.passes += n_iter
+        log_item, no_messages = self.past[0], np.empty((2, 0, K - 1))
+        item = np.exp(log_item)
+        beliefs = Beliefs(item, log_item, no_messages, log_scale, converged, n_iter, change)
+        notes = {"passes": self.passes}
+        return Expectation(beliefs, one.same, one.different, lambda _S: value, self._deep, notes)
+
+    @property
+    def _deep(self) -> bool:
+        return len(self.past) == self.depth
+
+    def _sweep(self, log_phi: Array, S: Array) -> tuple[Sweep, float]:
+        """Make one pass and remember the damped beliefs; return the largest change of a belief."""
+        dtype = np.float32 if self.tol >= COARSE else np.float64
+        how: dict[str, Any] = {"clamped": self.clamped, "size": self.size, "dtype": dtype}
+        one = sweep(self.table, log_phi, self.past, S, **how)
+        before, share = self.past[0], self.damping
+        mixed = (1 - share) * one.log_item + share * before
+        mixed[self.clamped] = log_phi[self.clamped]
+        normalise(mixed)
+        self.past = [mixed, *self.past[: self.depth - 1]]
+        return one, float(np.abs(np.exp(mixed) - np.exp(before)).max())
 
 
 def most_suspect(
@@ -248,7 +237,7 @@ def most_suspect(
 
 #: Messages to the left and right ends, (K − 1, m) each, relative to class 0; P(y, y' | everything),
 #: (m, K·K); and the sum of the log-normalisers.
-Exchanged = tuple[tuple[Array, Array], Array, float]
+Exchanged = tuple[tuple[Array, Array], messages.Floats, float]
 
 
 def _exchange(S: Array, past: list[Array], dtype: DTypeLike) -> _Between | _BetweenTwo:
@@ -278,7 +267,9 @@ class _Between:
         for beliefs in reversed(self.past):
             at_left, at_right = beliefs[left] - to_left, beliefs[right] - to_right
             to_left, to_right = _carried(at_right, own), _carried(at_left, own)
-        joint, log_total = _posterior(at_left, at_right, own)
+        (one, left_scale), (other, right_scale) = map(messages.scaled, (at_left, at_right))
+        joint, total = messages.joint(one, other, own)
+        log_total = float((np.log(total) + left_scale + right_scale).sum())
         return (to_left[:, 1:].T, to_right[:, 1:].T), joint, log_total
 
 
@@ -292,7 +283,7 @@ class _BetweenTwo:
 
     def __init__(self, factors: Array, past: list[Array], dtype: DTypeLike) -> None:
         self.dtype = np.dtype(dtype)
-        self.most = two_classes.most(self.dtype)
+        self.most = messages.most(self.dtype)
         far = 2 * self.most
         log_ratios = [np.clip(one[:, 1] - one[:, 0], -far, far) for one in reversed(past)]
         log_zero = np.maximum(past[0][:, 0], past[0][:, 1] - far)
@@ -306,15 +297,15 @@ class _BetweenTwo:
     ) -> Exchanged:
         """Return messages, posteriors and log-likelihood of a batch of m answers."""
         m = len(left)
-        messages, joint = np.empty((2, m)), np.empty((4, m))
+        sent, joint = np.empty((2, m)), np.empty((4, m))
         log_total = 0.0
         for start in range(0, m, PIECE):
             piece = slice(start, start + PIECE)
             own = None if weight is None else weight[piece]
             log_total += self._piece(
-                left[piece], right[piece], kind[piece], own, messages[:, piece], joint[:, piece]
+                left[piece], right[piece], kind[piece], own, sent[:, piece], joint[:, piece]
             )
-        return (messages[:1], messages[1:]), joint.T, log_total
+        return (sent[:1], sent[1:]), joint.T, log_total
 
     def _piece(
         self,
@@ -322,10 +313,10 @@ class _BetweenTwo:
         right: NDArray[Any],
         kind: NDArray[Any],
         weight: Array | None,
-        messages: Array,
+        sent: Array,
         joint: Array,
     ) -> float:
-        """Fill in messages (2, m) and posteriors (4, m); return the sum of log-normalisers."""
+        """Fill in ``sent`` (2, m) and posteriors (4, m); return the sum of log-normalisers."""
         logs, scale = self.log_factor.take(kind, axis=1), self.log_scale.take(kind)
         if weight is not None:
             logs *= weight.astype(self.dtype)
@@ -337,10 +328,10 @@ class _BetweenTwo:
         to_right: Any = 0.0
         for on_left, on_right in zip(at_left, at_right, strict=True):
             h_left, h_right = on_left - to_left, on_right - to_right
-            one, other = two_classes.odds(h_left), two_classes.odds(h_right)
-            to_right, to_left = two_classes.message(one, psi), two_classes.message(other, psi)
-        messages[0], messages[1] = to_left, to_right
-        joint[:], total = two_classes.joint_weights(one, other, psi)
+            one, other = messages.odds(h_left), messages.odds(h_right)
+            to_right, to_left = messages.message_two(one, psi), messages.message_two(other, psi)
+        sent[0], sent[1] = to_left, to_right
+        joint[:], total = messages.joint_two(one, other, psi)
         log_total = np.log(total) + scale
         for h, log_zero in ((h_left, left_zero), (h_right, right_zero)):
             log_total += log_zero
@@ -350,19 +341,8 @@ class _BetweenTwo:
 
 def _carried(log_cavity: Array, factor: Array) -> Array:
     """Return log Σ_y exp(c(y)) ψ(y, y'), relative to class 0, for (m, K) and (m, K, K)."""
-    scaled = np.exp(log_cavity - log_cavity.max(axis=1, keepdims=True))
-    log_carried: Array = np.log(np.einsum("my,myz->mz", scaled, factor))
+    log_carried: Array = np.log(np.einsum("my,myz->mz", messages.scaled(log_cavity)[0], factor))
     return log_carried - log_carried[:, :1]
-
-
-def _posterior(left: Array, right: Array, factor: Array) -> tuple[Array, float]:
-    """P(y, y' | everything) for log-cavities (m, K) each, shape (m, K·K); Σ log-normalisers."""
-    tops = left.max(axis=1), right.max(axis=1)
-    one, other = np.exp(left - tops[0][:, None]), np.exp(right - tops[1][:, None])
-    flat = (one[:, :, None] * factor * other[:, None, :]).reshape(len(left), -1)
-    total = flat.sum(axis=1)
-    flat /= total[:, None]
-    return flat, float((np.log(total) + tops[0] + tops[1]).sum())
 
 
 def _factors(S: Array) -> Array:
@@ -372,7 +352,9 @@ def _factors(S: Array) -> Array:
     return np.maximum(both, PROBABILITY_FLOOR)
 
 
-def _by_kind(joint: Array, kind: NDArray[Any], weight: Array | None, n_kinds: int) -> Array:
+def _by_kind(
+    joint: messages.Floats, kind: NDArray[Any], weight: Array | None, n_kinds: int
+) -> Array:
     """Sum the rows of joint (m, K·K), times weight, by kind of answer: (n_kinds, K·K)."""
     weighted = joint if weight is None else joint * weight[:, None]
     columns = [np.bincount(kind, column, n_kinds) for column in weighted.T]

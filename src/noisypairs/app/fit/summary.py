@@ -11,7 +11,7 @@ import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from noisypairs import metrics
+from noisypairs import algebra, metrics
 from noisypairs.algebra import Array, class_prior
 from noisypairs.annotators import AnnotatorTable, annotator_table
 from noisypairs.app.fit.comparison import HeldOut, Trial, noted_warnings
@@ -147,10 +147,7 @@ def mean_rates(noise: NoiseModel, prior: Array) -> tuple[float, float]:
     >>> [round(rate, 6) for rate in mean_rates(LabelingNoise(0.0, 0.5), np.array([0.5, 0.5]))]
     [0.25, 0.5]
     """
-    S, together = noise.same_probability(len(prior)), np.outer(prior, prior)
-    one = np.eye(len(prior), dtype=bool)
-    similar = 1.0 - np.average(S[one], weights=together[one])
-    return float(similar), float(np.average(S[~one], weights=together[~one]))
+    return algebra.mean_rates(noise.same_probability(len(prior)), prior)
 
 
 def classes(model: PairClassifier, X: Any) -> tuple[ClassSummary, ...]:

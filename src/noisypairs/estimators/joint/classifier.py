@@ -181,7 +181,7 @@ class JointPairClassifier(PairClassifier):
             in_pairs = pairs.item_counts().total > 0
         potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
-        last = em.infer(graph, potential, *start, **self._rounds(problem))
+        last = self._rounds(em.GraphEStep(graph, clamp=problem.clamp), potential, *start)
         self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices)
         return last, in_pairs
 
@@ -192,19 +192,18 @@ class JointPairClassifier(PairClassifier):
         learner: Any,
         found: em.Inference,
         fit_noise: Fit,
-    ) -> tuple[streaming.StreamedInference, NDArray[np.bool_]]:
+    ) -> tuple[em.Inference, NDArray[np.bool_]]:
         """Run the rounds with the classifier over a table; return also which items are in pairs."""
         in_pairs = pairs.degrees() > 0
         potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
         n_groups = len(pairs.annotator_names) if self.annotators else 1
         self.wrong_proba_ = None
-        settings = self._rounds(problem) | {"n_groups": n_groups}
-        return streaming.infer(pairs, potential, *start, **settings), in_pairs
+        e_step = streaming.StreamEStep(pairs, n_groups=n_groups, clamp=problem.clamp, tol=self.tol)
+        return self._rounds(e_step, potential, *start), in_pairs
 
-    def _rounds(self, problem: JointProblem) -> dict[str, Any]:
-        settings = {"clamp": problem.clamp, "max_iter": self.max_iter, "tol": self.tol}
-        return settings | {"or_best": True}
+    def _rounds(self, e_step: em.EStep, *start: Any) -> em.Inference:
+        return em.infer(e_step, *start, max_iter=self.max_iter, tol=self.tol, or_best=True)
 
     def _class_proba(self, X: Any) -> Array:
         return class_proba(self.estimator_, X, len(self.classes_))
@@ -344,7 +343,7 @@ class JointPairClassifier(PairClassifier):
         self,
         X: Any,
         in_pairs: NDArray[np.bool_],
-        found: em.Inference | streaming.StreamedInference,
+        found: em.Inference,
         estimator: Any,
     ) -> None:
         beliefs = found.item_proba

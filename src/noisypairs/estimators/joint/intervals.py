@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import stats
 
-from noisypairs.algebra import Array
+from noisypairs.algebra import Array, mean_rates
 from noisypairs.estimation import Interval
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em
@@ -45,15 +45,9 @@ def joint_intervals(
     for _ in range(n_bootstrap):
         classes = _draw_classes(item_proba, rng)
         redrawn = _redrawn(problem, classes, noise, rng)
-        run = em.infer(
-            PairGraph.from_pairs(redrawn),
-            problem.fast_potential,
-            item_proba,
-            noise,
-            fit_noise,
-            clamp=problem.clamp,
-            max_iter=15,
-        )
+        e_step = em.GraphEStep(PairGraph.from_pairs(redrawn), clamp=problem.clamp)
+        start = item_proba, noise, fit_noise
+        run = em.infer(e_step, problem.fast_potential, *start, max_iter=15)
         chosen = rng.choice(items, len(items))
         replicates.append(_summary(run.beliefs.item[chosen], predicted[chosen], run.noise))
         truths.append(
@@ -76,14 +70,10 @@ def joint_intervals(
 
 def _summary(beliefs: Array, predicted: Array, noise: NoiseModel) -> Array:
     """Return (ρ_S, ρ_D, prior of the last class, accuracy of the predictions)."""
-    K = beliefs.shape[1]
     pi = beliefs.mean(axis=0)
-    S, together = noise.same_probability(K), np.outer(pi, pi)
-    diagonal = np.eye(K, dtype=bool)
-    similar = 1.0 - np.average(S[diagonal], weights=together[diagonal])
-    dissimilar = np.average(S[~diagonal], weights=together[~diagonal])
+    rates = mean_rates(noise.same_probability(len(pi)), pi)
     accuracy = beliefs[np.arange(len(beliefs)), predicted].mean()
-    return np.array([similar, dissimilar, pi[-1], accuracy])
+    return np.array([*rates, pi[-1], accuracy])
 
 
 def _draw_classes(item_proba: Array, rng: np.random.Generator) -> Array:

@@ -121,8 +121,9 @@ class Search:
         self, problem: JointProblem, beliefs: Array, noise: NoiseModel, rounds: int, **how: Any
     ) -> em.Inference:
         first = self.fit_noise("free" if self.noise_model == "free" else "pairing")
-        where = problem.graph, problem.fast_potential, beliefs, noise, first
-        return em.infer(*where, clamp=problem.clamp, max_iter=rounds, **how)
+        e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **how)
+        start = problem.fast_potential, beliefs, noise, first
+        return em.infer(e_step, *start, max_iter=rounds)
 
     def require_news(self, found: em.Inference) -> None:
         """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.
@@ -175,16 +176,10 @@ class Search:
         K = found.beliefs.item.shape[1]
         best: em.Inference | None = None
         for name in names:
-            run = em.infer(
-                self.problem.graph,
-                self.problem.fast_potential,
-                found.beliefs.item,
-                found.noise,
-                self.fit_noise(name),
-                clamp=self.problem.clamp,
-                max_iter=30,
-                messages=found.beliefs.messages,
-            )
+            problem, messages = self.problem, found.beliefs.messages
+            e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, messages=messages)
+            start = problem.fast_potential, found.beliefs.item, found.noise
+            run = em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
             self.noise_models[name] = run.log_likelihood
             gain = (run.log_likelihood - best.log_likelihood) if best else np.inf
             if gain > self._worth(name, K):
