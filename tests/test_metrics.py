@@ -74,6 +74,14 @@ def test_the_contingency_table_by_loop():
 # --- likelihood and plain agreement ---------------------------------------------------------------
 
 
+def answers(pairs):
+    """Yield (left, right, same, weight) of every pair of two distinct items."""
+    weight = pairs.weight.astype(float)
+    for i, j, same, w in zip(pairs.left, pairs.right, pairs.same, weight, strict=True):
+        if i != j:
+            yield i, j, same, w
+
+
 @pytest.mark.parametrize(
     "noise",
     [PairingNoise(0.1, 0.2), LabelingNoise(flip=[[0.8, 0.1, 0.1], [0, 1, 0], [0.2, 0.2, 0.6]])],
@@ -83,17 +91,10 @@ def test_the_likelihood_of_the_answers_by_loop(weighted_pairs, noise):
     eta = np.random.default_rng(1).dirichlet(np.ones(3), size=12)
     S = noise.same_probability(3)
     log_chance, total = 0.0, 0.0
-    for i, j, same, w in zip(
-        weighted_pairs.left,
-        weighted_pairs.right,
-        weighted_pairs.same,
-        weighted_pairs.weight.astype(float),
-        strict=True,
-    ):
-        if i != j:
-            chance = sum(eta[i, a] * S[a, b] * eta[j, b] for a in range(3) for b in range(3))
-            log_chance += w * np.log(chance if same else 1 - chance)
-            total += w
+    for i, j, same, w in answers(weighted_pairs):
+        chance = sum(eta[i, a] * S[a, b] * eta[j, b] for a in range(3) for b in range(3))
+        log_chance += w * np.log(chance if same else 1 - chance)
+        total += w
     found = pair_log_likelihood(weighted_pairs, eta, noise)
     assert found == pytest.approx(log_chance / total, abs=1e-12)
 
@@ -118,16 +119,9 @@ def test_the_true_noise_is_likelier_than_others():
 def test_agreement_by_loop(weighted_pairs):
     predicted = np.random.default_rng(1).choice(["a", "b", "c"], size=12)
     agree = total = 0.0
-    for i, j, same, w in zip(
-        weighted_pairs.left,
-        weighted_pairs.right,
-        weighted_pairs.same,
-        weighted_pairs.weight.astype(float),
-        strict=True,
-    ):
-        if i != j:
-            agree += w * ((predicted[i] == predicted[j]) == same)
-            total += w
+    for i, j, same, w in answers(weighted_pairs):
+        agree += w * ((predicted[i] == predicted[j]) == same)
+        total += w
     expected = agree / total
     assert pair_agreement(weighted_pairs, predicted) == pytest.approx(expected, abs=1e-12)
     clean = corrected_pair_agreement(weighted_pairs, predicted, CleanPairs())

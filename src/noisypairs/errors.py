@@ -11,7 +11,7 @@ from contextlib import contextmanager
 class NotIdentifiable(ValueError):
     """The pairs cannot answer the question asked, however many more of the kind arrive.
 
-    Raised, for example, when the prior is ½ and a point-wise method is asked for (a − b = 0), or
+    Raised, for example, when the prior is ½ and a point-wise method is used (a − b = 0), or
     when no prior at all explains the share of "same" answers. The message carries the reason.
     """
 

@@ -3,7 +3,7 @@
 What can be learnt from what:
 
 * the prior, from the share of "same" among pairs drawn at random, when the noise is known;
-* the rates, from gold pairs (both classes known) or from pairs that were asked again and again.
+* the rates, from gold pairs (both classes known) or from pairs that were asked several times.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class PriorEstimate:
     def choose(self, positive: Literal["minority", "majority"]) -> Interval:
         """Return the root in which class 1 is the smaller ("minority") or the larger one.
 
-        With one root only, that one: pairs know no other.
+        If there is only one root, that one.
         """
         if positive not in ("minority", "majority"):
             raise ValueError(f"positive={positive!r}: expected 'minority' or 'majority'")
@@ -251,7 +251,7 @@ def rates_from_repeats(
     if not (asked >= enough).any():
         raise NotIdentifiable(
             f"no pair was asked {enough} times or more, so "
-            f"{'a common rate' if equal_rates else 'two separate rates'} cannot be told from "
+            f"{'a common rate' if equal_rates else 'two separate rates'} cannot be estimated from "
             "repeats. " + ("" if equal_rates else "With two answers per pair use equal_rates=True")
         )
     if n_bootstrap < 1:

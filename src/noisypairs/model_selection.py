@@ -5,9 +5,9 @@ predicted for the items left out. With p = P(same) and u = m(x) − p every bina
 
     P(same | x, x') = p + u + u' + c u u',          c = (S₁₁ − 2S₀₁ + S₀₀)/(a − b)²,
 
-so the held-out answers see p, m and *one* number c. That decides what pairs can tell a point-wise
-method: under pairing noise p − 1/c = α exactly, whatever the rates and the prior; the two rates
-separately, and under labeling noise even α, show only through the bounds 0 ≤ η ≤ 1.
+so the held-out answers depend on p, m and *one* number c. That limits what a point-wise method can
+learn from pairs: under pairing noise p − 1/c = α exactly, whatever the rates and the prior; the two
+rates separately, and under labeling noise even α, show only through the bounds 0 ≤ η ≤ 1.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def isolated(monkeypatch, tmp_path):
 # --- names and parameters ---------------------------------------------------------------------
 
 
-def test_every_promised_name_is_listed():
+def test_every_documented_name_is_listed():
     assert set(datasets.names()) == {"gaussians", "crowd", *PUBLISHED}
 
 

@@ -1,4 +1,4 @@
-"""Simulated data have the moments, rates and shares that their parameters promise."""
+"""Simulated data have the moments, rates and shares that their parameters state."""
 
 import numpy as np
 import pytest

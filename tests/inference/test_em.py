@@ -111,7 +111,7 @@ def penalty_of_flips(noise, n_classes):
     ids=["likelihood", "pairing", "free", "labeling"],
 )
 def test_every_round_explains_the_answers_better(fit, penalty, seed, n_classes):
-    """EM's promise on a forest, where the E-step is exact, judged by enumeration of all classes.
+    """EM's guarantee on a forest, where the E-step is exact, judged by enumeration of all classes.
 
     Fits with a weak prior raise log-likelihood + log-prior; 1e-4 is left to the E-step's own
     tolerance and the flip matrix's solver.
@@ -247,7 +247,7 @@ def failing(good, after):
     return potential, calls
 
 
-def test_where_nothing_stands_still_the_round_that_explains_most_can_be_kept():
+def test_without_convergence_the_round_that_explains_most_can_be_kept():
     y, pairs, good = weak_pairs()
     noise = PairingNoise(0.3, 0.3)
     kept = {}
@@ -263,7 +263,7 @@ def test_where_nothing_stands_still_the_round_that_explains_most_can_be_kept():
     assert np.abs(kept[False].potential - good).max() > 0.5
 
 
-def test_what_stands_still_is_kept_though_a_round_explained_more():
+def test_the_converged_round_is_kept_though_another_explained_more():
     _, pairs, good = weak_pairs()
     noise = PairingNoise(0.3, 0.3)
     worse = np.random.default_rng(0).permutation(good)

@@ -80,16 +80,22 @@ def test_dense_loopy_graph_comes_near_enumeration(n_classes: int) -> None:
     assert error.mean() < 0.5 * np.abs(alone - truth.item).mean()
 
 
-def test_binary_sweep_equals_the_general_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_classes_equal_three_of_which_one_is_ruled_out() -> None:
+    """K = 2 has formulas of its own; those for any K must agree."""
     p = random_tree_problem(seed=1, n_items=12, n_classes=2, extra=9)
     p.left[:6], p.right[:6] = np.arange(6), np.arange(6) + 5  # loops too
     graph = p.graph()
-    special = propagate(graph, p.log_phi, p.S, clamp=p.clamp, tol=0, max_iter=7)
-    monkeypatch.setattr(propagation, "_sweep_two", propagation._sweep_any)
-    general = propagate(graph, p.log_phi, p.S, clamp=p.clamp, tol=0, max_iter=7)
-    assert np.abs(special.messages).max() > 0.1
-    np.testing.assert_allclose(special.messages, general.messages, atol=1e-12)
-    np.testing.assert_allclose(special.item, general.item, atol=1e-12)
+    S = np.pad(p.S, ((0, 0), (0, 1), (0, 1)), constant_values=0.5)
+    log_phi = np.pad(p.log_phi, ((0, 0), (0, 1)), constant_values=-np.inf)
+    two = propagate(graph, p.log_phi, p.S, clamp=p.clamp, tol=0, max_iter=7)
+    three = propagate(graph, log_phi, S, clamp=p.clamp, tol=0, max_iter=7)
+    assert np.abs(two.messages).max() > 0.1
+    np.testing.assert_allclose(two.messages[..., 0], three.messages[..., 0], atol=1e-12)
+    np.testing.assert_allclose(two.item, three.item[:, :2], atol=1e-12)
+    posterior = edge_posterior(graph, three, S)[:, :2, :2]
+    np.testing.assert_allclose(edge_posterior(graph, two, p.S), posterior, atol=1e-12)
+    expected = bethe_log_likelihood(graph, three, S)
+    assert bethe_log_likelihood(graph, two, p.S) == pytest.approx(expected, abs=1e-10)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -132,19 +138,17 @@ def test_certain_answers_stay_finite_in_single_precision(
     np.testing.assert_allclose(beliefs.item.sum(axis=1), 1)
 
 
-def test_products_by_kind_equal_products_by_edge() -> None:
+def test_a_group_without_answers_changes_nothing() -> None:
+    """Up to K kinds of answers messages are products by kind, with more of them by edge."""
     p = random_tree_problem(seed=2, n_items=30, n_classes=4, extra=20)
     p.weight[:40] = 1  # plain and merged edges side by side
+    p.group %= 2
+    by_edge = propagate(p.graph(), p.log_phi, p.S, tol=0, max_iter=7)
+    p.S = p.S[:2]
     graph = p.graph()
-    factors = propagation.Factors(graph, p.S, 4)
-    cavity = np.random.default_rng(0).random((2, graph.n_edges, 4))
-    block = slice(0, graph.n_edges)
-    assert 0 < factors.compound(block)[0].size < graph.n_edges
-    np.testing.assert_allclose(
-        propagation._carry_by_kind(factors, block, cavity),
-        propagation._carry_by_edge(factors, block, cavity),
-        rtol=1e-12,
-    )
+    by_kind = propagate(graph, p.log_phi, p.S, tol=0, max_iter=7)
+    assert 0 < graph.compound_edges.size < graph.n_edges
+    np.testing.assert_allclose(by_kind.messages, by_edge.messages, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -227,7 +231,7 @@ def test_an_unfinished_run_says_so() -> None:
     assert beliefs.max_change > 1e-6
 
 
-def test_news_that_cancels_at_an_item_still_travels_on() -> None:
+def test_messages_that_cancel_at_an_item_still_travel_on() -> None:
     # Items 0 and 2 tell item 1 opposite things: no belief moves in the first sweep.
     log_phi = np.array([[0.0, 1.0], [0.0, 0.0], [1.0, 0.0]])
     graph = PairGraph.from_answers([0, 1], [1, 2], [True, True])

@@ -207,7 +207,7 @@ def test_the_loop_finds_what_the_loop_in_memory_finds():
     assert found.log_likelihood == pytest.approx(memory.log_likelihood, rel=0.01)
 
 
-def test_where_nothing_stands_still_the_round_that_explains_most_can_be_kept():
+def test_without_convergence_the_round_that_explains_most_can_be_kept():
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=200)
     noise = PairingNoise(0.3, 0.3)

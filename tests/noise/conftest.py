@@ -1,4 +1,4 @@
-"""Counts of answers as a noise model promises them."""
+"""Counts of answers as a noise model predicts them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def exact_counts():
-    """The counts that S promises when classes (y, y') come in unequal numbers."""
+    """The counts that S predicts when classes (y, y') come in unequal numbers."""
 
     def counts(S, total=1e8, seed=0):
         share = np.random.default_rng(seed).dirichlet(np.ones(len(S)) * 5)

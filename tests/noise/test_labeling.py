@@ -99,7 +99,7 @@ def test_permuted_rates_exchange():
     assert_allclose(found.flip_matrix(), LabelingNoise(0.3, 0.1).flip_matrix(), rtol=0, atol=1e-15)
 
 
-def test_lies_that_stick_to_the_item_are_consistent():
+def test_one_report_per_item_gives_consistent_answers():
     """With one report per item no triangle can hold exactly two "same" answers."""
     y = np.random.default_rng(0).integers(2, size=300)
     i, j, k = np.random.default_rng(1).permuted(np.tile(np.arange(300), (3, 1)), axis=1)

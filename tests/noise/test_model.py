@@ -53,7 +53,7 @@ def test_rates_that_sum_to_one_say_nothing(model):
 
 
 def test_classes_must_match_the_matrix():
-    with pytest.raises(ValueError, match="describes 2 classes, asked for 3"):
+    with pytest.raises(ValueError, match="describes 2 classes, but 3 are needed"):
         LabelingNoise(0.1, 0.1).same_probability(3)
     with pytest.raises(ValueError, match="given for 2 classes"):
         MatrixNoise(np.eye(2)).same_probability(3)

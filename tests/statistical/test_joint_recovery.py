@@ -1,4 +1,4 @@
-"""The joint learner's rates and prior, over seeds, at ten pairs per item and with nothing told.
+"""The joint learner's rates and prior, over seeds, at ten pairs per item and with nothing given.
 
 At 3,000 pairs a rate's own standard error is about .012, so a mean absolute error near .01 is all
 that can be asked for; the limit of .03 leaves room for the classes being inferred as well.

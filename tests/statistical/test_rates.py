@@ -1,4 +1,4 @@
-"""Noise rates from gold pairs and from repeated pairs: recovery, coverage, and what cannot be told.
+"""Noise rates from gold pairs and from repeated pairs: recovery, coverage, and limits.
 
 Coverage counts of 200 intervals of level .95 lie within the limits below with probability .999;
 the seeds are fixed.

@@ -17,7 +17,7 @@ ADULT_COLUMNS = (  # noqa: SIM905 -- a line of words reads better
     "capital-gain capital-loss hours-per-week native-country income"
 ).split()
 ADULT_NUMERIC = ("age", "capital-gain", "capital-loss", "hours-per-week")
-# fnlwgt weighs census strata and says nothing of the person; education-num repeats education.
+# fnlwgt weighs census strata and says nothing about the person; education-num repeats education.
 ADULT_DROPPED = ("fnlwgt", "education-num")
 
 

@@ -58,7 +58,7 @@ def simulated_crowd(
     prior: ArrayLike | None = None,
     random_state: RandomState = None,
 ) -> Bunch:
-    """Draw items, pairs and the answers of annotators who err each at their own rates.
+    """Draw items, pairs and the answers of annotators, each with error rates of their own.
 
     An honest annotator has ρ_S = similar_flip · h · (1+t) and ρ_D = dissimilar_flip · h · (1−t),
     with h uniform on 1 ± spread (skill) and t uniform on ±0.25 (a lean towards "same" or
@@ -140,7 +140,7 @@ def simulated_crowd(
 
 
 def _kinds(n_annotators: int, share: float, rng: np.random.Generator) -> NDArray[np.str_]:
-    """Deal the kinds that are not honest in turn, then shuffle them among the annotators."""
+    """Give the kinds that are not honest equal numbers, then permute all annotators."""
     kind = np.full(n_annotators, "honest", dtype="<U16")
     n_bad = round(share * n_annotators)
     kind[:n_bad] = np.resize(BAD_KINDS, n_bad)

@@ -1,7 +1,7 @@
 """The pair graph: which items were compared, and all the answers on each pair, in flat arrays.
 
 Pairs in any order and either orientation, asked once or often, become one edge per unordered pair
-of items. What the edges say of the items by themselves is `signed_embedding`; what they say
+of items. What the edges alone say about the items is `signed_embedding`; what they say
 together with the items' own probabilities is `noisypairs.inference.propagation`.
 """
 
@@ -220,7 +220,7 @@ def signed_embedding(
     """
     embedding = np.zeros((graph.n_items, n_classes))
     weight, same = graph.answer_weight.astype(np.float64), graph.answer_kind % 2
-    if np.unique(same[weight > 0]).size < 2:  # no answers, or all alike: nothing tells items apart
+    if np.unique(same[weight > 0]).size < 2:  # no answers, or all alike: items cannot be told apart
         return embedding
     centred = weight * (same - np.average(same, weights=weight))
     first = graph.answer_start[:-1]

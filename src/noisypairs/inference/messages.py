@@ -1,4 +1,4 @@
-"""What one pair tells its two items: messages and pair posteriors, for any K and fast for K = 2.
+"""What one pair says about its two items: messages and posteriors, for any K and fast for K = 2.
 
 The cavity c of an item is its belief without the message of this pair. From the pair factor ψ and
 the cavities c, c' of the two ends follow

@@ -9,10 +9,10 @@ All answers on one unordered pair are merged into a single factor (logarithms ad
 while parallel edges would be short loops that count the same evidence again and again. A soft
 answer p is two answers of weight p ("same") and 1 − p ("different").
 
-Messages are kept as log-ratios to class 0, K − 1 numbers per direction: float64, or float32 where
-edges are many and convergence is not asked for below what that can show, which is half the memory
-(8 bytes an edge for K = 2) and several times faster; sums over edges are float64 in any case. Edges
-are worked through in blocks, so extra memory is bounded, and one sweep costs O(edges · K²).
+Messages are kept as log-ratios to class 0, K − 1 numbers per direction. They are float64, or, if
+edges are many and the tolerance is no finer than float32 can show, float32: half the memory (8
+bytes an edge for K = 2) and several times faster. Sums over edges are always float64. Edges are
+processed in blocks, so extra memory is bounded, and one sweep costs O(edges · K²).
 
 Noiseless answers (entries 0 or 1 in S) are floored (see `factors`): messages stay finite, and
 contradictory "certain" answers outvote each other instead of dividing zero by zero.

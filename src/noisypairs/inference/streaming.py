@@ -6,11 +6,11 @@ items and f the message an answer makes of a cavity,
     m_{j→i}(t) = f( h_j(t−1) − m_{i→j}(t−1) ),   m_{i→j}(t−1) = f( h_i(t−2) − m_{j→i}(t−2) ),   …
 
 so the beliefs of the last ``depth`` sweeps give them back, pair by pair, while the pairs stream by.
-From a fresh start that is belief propagation exactly for ``depth`` sweeps; later the error of
-cutting off shrinks with every level by the slope of f, which is below one. Memory follows the
-items, time the pairs. Two things differ from `noisypairs.inference.propagation`: answers on one
-pair are not merged (each is an edge of its own, which counts repeats a little too often), and
-damping acts on items.
+For the first ``depth`` sweeps this is exactly belief propagation. Later the truncation error
+shrinks with every level by the slope of f, which is below one. Memory grows with the items, time
+with the pairs. Two things differ from `noisypairs.inference.propagation`: answers on one pair are
+not merged (each is an edge of its own, which counts repeats a little too often), and damping acts
+on items.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from noisypairs.inference.propagation import COARSE, Beliefs, normalise
 
 #: Answers read at once: the arrays of one batch stay within tens of megabytes.
 BATCH = 500_000
-#: … and worked on at once, for two classes.
+#: … and processed at once, for two classes.
 PIECE = 1 << 13
 
 
@@ -165,7 +165,7 @@ class StreamEStep:
             one, change = self._sweep(log_phi, groups)
             value = log_scale + one.log_edges
             log_scale = one.log_scale
-            # With fewer past sweeps than asked for, or no scale from the sweep before: go on.
+            # With fewer past sweeps than ``depth``, or no scale from the sweep before: go on.
             converged = n_iter > 1 and self._deep and change < self.tol
             if converged:
                 break
@@ -196,11 +196,12 @@ class StreamEStep:
 def most_suspect(
     table: Stream, item_proba: Array, S: Array, k: int, *, depth: int = 3, size: int = BATCH
 ) -> Suspects:
-    """Return the ``k`` answers most probably wrong, in one pass that remembers k answers alone.
+    """Return the ``k`` answers most probably wrong, in one pass that keeps only ``k`` of them.
 
-    At beliefs (n_items, K) that stand still the messages of a pair follow from them: m = f(h − m')
-    and m' = f(h' − m), ``depth`` times from nothing. ``S`` as in `sweep`. A self pair is of one
-    class for certain. Ties are broken by the items, so the order of the stream does not matter.
+    Once beliefs (n_items, K) have converged, the messages of a pair follow from them: m = f(h − m')
+    and m' = f(h' − m), iterated ``depth`` times from zero. ``S`` as in `sweep`. A self pair
+    certainly has one class. Ties are broken by the items, so the order of the stream does not
+    matter.
 
     >>> from noisypairs import Pairs
     >>> class Stream:
@@ -247,10 +248,10 @@ def _exchange(S: Array, past: list[Array], dtype: DTypeLike) -> _Between | _Betw
 
 
 class _Between:
-    """What the two ends of each answer tell each other, given the beliefs of the last sweeps.
+    """The messages between the two ends of each answer, given the beliefs of the last sweeps.
 
     ``factors`` are ψ by kind of answer, (n_kinds, K, K); ``past`` log-beliefs (n_items, K), newest
-    first. Goes through the past from the oldest on; the oldest have no message to take out.
+    first. Works from the oldest to the newest; the oldest have no message to take out.
     """
 
     def __init__(self, factors: Array, past: list[Array]) -> None:

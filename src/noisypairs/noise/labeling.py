@@ -30,7 +30,7 @@ class LabelingNoise(NoiseModel, family="labeling", auto=True):
     ``positive_flip``, and ρ₋ = P(+|−), ``negative_flip``; for K classes by ``flip=F``.
 
     ``per="occurrence"`` draws a new report for every pair an item is in (the paper's model).
-    ``per="item"`` draws it once: who lies does so in all their pairs. S is the same, but the
+    ``per="item"`` draws one report per item and uses it in all its pairs. S is the same, but the
     answers then depend on each other, and the graph alone can at best recover the reports.
 
     >>> LabelingNoise(0.1, 0.2).same_probability().round(12)
@@ -67,7 +67,7 @@ class LabelingNoise(NoiseModel, family="labeling", auto=True):
             F = np.array(self.flip)
         if len(F) != n_classes:
             raise ValueError(
-                f"this labeling noise describes {len(F)} classes, asked for {n_classes}: "
+                f"this labeling noise describes {len(F)} classes, but {n_classes} are needed: "
                 "give flip= as a matrix with one row per class"
             )
         return F

@@ -1,6 +1,6 @@
 """What a noise model is, the model of any S, and the registry of models by their family's name.
 
-``S[y, y'] = P("same" | classes y, y')`` is all that inference asks for, so a new noise model is one
+``S[y, y'] = P("same" | classes y, y')`` is all that inference needs, so a new noise model is one
 class: a new way to fill one matrix and, if it has a family name, to fit it to counted answers. All
 fits carry a weak prior of `PSEUDO_ANSWERS` answers at the rate `PSEUDO_RATE`, which matters only
 where data are very few.
@@ -102,8 +102,8 @@ class NoiseModel(ABC):
     def require_renumbering(self, n_classes: int) -> None:
         """Raise a ValueError unless the family holds this noise with its classes in any order.
 
-        Pairs alone cannot tell which class is number 0, so they cannot fit a family in which it
-        differs from the others for good. One swap and one rotation generate all orders.
+        Pairs alone cannot tell which class is number 0, so they cannot fit a family that treats
+        that number differently. One swap and one rotation generate all orders.
         """
         swap, rotation = np.arange(n_classes), np.roll(np.arange(n_classes), 1)
         swap[:2] = 1, 0
@@ -209,7 +209,7 @@ def families(*, auto: bool = False) -> dict[str, type[NoiseModel]]:
 def family(name: str, needs: Ability = "fit", also: Iterable[str] = ()) -> type[NoiseModel]:
     """Return the model of a family if it defines what is needed.
 
-    ``also`` are names that the caller understands besides, for the message.
+    ``also`` are other names that the caller accepts, for the message.
 
     >>> family("free").__name__
     'MatrixNoise'
@@ -250,7 +250,7 @@ def check_rates(**rates: float) -> None:
 
 def _register(model: type[NoiseModel], name: str) -> None:
     taken = _FAMILIES.get(name)
-    again = taken is not None and _path(taken) == _path(model)  # its module, or cell, ran again
+    again = taken is not None and _path(taken) == _path(model)  # its module or cell ran again
     if name in _RESERVED or (taken is not None and not again):
         owner = "has a meaning of its own" if taken is None else f"is that of {_path(taken)}"
         raise ValueError(f"family={name!r} {owner}: choose another name for {_path(model)}")
@@ -262,8 +262,8 @@ def _path(model: type) -> str:
 
 
 def _defines(model: type[NoiseModel], method: str) -> bool:
-    ours, default = getattr(model, method), getattr(NoiseModel, method)
-    return ours.__func__ is not default.__func__
+    own, default = getattr(model, method), getattr(NoiseModel, method)
+    return own.__func__ is not default.__func__
 
 
 def _rounded(value: object) -> str:
@@ -290,7 +290,7 @@ class MatrixNoise(NoiseModel, family="free", auto=True):
     def same_probability(self, n_classes: int = 2) -> Array:
         """Return S as it was given."""
         if len(self.same) != n_classes:
-            raise ValueError(f"S is given for {len(self.same)} classes, asked for {n_classes}")
+            raise ValueError(f"S is given for {len(self.same)} classes, but {n_classes} are needed")
         return np.array(self.same)
 
     @classmethod
