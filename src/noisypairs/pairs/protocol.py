@@ -136,7 +136,7 @@ class OneEntryPerItem:
         return self.n_items
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.object_]:
-        """Return the class of each item as far as an array can tell: nobody knows, so all None.
+        """Return the class of each item: unknown, so all None.
 
         scikit-learn asks for this array to find out the kind of target; "unknown" makes it choose a
         plain KFold for `cv=5`, which is the right split here.
