@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.pairs import answers
 from noisypairs.pairs.columns import OPTIONAL, Role, find_columns
-from noisypairs.pairs.ids import clean_ids, id_array, known_ids, warn_dropped
+from noisypairs.pairs.ids import id_array, known_ids, warn_dropped
 from noisypairs.tables.engine import fetch, load_arrow, load_ibis
 from noisypairs.tables.source import TableSource
 
@@ -98,7 +98,8 @@ def open_answers(
 def distinct_ids(raw: Any) -> list[Any]:
     """Return every id in the columns left and right of `select_columns`, sorted."""
     ends = raw.select(id=raw.left).union(raw.select(id=raw.right), distinct=True)
-    return sorted(clean_ids(fetch(ends.filter(ends.id.notnull()))["id"].to_pylist(), "items"))
+    found = fetch(ends.filter(ends.id.notnull()))["id"].to_pylist()
+    return sorted({entry.strip() if isinstance(entry, str) else entry for entry in found})
 
 
 def select_columns(table: Any, named: Mapping[str, Role]) -> tuple[Any, dict[str, str]]:
