@@ -346,7 +346,7 @@ def _notes_on_repeats(found: FileAnswers, pairs: Pairs) -> list[str]:
         )
     if "p" in found.mapping or "votes for same" in found.mapping.values():
         return notes  # a score or a count of votes is two answers by construction
-    _, which = np.unique(pairs.keys, return_inverse=True)
+    _, which = np.unique(pairs.pair_keys, return_inverse=True)
     asked, yes = np.bincount(which), np.bincount(which, pairs.same)
     if again := int(np.count_nonzero(asked > 1)):
         both_ways = int(np.count_nonzero((yes > 0) & (yes < asked)))
