@@ -140,7 +140,7 @@ def dyadic_mean(pairs: Pairs, values: Array, level: float = 0.95) -> tuple[float
     residual = weight * (values - mean)
     per_item = np.bincount(pairs.left, residual, pairs.n_items)
     per_item = per_item + np.bincount(pairs.right, residual, pairs.n_items)
-    per_pair = np.bincount(np.unique(pairs.keys, return_inverse=True)[1], residual)
+    per_pair = np.bincount(np.unique(pairs.pair_keys, return_inverse=True)[1], residual)
     within = float(per_pair @ per_pair)
     error = np.sqrt(max(float(per_item @ per_item) - within, within)) / total
     half = float(stats.norm.ppf(0.5 + _checked_level(level) / 2) * error)
@@ -342,7 +342,7 @@ def _repeat_table(
     pairs = pairs.without_self_pairs()
     if pairs.weight is not None and not (pairs.weight == np.round(pairs.weight)).all():
         raise ValueError("repeats are counted: weights must be whole numbers of answers here")
-    which, weight = np.unique(pairs.keys, return_inverse=True)[1], pairs.weights
+    which, weight = np.unique(pairs.pair_keys, return_inverse=True)[1], pairs.weights
     asked = np.bincount(which, weight).round().astype(np.int64)
     yes = np.bincount(which, weight * pairs.same).round().astype(np.int64)
     cells, count = np.unique(np.stack([asked, yes]), axis=1, return_counts=True)

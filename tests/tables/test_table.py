@@ -28,7 +28,7 @@ pa = pytest.importorskip("pyarrow", reason="pair tables need the app extra")
 import pyarrow.parquet as pq  # noqa: E402
 
 from noisypairs.tables import ChangedTable, PairTable, UnreadableTable, spark_engine  # noqa: E402
-from noisypairs.tables.engine import forgiving  # noqa: E402
+from noisypairs.tables.engine import without_engine_warnings  # noqa: E402
 
 NOISE = PairingNoise(0.2, 0.1)
 ENGINES = ["duckdb", "spark"]
@@ -457,7 +457,7 @@ def test_refused_input_leaves_no_half_fitted_model(written):
 
 
 def test_only_remarks_of_the_engines_are_hushed():
-    with forgiving():
+    with without_engine_warnings():
         warnings.warn_explicit("old name", FutureWarning, "x.py", 1, module="ibis.expr.types")
         with pytest.raises(FutureWarning, match="ours"):
             warnings.warn_explicit("ours", FutureWarning, "x.py", 1, module="mine")

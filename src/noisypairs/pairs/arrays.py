@@ -102,7 +102,7 @@ class AnswerArrays(OneEntryPerItem):
         return float(self.n_pairs if self.weight is None else self.weight.sum())
 
     @property
-    def keys(self) -> NDArray[np.int64]:
+    def pair_keys(self) -> NDArray[np.int64]:
         """One number per unordered pair of items, equal for repeats; (n_pairs,)."""
         return pair_keys(self.left, self.right, self.n_items)
 

@@ -1,4 +1,4 @@
-"""Item ids turned into positions: matched exactly, blanks around text aside; strangers named."""
+"""Item ids as positions: matched exactly, blanks around text aside; unknown ones are named."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def number_items(
 ) -> tuple[IntArray, IntArray, NDArray[Any] | None]:
     """Return both ends of each pair as positions, and the ids behind the positions.
 
-    With `items` (the ids in table order) an id's position is its index there, −1 for a stranger if
-    `unknown="drop"`; ids match exactly, blanks around text aside. Without, integers ≥ 0 are taken
-    as positions (and no ids returned); other ids are numbered as they first appear.
+    With `items` (the ids in table order) an id's position is its index there; with
+    `unknown="drop"` an unknown one gets −1. Ids match exactly, blanks around text aside. Without
+    `items`, integers ≥ 0 are positions (and no ids are returned); other ids are numbered as they
+    first appear.
 
     >>> ends = Column("a", np.array(["x", "y"])), Column("b", np.array(["z ", "x"]))
     >>> number_items(*ends, items=None, unknown="raise")
@@ -50,24 +51,24 @@ def _locate(ids: Column, position: Mapping[Any, int], unknown: Treatment) -> Int
     distinct, codes = factorise(ids.values)
     cleaned = clean_ids(distinct, f"column {ids.name!r}")
     where = np.array([position.get(entry, -1) for entry in cleaned], dtype=np.int64)
-    strangers = [entry for entry, at in zip(cleaned, where, strict=True) if at < 0]
-    if strangers and unknown == "raise":
+    strange = [entry for entry, at in zip(cleaned, where, strict=True) if at < 0]
+    if strange and unknown == "raise":
         raise ValueError(
-            f"column {ids.name!r} has {len(strangers)} ids that are not among the {len(position)} "
-            f"items: {', '.join(map(repr, strangers[:4]))}{', …' if len(strangers) > 4 else ''}"
-            f"{_near_miss(strangers, position)}. Correct them, or drop their pairs: unknown='drop'"
+            f"column {ids.name!r} has {len(strange)} ids that are not among the {len(position)} "
+            f"items: {', '.join(map(repr, strange[:4]))}{', …' if len(strange) > 4 else ''}"
+            f"{_near_miss(strange, position)}. Correct them, or drop their pairs: unknown='drop'"
         )
     return where[codes]
 
 
-def _near_miss(strangers: Sequence[Any], items: Iterable[Any]) -> str:
-    """Point out the first stranger that differs from an item only as "007" does from 7."""
+def _near_miss(strange: Sequence[Any], items: Iterable[Any]) -> str:
+    """Point out the first unknown id that differs from an item only as "007" does from 7."""
     by_loose = {loose(str(item)): item for item in items}
-    for stranger in strangers:
-        if loose(str(stranger)) in by_loose:
-            twin = by_loose[loose(str(stranger))]
+    for name in strange:
+        if loose(str(name)) in by_loose:
+            twin = by_loose[loose(str(name))]
             return (
-                f"; {stranger!r} would be item {twin!r} apart from type, case or leading zeros: "
+                f"; {name!r} would be item {twin!r} apart from type, case or leading zeros: "
                 f"write ids alike in both tables"
             )
     return ""

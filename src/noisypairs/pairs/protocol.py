@@ -66,54 +66,42 @@ class Answers(Protocol):
 
     def __getitem__(self, rows: Any) -> Self:
         """Return the sub-graph on the items ``rows``, renumbered in the order given."""
-        ...
 
     def without_self_pairs(self) -> Self:
         """Leave out pairs of an item with itself."""
-        ...
 
     def with_labels(self, labels: Labels | None) -> Self:
         """Return the same answers with these known classes and no others."""
-        ...
 
     def item_counts(self) -> ItemCounts:
         """Return how often each item occurs in "same" and in "different" pairs."""
-        ...
 
     def neighbour_sums(self, values: ArrayLike) -> tuple[Array, Array]:
         """Return Σ_j w·values[j] over "same" and over "different" answers, (n_items, k) each."""
-        ...
 
     def degrees(self) -> NDArray[np.int64]:
         """Return the number of answers about each item, self pairs aside, shape (n_items,)."""
-        ...
 
     def audit(self) -> Audit:
         """Report repeats, contradictions, isolated items, components, degrees and triangles."""
-        ...
 
     def to_pairs(self) -> Pairs:
         """Return all answers in memory."""
-        ...
 
     def sample(self, n_pairs: int) -> Pairs:
         """Return answers in memory: all where they are there already, else about ``n_pairs``."""
-        ...
 
     def pooled_answers(self) -> Pairs:
         """Return answers in memory with the same weight of "same" and of "different"."""
-        ...
 
     def among_some_items(self, n_pairs: int) -> tuple[Pairs, NDArray[np.int64]]:
         """Return answers in memory that keep triangles, and the items they are about.
 
         All where they are there already, else about ``n_pairs`` among items drawn at random.
         """
-        ...
 
     def batches(self, size: int = ...) -> Iterator[Batch]:
         """Stream all answers in batches of at most ``size``."""
-        ...
 
 
 class OneEntryPerItem:
@@ -136,7 +124,7 @@ class OneEntryPerItem:
         return self.n_items
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.object_]:
-        """Return the class of each item as far as an array can tell: nobody knows, so all None.
+        """Return the class of each item: unknown, so all None.
 
         scikit-learn asks for this array to find out the kind of target; "unknown" makes it choose a
         plain KFold for `cv=5`, which is the right split here.

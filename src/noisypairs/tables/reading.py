@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.pairs import answers
 from noisypairs.pairs.columns import OPTIONAL, Role, find_columns
-from noisypairs.pairs.ids import clean_ids, id_array, known_ids, warn_dropped
+from noisypairs.pairs.ids import id_array, known_ids, warn_dropped
 from noisypairs.tables.engine import fetch, load_arrow, load_ibis
 from noisypairs.tables.source import TableSource
 
@@ -58,18 +58,18 @@ def open_answers(
     answers.check_treatment(unsure, "unsure")
     raw, names = select_columns(source.table, named)
     ids, size = _items(items, n_items)
-    placed = _place(raw, ids, size)
+    placed = _add_positions(raw, ids, size)
     with source.unchanged():
-        found = _look(placed)
+        found = _count_read_words(placed)
     n_rows = sum(row["n"] for row in found)
     if n_rows == 0:
         raise ValueError(f"{source.name} holds no pairs: there is nothing to learn from")
     n_unknown = sum(row["unknown"] for row in found)
     if n_unknown and not drop_unknown:
         with source.unchanged():
-            raise ValueError(_strangers(placed, names, n_unknown, n_rows, size))
+            raise ValueError(_unknown_items(placed, names, n_unknown, n_rows, size))
     _check_weights(found, names)
-    same, usable, mapping = _words(placed, found, unsure, names["same"], n_rows)
+    same, usable, mapping = _read_words(placed, found, unsure, names["same"], n_rows)
     if n_unknown:
         placed = placed.filter(placed.left.notnull() & placed.right.notnull())
     elif ids is None:  # all in range: later passes need not look again
@@ -98,7 +98,8 @@ def open_answers(
 def distinct_ids(raw: Any) -> list[Any]:
     """Return every id in the columns left and right of `select_columns`, sorted."""
     ends = raw.select(id=raw.left).union(raw.select(id=raw.right), distinct=True)
-    return sorted(clean_ids(fetch(ends.filter(ends.id.notnull()))["id"].to_pylist(), "items"))
+    found = fetch(ends.filter(ends.id.notnull()))["id"].to_pylist()
+    return sorted({entry.strip() if isinstance(entry, str) else entry for entry in found})
 
 
 def select_columns(table: Any, named: Mapping[str, Role]) -> tuple[Any, dict[str, str]]:
@@ -138,8 +139,8 @@ def _items(items: ArrayLike | None, n_items: int | None) -> tuple[list[Any] | No
     return ids, len(ids)
 
 
-def _place(raw: Any, ids: list[Any] | None, n_items: int) -> Any:
-    """Add positions left, right (NULL for a stranger); ids as given stay as left_id, right_id."""
+def _add_positions(raw: Any, ids: list[Any] | None, n_items: int) -> Any:
+    """Add positions left, right (NULL for an unknown id); given ids stay as left_id, right_id."""
     ibis = load_ibis()
     table = raw.rename(left_id="left", right_id="right")
     if ids is None:
@@ -176,7 +177,7 @@ def _whole(ids: list[Any], end: str) -> list[int]:
     return ids
 
 
-def _look(placed: Any) -> list[dict[str, Any]]:
+def _count_read_words(placed: Any) -> list[dict[str, Any]]:
     """One row per distinct answer: how many, of unknown items, of self pairs, weights."""
     known = placed.left.notnull() & placed.right.notnull()
     facts = {
@@ -201,7 +202,7 @@ def _check_weights(found: list[dict[str, Any]], names: dict[str, str]) -> None:
         )
 
 
-def _words(
+def _read_words(
     placed: Any, found: list[dict[str, Any]], unsure: answers.Treatment, name: str, n_rows: int
 ) -> tuple[Any, Any | None, dict[str, str]]:
     """Return the answers as a boolean expression, a filter where some are unusable, the mapping.
@@ -237,7 +238,7 @@ def _words(
     return same, None if read.usable.all() else raw.isin(clear), read.mapping
 
 
-def _strangers(
+def _unknown_items(
     placed: Any, names: dict[str, str], n_unknown: int, n_rows: int, n_items: int
 ) -> str:
     """Say how many pairs have unknown items, with examples."""

@@ -1,7 +1,7 @@
 """Files in and out: tables of items and answers in the shapes people have them.
 
 `read_dataset` gives items and `Pairs` that belong together, with notes on everything that was
-guessed, mended or left out; `atomic_write` writes a file whole or not at all.
+guessed, repaired or left out; `atomic_write` writes a file whole or not at all.
 """
 
 from noisypairs.app.files.answers import Columns

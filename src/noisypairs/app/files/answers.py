@@ -31,7 +31,7 @@ from noisypairs.pairs.columns import (
 
 PREFERENCES = frozenset({"left", "right", "a", "b", "tie", "draw", "both", "neither", "equal"})
 
-NOBODY = "(unknown)"
+UNNAMED_ANNOTATOR = "(unknown)"
 """The annotator of rows that name none."""
 
 BY_WEIGHT = "{}: answers count by a column of weights"
@@ -116,10 +116,10 @@ def read_answers(table: FileTable, columns: Columns) -> FileAnswers:
         used["same"] = " and ".join(votes)
     columns = replace(columns, **used)
     notes = [f"{table.path.name}: columns {columns}"]
-    nobody = _each(cells["left"], _is_missing) | _each(cells["right"], _is_missing)
-    _count(notes, table, nobody, "row", "without an item left out")
+    itemless = _each(cells["left"], _is_missing) | _each(cells["right"], _is_missing)
+    _count(notes, table, itemless, "row", "without an item left out")
     same, usable, weight, mapping = _answers(table, cells, votes, columns, notes)
-    rows = np.tile(np.arange(len(nobody)), len(same) // len(nobody))
+    rows = np.tile(np.arange(len(itemless)), len(same) // len(itemless))
     everything = FileAnswers(
         table,
         columns,
@@ -134,7 +134,7 @@ def read_answers(table: FileTable, columns: Columns) -> FileAnswers:
         notes,
     )
     kept = everything.taken(
-        np.flatnonzero(~nobody[rows] & (True if weight is None else weight > 0))
+        np.flatnonzero(~itemless[rows] & (True if weight is None else weight > 0))
     )
     if not kept.usable.any():
         raise BadFile(f"{table.path} holds no usable answer about two items: expected one per row")
@@ -151,7 +151,7 @@ def pairs_of(
     left, right, notes = found.left, found.right, list[str]()
     if ids is not None:
         known, notes = match_ids(found.ids, ids, found.table.path.name, items_in)
-        notes += _strangers(found, known, ids, items_in)
+        notes += _notes_on_unknown(found, known, ids, items_in)
         left, right = (_each(end, lambda name: known.get(name, name)) for end in (left, right))
     read = answers.Parsed(found.same[found.usable], found.mapping, found.usable)
     with about(found.table.path):
@@ -164,7 +164,7 @@ def pairs_of(
             f"names {some(found.ids, 2)}, the second {some(list(ids or ()), 2)}. Name the columns "
             "that hold the ids with --left, --right and --id"
         )
-    return pairs, notes + _oddities(found, pairs)
+    return pairs, notes + _notes_on_repeats(found, pairs)
 
 
 def _each(cells: Cells, function: Callable[[str], Any]) -> Cells:
@@ -313,15 +313,15 @@ def _annotators(
     if cells is None:
         return None
     absent = _each(cells, _is_missing)
-    _count(notes, table, absent, "answer", f"without an annotator, called {NOBODY!r}")
-    named: Cells = np.where(absent, NOBODY, cells).astype(object)
+    _count(notes, table, absent, "answer", f"without an annotator, called {UNNAMED_ANNOTATOR!r}")
+    named: Cells = np.where(absent, UNNAMED_ANNOTATOR, cells).astype(object)
     return named[rows]
 
 
-def _strangers(
+def _notes_on_unknown(
     found: FileAnswers, known: Mapping[str, str], ids: Sequence[str], items_in: str
 ) -> list[str]:
-    """Note the pairs that name an item nobody knows."""
+    """Note the pairs that name an item itemless knows."""
     strange = [_each(end, lambda name: name not in known) for end in (found.left, found.right)]
     either = strange[0] | strange[1]
     if not either.any():
@@ -335,8 +335,8 @@ def _strangers(
     ]
 
 
-def _oddities(found: FileAnswers, pairs: Pairs) -> list[str]:
-    """Note what stays but deserves a thought: self pairs, repeats, contradictions."""
+def _notes_on_repeats(found: FileAnswers, pairs: Pairs) -> list[str]:
+    """Note what is kept but worth knowing: self pairs, repeats, contradictions."""
     name, notes = found.table.path.name, []
     themselves = int(np.count_nonzero(pairs.left == pairs.right))
     if themselves:
@@ -346,7 +346,7 @@ def _oddities(found: FileAnswers, pairs: Pairs) -> list[str]:
         )
     if "p" in found.mapping or "votes for same" in found.mapping.values():
         return notes  # a score or a count of votes is two answers by construction
-    _, which = np.unique(pairs.keys, return_inverse=True)
+    _, which = np.unique(pairs.pair_keys, return_inverse=True)
     asked, yes = np.bincount(which), np.bincount(which, pairs.same)
     if again := int(np.count_nonzero(asked > 1)):
         both_ways = int(np.count_nonzero((yes > 0) & (yes < asked)))

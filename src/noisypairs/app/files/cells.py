@@ -67,7 +67,7 @@ def _text(value: Any) -> str:
 def typed(
     frame: pd.DataFrame, keep: Collection[str] = (), decimal_comma: bool = False
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the columns as numbers, booleans or text (missing: None), and what had to be mended.
+    """Return the columns as numbers, booleans or text (missing: None), and what had to be repaired.
 
     Columns in `keep` are left as they are. Infinite numbers become missing.
 

@@ -35,7 +35,7 @@ class Dataset:
     annotator_names : names behind ``pairs.annotator``, or None.
     columns : the columns that were used, by name.
     mapping : how each answer was read, for example {"yes": "same", "no": "different"}.
-    notes : everything that was guessed, mended or left out, in plain English.
+    notes : everything that was guessed, repaired or left out, in plain English.
     sources : path, bytes, sha256 and rows of every file.
     format : the format of the file of pairs, "table" or the name of an importer.
     """
@@ -125,8 +125,8 @@ def _with_files(
     files = [*([items.source] if items else []), *sources]
     if labels is not None:
         table = read_table(labels)
-        classes, said, strangers = labels_of(table, data.ids, data.columns.id)
-        pairs, notes = pairs.with_labels(classes), [*notes, *said, *strangers]
+        classes, said, unknown_ids = labels_of(table, data.ids, data.columns.id)
+        pairs, notes = pairs.with_labels(classes), [*notes, *said, *unknown_ids]
         files.append(table.source)
     return replace(
         data,

@@ -64,8 +64,8 @@ def items_of(table: FileTable, id: str | None = None, asked: Sequence[str] | Non
         ids, kept, more = _unique_ids(table, column)
         notes += more
     frame = table.frame.drop(columns=[] if column is None else [column]).iloc[kept]
-    features, mended = typed(frame.reset_index(drop=True), (), table.decimal_comma)
-    notes += [f"{table.path.name}: {note}" for note in mended]
+    features, repaired = typed(frame.reset_index(drop=True), (), table.decimal_comma)
+    notes += [f"{table.path.name}: {note}" for note in repaired]
     for name in features.columns:
         if str(name).lower() in CLASS_NAMES:
             notes.append(
@@ -205,7 +205,7 @@ def read_labels(
     r"""Return the known classes in a file as {position in ids: class name}.
 
     The columns of ids and classes are guessed by name, `id` (that of the items' own file) first,
-    else by what they hold; two columns need no names. A warning tells of unknown ids.
+    else by what they hold; two columns need no names. A warning names unknown ids.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -214,8 +214,8 @@ def read_labels(
     ...     read_labels(file, ["a", "b", "c"])
     {1: 'cat', 0: 'dog'}
     """
-    known, _, strangers = labels_of(read_table(path), ids, id)
-    for note in strangers:
+    known, _, unknown_ids = labels_of(read_table(path), ids, id)
+    for note in unknown_ids:
         warnings.warn(note, UserWarning, stacklevel=2)
     return known
 
@@ -253,7 +253,7 @@ def labels_of(
                 f"{table.where(row)}: item {texts[row]!r} is {classes[row]!r} here and "
                 f"{known[at]!r} above: an item has one class"
             )
-    strangers = [
+    unknown_ids = [
         f"{table.path.name}: {plural(len(unknown), 'class', 'classes')} of unknown items left out, "
         f"such as {texts[first]!r}{near_miss(texts[first], ids)} on {table.place(first)}"
         for first in unknown[:1]
@@ -261,4 +261,4 @@ def labels_of(
     if not known:
         raise BadFile(f"{table.path} names no class of any item: expected columns id and class")
     notes.append(f"{table.path.name}: classes of {plural(len(known), 'item')} in {named[0]!r}")
-    return known, [*table.notes, *notes, *more], strangers
+    return known, [*table.notes, *notes, *more], unknown_ids

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from noisypairs.app.files.answers import BY_WEIGHT, Columns
+from noisypairs.app.files.cells import MISSING
 from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some
 from noisypairs.app.files.frames import extension, read_table
 from noisypairs.app.files.importers.link_lists import link_files
 from noisypairs.app.files.items import Items, items_of
+from noisypairs.app.files.matching import match_ids
 from noisypairs.pairs.columns import OPTIONAL
+from noisypairs.pairs.ids import clean_ids
 from noisypairs.tables import PairTable
 from noisypairs.tables.engine import fetch
 from noisypairs.tables.reading import distinct_ids, select_columns
@@ -87,7 +90,7 @@ def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> 
     asked = [str(v).strip() for end in ("left", "right") for v in first[end].to_pylist()]
     read = None if items is None else items_of(read_table(items), columns.id, asked)
     with about(path), files.unchanged():
-        keys = distinct_ids(raw) if read is None else _keys(read.ids, raw, path, asked)
+        keys, matched = _keys(raw, read, path, asked)
         table, notes = _opened(path, kind, keys, names)
     if table.n_pairs == 0:
         raise BadFile(
@@ -99,25 +102,33 @@ def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> 
     used = Columns(**roles, id=None if read is None else read.id_column)
     source = _source(path, table)
     where = f"{path.name}: {plural(source['rows'], 'row')}, too many to load: read where they lie"
-    notes = [where, f"{path.name}: columns {used}", *notes]
+    notes = [where, f"{path.name}: columns {used}", *matched, *notes]
     if "weight" in names:
         notes.append(BY_WEIGHT.format(path.name))
     return LargePairs(table, read, used, dict(table.mapping), notes, source)
 
 
-def _keys(ids: list[str], raw: Any, path: Path, asked: Sequence[str]) -> Sequence[Any]:
-    """Return the items' ids in the type of the columns: text, or whole numbers."""
+def _keys(
+    raw: Any, items: Items | None, path: Path, asked: Sequence[str]
+) -> tuple[Sequence[Any], list[str]]:
+    """Return the items' ids as the columns write them, text or whole numbers, and notes."""
+    if items is None:
+        return clean_ids(distinct_ids(raw), "items"), []
+    ids = items.ids
     if not raw.left.type().is_integer():
-        return ids
+        written = [name for name in map(str, distinct_ids(raw)) if name.lower() not in MISSING]
+        known, notes = match_ids(written, ids, path.name, Path(items.source["path"]).name)
+        as_written = {item: name for name, item in known.items()}
+        return [as_written.get(item, item) for item in ids], notes
     if ids == [str(k) for k in range(len(ids))]:
-        return range(len(ids))
+        return range(len(ids)), []
     strange = [name for name in ids if not name.lstrip("-").isdecimal()]
     if strange:
         raise BadFile(
             f"{path} names items by whole numbers such as {some(asked, 2)}, but the items have ids "
             f"such as {some(strange, 2)}: write ids alike in both files"
         )
-    return [int(name) for name in ids]
+    return [int(name) for name in ids], []
 
 
 def _opened(

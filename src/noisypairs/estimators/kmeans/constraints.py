@@ -63,7 +63,7 @@ class Constraints:
         """Merge repeats by weight; pairs of an item with itself demand nothing and are left out."""
         pairs = pairs.without_self_pairs()
         weight = pairs.weights
-        edges, edge = np.unique(pairs.keys, return_inverse=True)
+        edges, edge = np.unique(pairs.pair_keys, return_inverse=True)
         same = np.bincount(edge, np.where(pairs.same, weight, 0.0), edges.size)
         different = np.bincount(edge, np.where(pairs.same, 0.0, weight), edges.size)
         strength = same - different

@@ -16,7 +16,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from noisypairs.app.files.answers import Columns
-from noisypairs.app.files.contents import BadFile, Content, SourceFile, about, load, some
+from noisypairs.app.files.contents import BadFile, Content, SourceFile, load, some
 from noisypairs.app.files.importers.importer import ImportedTable, Importer, PairsFile, answer_table
 from noisypairs.app.files.items import Items
 from noisypairs.pairs import Pairs
@@ -54,8 +54,8 @@ def _read(file: PairsFile) -> ImportedTable:
 def _import(
     path: Path, tuples: NDArray[Any], y: NDArray[Any], sources: list[SourceFile], columns: Columns
 ) -> ImportedTable:
-    with about(path):
-        X, pairs = Pairs.from_tuples(tuples, y)
+    # Only the items and their places: the answers are read with those of every other format.
+    X, pairs = Pairs.from_tuples(tuples, np.ones(len(tuples), dtype=bool))
     ids = [str(k) for k in range(len(X))]
     data = {"left": [ids[k] for k in pairs.left], "right": [ids[k] for k in pairs.right]}
     data["y"] = [str(answer) for answer in y.tolist()]
