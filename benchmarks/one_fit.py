@@ -25,7 +25,7 @@ DEFAULT = ("cancer", "diabetes", "ionosphere", "magic")
 def targets(data) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
     """Return {name: (target, weight, threshold)}, one regression for each way to learn."""
     S, prior = data.noise.same_probability(), float(data.y.mean())
-    alpha, counts = algebra.alpha(S, prior), reduction.item_counts(data.pairs)
+    alpha, counts = algebra.alpha(S, prior), data.pairs.item_counts()
     u, v = reduction.risk_weights(counts, data.noise.corrected_coefficients(prior))
     weighted = (1 - alpha) * counts.same + alpha * counts.different
     return {

@@ -91,7 +91,7 @@ def test_a_level_lies_strictly_between_zero_and_one(level):
 
 def brute_force_dyadic(pairs, values):
     """Mean and variance by the definition: a double loop over answers that share an item."""
-    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight
+    weight = pairs.weights
     answers = [
         ({i, j}, float(w), float(v))
         for i, j, w, v in zip(
@@ -131,7 +131,7 @@ def test_the_dyadic_variance_is_the_double_sum(seed, weighted):
 
 def sum_over_pairs_squared(pairs, values, mean):
     """Variance if only answers to the same question depended: the least that is believed."""
-    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
+    weight = pairs.weights
     sums = {}
     total = 0.0
     for i, j, w, v in zip(pairs.left.tolist(), pairs.right.tolist(), weight, values, strict=True):

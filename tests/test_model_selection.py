@@ -30,7 +30,7 @@ from noisypairs.model_selection import (
     out_of_fold_share,
     share_model,
 )
-from noisypairs.reduction import ItemCounts, item_counts
+from noisypairs.pairs import ItemCounts
 
 rate = st.floats(0.0, 0.45)
 priors = st.floats(0.02, 0.98)
@@ -124,7 +124,7 @@ def test_no_model_sees_the_item_it_predicts_nor_its_pairs():
 def test_the_slope_calibrates_what_was_predicted():
     """E[u · answer] = E[u²] over occurrences, however flat the prediction was."""
     X, _, pairs = draw(PairingNoise(0.1, 0.2), n_items=500, n_pairs=5000)
-    counts = item_counts(pairs)
+    counts = pairs.item_counts()
     for penalty, flat in ((1.0, False), (1e5, True)):
         found = out_of_fold_share(Ridge(alpha=penalty), X, pairs, random_state=0)
         u = found.centred

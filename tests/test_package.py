@@ -105,9 +105,3 @@ def test_the_commands_of_the_pages_print_what_is_shown(command, output):
 
 def test_the_pages_show_commands():
     assert len(commands_shown()) >= 2
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_links_between_the_pages_lead_somewhere(page):
-    targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text())
-    assert [target for target in targets if not (page.parent / target).exists()] == []

@@ -12,12 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from noisypairs import CleanPairs, LabelingNoise, PairingNoise, Pairs, datasets, sample_pairs
+from noisypairs.pairs import ItemCounts
 from noisypairs.reduction import (
-    ItemCounts,
     accepts_weights,
     fit_weighted,
-    item_counts,
-    item_sums,
     risk_weights,
     squared_loss_rows,
     weighted_rows,
@@ -36,7 +34,7 @@ def random_pairs(seed, n_items=12, n_pairs=80, weighted=True):
 
 def occurrences(pairs):
     """Yield (item, answer, weight), two for every pair of distinct items."""
-    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight
+    weight = pairs.weights
     for i, j, same, w in zip(
         pairs.left.tolist(), pairs.right.tolist(), pairs.same.tolist(), weight, strict=True
     ):
@@ -64,7 +62,7 @@ def test_items_are_counted_as_a_loop_counts_them(seed, weighted):
     same, different = np.zeros(12), np.zeros(12)
     for item, answer, weight in occurrences(pairs):
         (same if answer else different)[item] += weight
-    counts = item_counts(pairs)
+    counts = pairs.item_counts()
     np.testing.assert_allclose(counts.same, same, rtol=0, atol=1e-12)
     np.testing.assert_allclose(counts.different, different, rtol=0, atol=1e-12)
     np.testing.assert_allclose(counts.total, same + different, rtol=0, atol=1e-12)
@@ -78,18 +76,8 @@ def test_an_item_with_one_kind_of_answer_has_exactly_none_of_the_other():
     """Odd weights must not leave 1e-17 of a "different" answer, which would become a row."""
     weight = np.array([0.1, 0.7, 0.3, 0.9])
     pairs = Pairs([0, 0, 0, 1], [1, 2, 3, 2], [True, True, True, False], weight=weight)
-    counts = item_counts(pairs)
+    counts = pairs.item_counts()
     assert counts.different[0] == counts.different[3] == 0.0
-
-
-def test_sums_per_item_by_loop():
-    pairs = random_pairs(4)
-    value = np.random.default_rng(0).normal(size=pairs.n_pairs)
-    expected = np.zeros(12)
-    for i, j, v in zip(pairs.left, pairs.right, value, strict=True):
-        expected[i] += v
-        expected[j] += v  # a self pair touches its item at both ends
-    np.testing.assert_allclose(item_sums(pairs, value), expected, rtol=0, atol=1e-12)
 
 
 # --- the pooled risk ------------------------------------------------------------------------------
@@ -106,7 +94,7 @@ def test_the_pooled_risk_is_the_sum_over_occurrences(noise, formula):
         weight * (C[0 if same else 1] @ [plus[item], minus[item]])
         for item, same, weight in occurrences(pairs)
     )
-    u, v = risk_weights(item_counts(pairs), C)
+    u, v = risk_weights(pairs.item_counts(), C)
     assert u @ plus + v @ minus == pytest.approx(expanded, rel=1e-12)
 
 
@@ -120,7 +108,7 @@ def test_unbiased_weights_sum_to_the_occurrences(first, second, prior, labeling)
     noise = (LabelingNoise if labeling else PairingNoise)(first, second)
     if labeling and abs(noise.flipped_prior(prior)[1] - 0.5) < 1e-3:
         return  # a − b = 0: there is no corrected loss
-    counts = item_counts(random_pairs(6))
+    counts = random_pairs(6).item_counts()
     u, v = risk_weights(counts, noise.corrected_coefficients(prior))
     scale = np.abs(u).max()
     np.testing.assert_allclose(u + v, counts.total, rtol=0, atol=1e-9 * max(scale, 1.0))
@@ -137,7 +125,7 @@ def test_pooled_ridge_is_the_pair_expanded_ridge(gaussian_pairs, noise, penalty)
     design = np.column_stack([X[items], np.ones(len(items))])
     # The derivative of C₊(1−f)² + C₋f² is 2((C₊+C₋) f − C₊): signed weights are no obstacle.
     gram = design.T @ (C[q].sum(axis=1)[:, None] * design)
-    rows, target, weight = squared_loss_rows(*risk_weights(item_counts(pairs), C))
+    rows, target, weight = squared_loss_rows(*risk_weights(pairs.item_counts(), C))
     # fit_weighted rescales weights to mean one: the penalty of the expanded risk follows.
     gram[:2, :2] += penalty * weight.mean() * np.eye(2)
     expected = np.linalg.solve(gram, design.T @ C[q, 0])
@@ -151,7 +139,7 @@ def test_pooled_logistic_regression_is_the_pair_expanded_one(gaussian_pairs, alp
     X, pairs = gaussian_pairs
     items, same, _ = (np.array(column) for column in zip(*occurrences(pairs), strict=True))
     expanded_weight = np.where(same, 1 - alpha, alpha)
-    rows, label, weight = weighted_rows(item_counts(pairs), alpha)
+    rows, label, weight = weighted_rows(pairs.item_counts(), alpha)
     assert weight.sum() == pytest.approx(expanded_weight.sum())
 
     def model(C):
@@ -189,7 +177,7 @@ def test_negative_weights_have_no_minimum():
 
 
 def test_weighted_rows_are_one_per_item_and_answer():
-    counts = item_counts(random_pairs(7))
+    counts = random_pairs(7).item_counts()
     alpha = 0.3
     rows, label, weight = weighted_rows(counts, alpha)
     found = {(int(r), int(k)): w for r, k, w in zip(rows, label, weight, strict=True)}

@@ -51,7 +51,7 @@ class Pooling:
         settings: dict[str, Any] = {"tol": 1e-6, "max_iter": 1000}
 
         def pooled() -> Any:
-            counts = reduction.item_counts(self.pairs)
+            counts = self.pairs.item_counts()
             rows, label, weight = reduction.weighted_rows(counts, self.alpha)
             return LogisticRegression(**settings).fit(self.X[rows], label, weight)
 
@@ -79,7 +79,7 @@ class Pooling:
 
     def pooled_rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return features, targets and weights of the squared loss, a row per item."""
-        u, v = reduction.risk_weights(reduction.item_counts(self.pairs), self.C)
+        u, v = reduction.risk_weights(self.pairs.item_counts(), self.C)
         rows, target, weight = reduction.squared_loss_rows(u, v)
         return self.X[rows], target, weight / weight.mean()
 

@@ -110,7 +110,7 @@ def same_share(
     pairs = pairs.without_self_pairs()
     if pairs.n_pairs == 0:
         raise ValueError("there are no pairs, so there is no share of 'same' answers")
-    weight = _weights(pairs)
+    weight = pairs.weights
     total = float(weight.sum())
     yes = float(weight[pairs.same].sum())
     if interval == "wilson":
@@ -132,7 +132,7 @@ def dyadic_mean(pairs: Pairs, values: Array, level: float = 0.95) -> tuple[float
     >>> dyadic_mean(Pairs([0, 1], [1, 2], [1, 0]), np.array([1.0, 1.0]))
     (1.0, 1.0, 1.0)
     """
-    weight = np.where(pairs.left == pairs.right, 0.0, _weights(pairs))
+    weight = np.where(pairs.left == pairs.right, 0.0, pairs.weights)
     total = float(weight.sum())
     if total == 0:
         raise ValueError("there are no pairs of two distinct items to judge by")
@@ -140,7 +140,7 @@ def dyadic_mean(pairs: Pairs, values: Array, level: float = 0.95) -> tuple[float
     residual = weight * (values - mean)
     per_item = np.bincount(pairs.left, residual, pairs.n_items)
     per_item = per_item + np.bincount(pairs.right, residual, pairs.n_items)
-    per_pair = np.bincount(_which_pair(pairs), residual)
+    per_pair = np.bincount(np.unique(pairs.pair_keys, return_inverse=True)[1], residual)
     within = float(per_pair @ per_pair)
     error = np.sqrt(max(float(per_item @ per_item) - within, within)) / total
     half = float(stats.norm.ppf(0.5 + _checked_level(level) / 2) * error)
@@ -207,7 +207,7 @@ def rates_from_gold(
     known = _gold(pairs, classes)
     both = (known[pairs.left] >= 0) & (known[pairs.right] >= 0) & (pairs.left != pairs.right)
     truth = known[pairs.left] == known[pairs.right]
-    weight = _weights(pairs) * both
+    weight = pairs.weights * both
     counts = [
         (float(weight[truth & ~pairs.same].sum()), float(weight[truth].sum())),
         (float(weight[~truth & pairs.same].sum()), float(weight[~truth].sum())),
@@ -342,18 +342,11 @@ def _repeat_table(
     pairs = pairs.without_self_pairs()
     if pairs.weight is not None and not (pairs.weight == np.round(pairs.weight)).all():
         raise ValueError("repeats are counted: weights must be whole numbers of answers here")
-    which, weight = _which_pair(pairs), _weights(pairs)
+    which, weight = np.unique(pairs.pair_keys, return_inverse=True)[1], pairs.weights
     asked = np.bincount(which, weight).round().astype(np.int64)
     yes = np.bincount(which, weight * pairs.same).round().astype(np.int64)
     cells, count = np.unique(np.stack([asked, yes]), axis=1, return_counts=True)
     return cells[0], cells[1], count.astype(np.int64)
-
-
-def _which_pair(pairs: Pairs) -> NDArray[np.intp]:
-    """Return for every answer which two items it is about, numbered from 0, in either order."""
-    low = np.minimum(pairs.left, pairs.right).astype(np.int64)
-    key = low * pairs.n_items + np.maximum(pairs.left, pairs.right)
-    return np.unique(key, return_inverse=True)[1]
 
 
 def _gold(pairs: Pairs, classes: Mapping[int, object] | ArrayLike | None) -> NDArray[np.int64]:
@@ -371,10 +364,6 @@ def _gold(pairs: Pairs, classes: Mapping[int, object] | ArrayLike | None) -> NDA
     if values.shape != (pairs.n_items,):
         raise ValueError(f"classes has shape {values.shape}, expected ({pairs.n_items},)")
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
-
-
-def _weights(pairs: Pairs) -> Array:
-    return np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
 
 
 def _checked_level(level: float) -> float:

@@ -28,7 +28,7 @@ from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable
 from noisypairs.noise import NoiseModel
 from noisypairs.noise import family as noise_family
-from noisypairs.pairs import Pairs
+from noisypairs.pairs import ItemCounts, Pairs
 
 #: Pairs looked at when candidates are compared; more would not move the choice.
 MOST_PAIRS = 200_000
@@ -70,12 +70,12 @@ def out_of_fold_share(
     fold = np.empty(pairs.n_items, dtype=np.intp)
     for k, (_, test) in enumerate(folds):
         fold[test] = k
-    same, different = reduction.neighbour_sums(pairs, np.eye(len(folds))[fold])  # one pass
+    same, different = pairs.neighbour_sums(np.eye(len(folds))[fold])  # one pass
     predicted = Parallel(n_jobs=n_jobs)(
         delayed(_predict_share)(
             clone(estimator),
             X,
-            reduction.ItemCounts(*(n[train].sum(axis=1) - n[train, k] for n in (same, different))),
+            ItemCounts(*(n[train].sum(axis=1) - n[train, k] for n in (same, different))),
             train,
             test,
         )
@@ -84,7 +84,7 @@ def out_of_fold_share(
     m = np.empty(pairs.n_items)
     for (_, test), values in zip(folds, predicted, strict=True):
         m[test] = values
-    counts = reduction.item_counts(pairs)
+    counts = pairs.item_counts()
     rate = float(counts.same.sum() / counts.total.sum())
     u = m - np.average(m, weights=counts.total)
     explained = u * (counts.same - rate * counts.total)
@@ -100,9 +100,7 @@ def out_of_fold_share(
     return HeldOutShare(pairs.without_self_pairs(), rate, slope * u, slope, strength)
 
 
-def _predict_share(
-    estimator: Any, X: Any, counts: reduction.ItemCounts, train: Array, test: Array
-) -> Array:
+def _predict_share(estimator: Any, X: Any, counts: ItemCounts, train: Array, test: Array) -> Array:
     """Predict the test items from the answers that the training items gave each other."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
     if counts.total.sum() == 0:
@@ -113,7 +111,7 @@ def _predict_share(
     return share_model(estimator, X_train, counts)(X_test)
 
 
-def share_model(estimator: Any, X: Any, counts: reduction.ItemCounts) -> Callable[[Any], Array]:
+def share_model(estimator: Any, X: Any, counts: ItemCounts) -> Callable[[Any], Array]:
     """Fit an estimator of P("same" | x) on pooled items and return its prediction function.
 
     A classifier learns the labels same/different with the counts as weights, a regressor the
@@ -249,5 +247,4 @@ def _sample(held_out: HeldOutShare) -> tuple[Any, Any, Any, Array]:
     """Return (left, right, same, weight) of at most MOST_PAIRS pairs, evenly spaced."""
     pairs = held_out.pairs
     step = max(1, -(-pairs.n_pairs // MOST_PAIRS))
-    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
-    return pairs.left[::step], pairs.right[::step], pairs.same[::step], weight[::step]
+    return pairs.left[::step], pairs.right[::step], pairs.same[::step], pairs.weights[::step]

@@ -10,118 +10,16 @@ so training needs one row per item, whatever the number of pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 from sklearn import config_context
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from noisypairs.algebra import Array
-from noisypairs.pairs import Pairs
-
-
-@dataclass(frozen=True)
-class ItemCounts:
-    """How often each item occurs in "same" and in "different" pairs, both of shape (n_items,)."""
-
-    same: Array
-    different: Array
-
-    @property
-    def total(self) -> Array:
-        """Return s + d, the occurrences of each item."""
-        total: Array = self.same + self.different
-        return total
-
-    @property
-    def share(self) -> Array:
-        """Return s / (s + d) for each item, NaN where it occurs in no pair."""
-        unknown = np.full(len(self.same), np.nan)
-        share: Array = np.divide(self.same, self.total, out=unknown, where=self.total > 0)
-        return share
-
-
-def item_counts(pairs: Pairs) -> ItemCounts:
-    """Count the occurrences of every item in one pass over the pairs; self pairs do not count.
-
-    A `noisypairs.tables.PairTable` counts where it lives.
-
-    >>> item_counts(Pairs([0, 0], [1, 2], [True, False]))
-    ItemCounts(same=array([1., 1., 0.]), different=array([1., 0., 1.]))
-    """
-    if hasattr(pairs, "item_counts"):
-        counted: ItemCounts = pairs.item_counts()
-        return counted
-    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
-    weight = np.where(pairs.left == pairs.right, 0.0, weight)
-    yes = weight * pairs.same
-    same, total = item_sums(pairs, yes), item_sums(pairs, weight)
-    return ItemCounts(same, total - same)
-
-
-def pooled_answers(pairs: Pairs) -> Pairs:
-    """Return pairs in memory with the same number of "same" and of "different" answers.
-
-    `Pairs` are that themselves, self pairs left out; a `noisypairs.tables.PairTable` gives two
-    answers weighted by its totals. The share of "same", and all that follows from it, is equal.
-
-    >>> pooled_answers(Pairs([0, 1], [1, 1], [True, True]))
-    Pairs(n_items=2, n_pairs=1, same=1, different=0)
-    """
-    if hasattr(pairs, "pooled_answers"):
-        pooled: Pairs = pairs.pooled_answers()
-        return pooled
-    return pairs.without_self_pairs()
-
-
-def sampled_answers(pairs: Pairs, n_pairs: int) -> Pairs:
-    """Return pairs in memory: `Pairs` themselves, or about ``n_pairs`` of a `PairTable`.
-
-    >>> sampled_answers(Pairs([0, 1], [1, 2], [True, True]), 1)
-    Pairs(n_items=3, n_pairs=2, same=2, different=0)
-    """
-    if hasattr(pairs, "sample"):
-        some: Pairs = pairs.sample(n_pairs)
-        return some
-    return pairs
-
-
-def neighbour_sums(pairs: Pairs, values: Array) -> tuple[Array, Array]:
-    """Return Σ_j w·values[j] over "same" and over "different" answers, (n_items, k) each.
-
-    ``values`` is (n_items, k); self pairs do not count. Indicators of folds as values count the
-    answers of each item by the fold of the other one.
-
-    >>> neighbour_sums(Pairs([0, 0], [1, 2], [True, False]), np.array([[1.0], [2.0], [4.0]]))[0]
-    array([[2.],
-           [1.],
-           [0.]])
-    """
-    if hasattr(pairs, "neighbour_sums"):
-        summed: tuple[Array, Array] = pairs.neighbour_sums(values)
-        return summed
-    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
-    weight = np.where(pairs.left == pairs.right, 0.0, weight)
-    shape = (pairs.n_items, pairs.n_items)
-    yes, no = (
-        csr_array((weight[q], (pairs.left[q], pairs.right[q])), shape=shape)
-        for q in (pairs.same, ~pairs.same)
-    )
-    return yes @ values + yes.T @ values, no @ values + no.T @ values
-
-
-def item_sums(pairs: Pairs, value: Array) -> Array:
-    """Return for every item the sum of ``value``, one per pair, over the pairs it is in.
-
-    >>> item_sums(Pairs([0, 0], [1, 2], [True, False]), np.array([1.0, 10.0]))
-    array([11.,  1., 10.])
-    """
-    left = np.bincount(pairs.left, value, pairs.n_items)
-    return np.asarray(left + np.bincount(pairs.right, value, pairs.n_items), dtype=float)
+from noisypairs.pairs import ItemCounts
 
 
 def risk_weights(counts: ItemCounts, coefficients: Array) -> tuple[Array, Array]:

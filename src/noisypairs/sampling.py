@@ -40,7 +40,7 @@ def sample_pairs(
         raise ValueError(f"n_pairs={n_pairs!r}: expected a positive whole number")
     rng = np.random.default_rng(random_state)
     if same_share is None:
-        left, right = _uniform(len(classes), n_pairs, rng)
+        left, right = random_pairs(len(classes), n_pairs, rng)
     elif 0.0 <= same_share <= 1.0:
         n_same = round(same_share * n_pairs)
         left, right = _separate(classes, n_same, n_pairs - n_same, rng)
@@ -52,7 +52,15 @@ def sample_pairs(
     return Pairs(left, right, answers, n_items=len(classes))
 
 
-def _uniform(n_items: int, n_pairs: int, rng: np.random.Generator) -> tuple[Positions, Positions]:
+def random_pairs(
+    n_items: int, n_pairs: int, rng: np.random.Generator
+) -> tuple[Positions, Positions]:
+    """Draw pairs of distinct items uniformly, with replacement; shape (n_pairs,) each.
+
+    >>> left, right = random_pairs(2, 3, np.random.default_rng(0))
+    >>> left + right
+    array([1, 1, 1])
+    """
     left = rng.integers(n_items, size=n_pairs)
     right = rng.integers(n_items - 1, size=n_pairs)
     return left, right + (right >= left)

@@ -83,3 +83,10 @@ def test_zero_rates_are_clean_pairs(kind):
     )
     assert_same_model(zero, clean, X, atol=0)
     assert clean.score(X, y) > 0.97
+
+
+@every
+def test_labels_of_one_class_only(kind):
+    X, _, pairs = problem()
+    with pytest.raises(ValueError, match="1 class"):
+        build(kind).fit(X, pairs.with_labels({0: "yes"}))

@@ -64,13 +64,6 @@ def test_text_features(kind):
         build(kind).fit(np.array([["red", "blue"]] * len(X)), pairs)
 
 
-@every
-def test_labels_of_one_class_only(kind):
-    X, _, pairs = problem()
-    with pytest.raises(ValueError, match="1 class"):
-        build(kind).fit(X, pairs.with_labels({0: "yes"}))
-
-
 @every_with("noise")
 def test_unknown_noise(kind):
     X, _, pairs = problem()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from noisypairs import CleanPairs, PairingNoise
+from noisypairs import CleanPairs, ComposedNoise, LabelingNoise, PairingNoise
 from noisypairs.noise.model import MARGIN
 
 
@@ -40,3 +40,22 @@ def test_classes_are_exchangeable():
 def test_rates_outside_the_unit_interval(rate):
     with pytest.raises(ValueError, match=r"similar_flip=.* expected a number in \[0, 1\)"):
         PairingNoise(rate, 0.0)
+
+
+# ---------------------------------------------------------------- after another noise
+
+
+def test_labels_are_reported_before_they_are_compared():
+    with pytest.raises(TypeError, match="cannot come second"):
+        PairingNoise(0.1, 0.1).then(LabelingNoise(0.1, 0.1))
+    with pytest.raises(TypeError, match="cannot come second"):
+        ComposedNoise(PairingNoise(0.1, 0.1), LabelingNoise(0.1, 0.1))
+
+
+def test_permuted_composition_keeps_both_noises():
+    noise = LabelingNoise(0.1, 0.3, per="item").then(PairingNoise(0.05, 0.1))
+    found = noise.permuted([1, 0])
+    assert found.second == noise.second
+    assert found.first.per == "item"
+    swapped = noise.same_probability()[::-1, ::-1]
+    assert_allclose(found.same_probability(), swapped, rtol=0, atol=1e-15)

@@ -25,6 +25,7 @@ from noisypairs import (
     theory,
 )
 from noisypairs.noise import printed
+from noisypairs.pairs import ItemCounts
 from tests import enumeration as brute
 from tests.theory.test_bounds import tail_of_one_classifier
 
@@ -117,7 +118,7 @@ def test_slip_7_weights_of_the_surrogate():
     same = brute.table(brute.pairing_outcomes(2, 0.1, 0.3), 2)[0]
     says_same = np.array([0.5, 0.5]) @ same @ np.array([1 - prior, prior])  # at η(x) = ½
     weight = algebra.alpha(S, prior)
-    counts = reduction.ItemCounts(np.array([says_same]), np.array([1 - says_same]))
+    counts = ItemCounts(np.array([says_same]), np.array([1 - says_same]))
     _, label, ours = reduction.weighted_rows(counts, weight)
     assert label.tolist() == [1, 0]
     assert ours[0] == pytest.approx(ours[1], abs=1e-12)

@@ -21,7 +21,6 @@ from noisypairs import (
     datasets,
     sample_pairs,
 )
-from noisypairs.reduction import item_counts, neighbour_sums
 
 ibis = pytest.importorskip("ibis", reason="pair tables need the app extra")
 pytest.importorskip("duckdb", reason="pair tables need the app extra")
@@ -29,7 +28,7 @@ pa = pytest.importorskip("pyarrow", reason="pair tables need the app extra")
 import pyarrow.parquet as pq  # noqa: E402
 
 from noisypairs.tables import ChangedTable, PairTable, UnreadableTable, spark_engine  # noqa: E402
-from noisypairs.tables.engine import forgiving  # noqa: E402
+from noisypairs.tables.engine import without_engine_warnings  # noqa: E402
 
 NOISE = PairingNoise(0.2, 0.1)
 ENGINES = ["duckdb", "spark"]
@@ -109,7 +108,7 @@ def learning(tmp_path_factory):
 
 
 def rows_of(pairs):
-    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight
+    weight = pairs.weights
     return sorted(zip(pairs.left, pairs.right, pairs.same, weight, strict=True))
 
 
@@ -120,7 +119,7 @@ def test_counts_equal_those_of_pairs(written, engine):
     folder, pairs = written
     table = PairTable.from_parquet(folder, n_items=30, engine=engine)
     assert table.n_pairs == pairs.n_pairs
-    expected, found = item_counts(pairs), item_counts(table)
+    expected, found = pairs.item_counts(), table.item_counts()
     np.testing.assert_allclose(found.same, expected.same, rtol=1e-12)
     np.testing.assert_allclose(found.different, expected.different, rtol=1e-12)
 
@@ -145,7 +144,7 @@ def test_neighbour_sums_equal_a_loop(written, engine):
             expected[int(same), i] += w * values[j]
             expected[int(same), j] += w * values[i]
     for source in (pairs, PairTable.from_parquet(folder, n_items=30, engine=engine)):
-        same, different = neighbour_sums(source, values)
+        same, different = source.neighbour_sums(values)
         np.testing.assert_allclose(same, expected[1], atol=1e-10)
         np.testing.assert_allclose(different, expected[0], atol=1e-10)
 
@@ -177,7 +176,7 @@ def test_subgraph_of_items_equals_that_of_pairs(written, engine):
     assert rows_of(table[rows].to_pairs()) == rows_of(pairs[rows])
     again = np.arange(20)[::-2]
     assert rows_of(table[rows][again].to_pairs()) == rows_of(pairs[rows][again])
-    np.testing.assert_allclose(item_counts(table[rows]).same, item_counts(pairs[rows]).same)
+    np.testing.assert_allclose(table[rows].item_counts().same, pairs[rows].item_counts().same)
 
 
 def test_text_ids_and_words_are_mapped_in_the_engine(tmp_path, engine):
@@ -403,7 +402,7 @@ def test_a_damaged_row_group_is_named(tmp_path):
     damaged[start : start + 5000] = b"\xff" * 5000
     path.write_bytes(bytes(damaged))
     with pytest.raises(UnreadableTable, match=r"pairs\.parquet cannot be read"):
-        item_counts(PairTable.from_parquet(path, n_items=10**6))
+        PairTable.from_parquet(path, n_items=10**6).item_counts()
 
 
 def test_a_file_that_is_no_parquet_is_named(tmp_path):
@@ -458,7 +457,7 @@ def test_refused_input_leaves_no_half_fitted_model(written):
 
 
 def test_only_remarks_of_the_engines_are_hushed():
-    with forgiving():
+    with without_engine_warnings():
         warnings.warn_explicit("old name", FutureWarning, "x.py", 1, module="ibis.expr.types")
         with pytest.raises(FutureWarning, match="ours"):
             warnings.warn_explicit("ours", FutureWarning, "x.py", 1, module="mine")

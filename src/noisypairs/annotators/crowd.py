@@ -24,6 +24,7 @@ from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation import Interval, dyadic_mean, wilson
 from noisypairs.inference.graph import PairGraph
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import pair_keys
 
 #: Truth of an answer's pair where it is unknown.
 UNKNOWN = -1
@@ -262,17 +263,12 @@ def truth_from_answers(
     usable = (left >= 0) & (right >= 0) & (left != right)
     if not usable.any():
         raise ValueError("no pair of the gold file is about two items of the pairs: check the ids")
-    known = np.unique(np.stack([_keys(left, right, len(ids)), gold.same])[:, usable], axis=1)
+    known = np.unique(np.stack([pair_keys(left, right, len(ids)), gold.same])[:, usable], axis=1)
     if len(np.unique(known[0])) < known.shape[1]:
         raise ValueError("the gold file calls one pair both same and different: keep one of them")
-    asked = _keys(pairs.left.astype(np.int64), pairs.right.astype(np.int64), len(ids))
+    asked = pair_keys(pairs.left, pairs.right, len(ids))
     at = np.minimum(np.searchsorted(known[0], asked), known.shape[1] - 1)
     return np.where(known[0][at] == asked, known[1][at], UNKNOWN).astype(np.int8)
-
-
-def _keys(left: NDArray[np.int64], right: NDArray[np.int64], n: int) -> NDArray[np.int64]:
-    keys: NDArray[np.int64] = np.minimum(left, right) * n + np.maximum(left, right)
-    return keys
 
 
 def gold_rates(pairs: Pairs, truth: NDArray[np.int8], level: float = 0.95) -> list[GoldRates]:

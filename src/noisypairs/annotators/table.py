@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from scipy.stats import beta
 from sklearn.utils import check_random_state
 
-from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.annotators.classes import (
     InferredClasses,
@@ -175,7 +174,7 @@ def annotator_table(
     if isinstance(random_state, np.random.Generator):
         random_state = int(random_state.integers(2**31))
     random = check_random_state(random_state)
-    pairs = reduction.sampled_answers(whole, joint.PAIRS_FOR_CHOICE)
+    pairs = whole.sample(joint.PAIRS_FOR_CHOICE)
     if pairs.n_pairs < whole.n_pairs:
         found = streamed_counts(whole, pairs, X, n_classes, estimator, random)
         return table_from_counts(*found, level, min_answers)

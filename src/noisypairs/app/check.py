@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from noisypairs import algebra, reduction
+from noisypairs import algebra
 from noisypairs.algebra import Array
 from noisypairs.app.files import Dataset
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
@@ -29,7 +29,7 @@ from noisypairs.estimation import (
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.pointwise import check_signal
 from noisypairs.noise import NoiseModel
-from noisypairs.pairs import Pairs
+from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.audit import Audit
 
 Step = Callable[[str], None]
@@ -144,7 +144,7 @@ def check(
     if n_classes < 2:
         raise ValueError(f"n_classes={n_classes}: expected at least 2 classes")
     step("counting answers")
-    pairs, report = reduction.sampled_answers(dataset.pairs, ENOUGH_PAIRS), dataset.pairs.audit()
+    pairs, report = dataset.pairs.sample(ENOUGH_PAIRS), dataset.pairs.audit()
     plans = _plans(dataset)
     joint = Verdict("joint", "not tried", "no fit was asked for")
     found, beliefs, why = None, None, None
@@ -272,8 +272,8 @@ def _pointwise(
         return tuple(Verdict(name, "not tried", reason) for name in names)
     prior = float(np.clip(found.prior.estimate, 1e-6, 1 - 1e-6))
     outlook: Outlook = "works"
-    pooled = reduction.pooled_answers(pairs)
-    total = pooled.n_pairs if pooled.weight is None else float(pooled.weight.sum())
+    pooled = pairs.pooled_answers()
+    total = pooled.total_weight
     reason = (
         f"the signal |a − b| = {found.signal:.3f} is {found.signal * np.sqrt(2 * total):.0f} times "
         "its own error"
@@ -290,15 +290,15 @@ def _pointwise(
 
 
 def _with_triangles(
-    pairs: Any, report: Audit, beliefs: Array | None
+    pairs: Answers, report: Audit, beliefs: Array | None
 ) -> tuple[Pairs, Audit, Array | None]:
     """Return pairs in memory with their audit and beliefs: of a large table, among some items.
 
     A sample of the pairs would hold next to no triangles.
     """
-    if not hasattr(pairs, "among_some_items"):
-        return pairs, report, beliefs
     some, items = pairs.among_some_items(ENOUGH_PAIRS)
+    if some is pairs:
+        return some, report, beliefs
     return some, some.audit(), None if beliefs is None else beliefs[items]
 
 
@@ -340,7 +340,7 @@ def expected_triangles(
 
 def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
     """Yield what is wrong with the answers, worst first, each with what to do."""
-    pairs = reduction.pooled_answers(dataset.pairs)
+    pairs = dataset.pairs.pooled_answers()
     if report.same_share in (0.0, 1.0):
         only = "same" if report.same_share else "different"
         yield f"every answer is {only!r}: nothing can be learnt before both answers occur"

@@ -33,9 +33,10 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from noisypairs.algebra import Array
+from noisypairs.pairs.answers import MISSING
 
 #: Cells that say nothing, whatever their case, where a column holds text.
-MISSING_WORDS = frozenset({"", "?", "-", "na", "n/a", "nan", "nat", "null", "none", "<na>"})
+MISSING_WORDS = MISSING | {"?", "-"}
 #: Standardised numbers are cut to ± this.
 FAR = 10.0
 #: Levels with a column of their own, at most; columns of hashed words; factors kept of them.

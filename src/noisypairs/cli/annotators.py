@@ -121,7 +121,6 @@ def _judge(
     data: Dataset, gold: Path | None, classes: int | None, seed: int
 ) -> tuple[Crowd, list[str]]:
     """Judge everybody; of a table too large to load all answers count, but a sample is compared."""
-    from noisypairs import reduction
     from noisypairs.annotators import crowd
     from noisypairs.app.encoding import item_encoder
     from noisypairs.app.fit.comparison import noted_warnings
@@ -133,7 +132,7 @@ def _judge(
     X: Any = None
     if data.features is not None:
         X = item_encoder(data.features, seed).fit_transform(data.features)
-    some = reduction.sampled_answers(data.pairs, ENOUGH_PAIRS)
+    some = data.pairs.sample(ENOUGH_PAIRS)
     with noted_warnings() as notes:
         known = {} if gold is None else _gold(data, some, gold)
     labels = known.get("labels")
@@ -173,9 +172,9 @@ def _gold(data: Dataset, pairs: Pairs, path: Path) -> dict[str, Any]:
     """Read known answers where the file has two columns of items, else known classes."""
     from noisypairs.annotators.crowd import truth_from_answers
     from noisypairs.app.files import read_frame, read_labels, read_pairs
-    from noisypairs.app.files.importers.base import has_ends
+    from noisypairs.pairs.columns import couples_of
 
-    if has_ends([str(name) for name in read_frame(path).columns]):
+    if couples_of(read_frame(path).columns):
         gold = read_pairs(path)
         return {"truth": truth_from_answers(pairs, data.ids, gold.pairs, gold.ids)}
     return {"labels": read_labels(path, data.ids, data.columns.id)}

@@ -22,7 +22,7 @@ ADULT_DROPPED = ("fnlwgt", "education-num")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class LabelledItems:
     """Hold n items with d features: ``data`` (n, d), ``target`` (n,) in {0, 1}, d column names."""
 
     data: npt.NDArray[np.float64]
@@ -30,7 +30,7 @@ class Table:
     feature_names: tuple[str, ...]
 
 
-Reader = Callable[[Sequence[bytes]], Table]
+Reader = Callable[[Sequence[bytes]], LabelledItems]
 
 
 def split_rows(content: bytes) -> list[list[str]]:
@@ -59,12 +59,12 @@ def delimited(positive: str, columns: Sequence[str] | None = None) -> Reader:
     (('a', 'b'), [[1.0, 2.0], [3.0, 4.0]], [1, 0])
     """
 
-    def read(contents: Sequence[bytes]) -> Table:
+    def read(contents: Sequence[bytes]) -> LabelledItems:
         (content,) = contents
         rows = split_rows(content)
         names = rows.pop(0)[:-1] if columns is None else columns
         cells = np.array(rows)
-        return Table(
+        return LabelledItems(
             data=cells[:, :-1].astype(np.float64),
             target=(cells[:, -1] == positive).astype(np.int64),
             feature_names=tuple(names),
@@ -86,7 +86,7 @@ def one_hot(values: npt.NDArray[np.str_]) -> tuple[npt.NDArray[np.float64], list
     return matrix, [str(word) for word in words]
 
 
-def read_adult(contents: Sequence[bytes]) -> Table:
+def read_adult(contents: Sequence[bytes]) -> LabelledItems:
     """Read the census files, training rows first, into the 106 columns of the paper.
 
     Four numbers come first (age, capital-gain, capital-loss, hours-per-week), then the eight
@@ -108,4 +108,4 @@ def read_adult(contents: Sequence[bytes]) -> Table:
             blocks.append(block)
             names.extend(f"{name}={word}" for word in words)
     above = np.char.rstrip(column["income"], ".") == ">50K"
-    return Table(np.hstack(blocks), above.astype(np.int64), tuple(names))
+    return LabelledItems(np.hstack(blocks), above.astype(np.int64), tuple(names))

@@ -20,8 +20,9 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from noisypairs.datasets.formats import Table
+from noisypairs.datasets.formats import LabelledItems
 from noisypairs.datasets.registry import SCIKIT_LEARN, Copy, Entry
+from noisypairs.datasets.writing import write_whole
 
 logger = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ class TableNotFound(ValueError):
 class Found:
     """A table that passed its checks, with where it came from and the digests of its files."""
 
-    table: Table
+    table: LabelledItems
     source: str
     sha256: dict[str, str]
 
@@ -119,7 +120,7 @@ def check_digests(name: str, copy: Copy, found: Mapping[str, str], where: str) -
             )
 
 
-def check_table(name: str, copy: Copy, table: Table, where: str) -> None:
+def check_table(name: str, copy: Copy, table: LabelledItems, where: str) -> None:
     """Refuse a table whose shape or share of the positive class is not the stated one."""
     if table.data.shape != copy.shape:
         raise TableMismatch(
@@ -144,7 +145,7 @@ def from_scikit_learn(entry: Entry) -> Found:
     digests = {path: values_sha256(bunch.data, bunch.target)}
     check_digests(entry.name, entry.origin, digests, SCIKIT_LEARN)
     names = tuple(str(name) for name in bunch.feature_names)
-    table = Table(np.asarray(bunch.data), (bunch.target == 0).astype(np.int64), names)
+    table = LabelledItems(np.asarray(bunch.data), (bunch.target == 0).astype(np.int64), names)
     check_table(entry.name, entry.origin, table, SCIKIT_LEARN)
     return Found(table, SCIKIT_LEARN, digests)
 
@@ -204,20 +205,9 @@ def not_found_message(entry: Entry, done: subprocess.CompletedProcess[str]) -> s
 
 
 def keep(place: Path, content: bytes) -> None:
-    """Write a file into the cache whole or not at all; a cache that refuses is only logged.
-
-    The content goes to a temporary file beside its place, which then takes the name in one step:
-    a reader, or a second process, never sees half a file.
-    """
+    """Write a file into the cache whole or not at all; a cache that refuses is only logged."""
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=place.parent, prefix=place.name)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-            os.replace(temporary, place)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        write_whole(place, content)
     except OSError as error:
         logger.warning("the table was loaded but not cached at %s: %s", place, error)

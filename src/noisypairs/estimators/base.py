@@ -17,7 +17,7 @@ from noisypairs import metrics
 from noisypairs.algebra import Array
 from noisypairs.errors import ClassNamesWarning
 from noisypairs.noise import NoiseModel
-from noisypairs.pairs import Pairs
+from noisypairs.pairs import Answers, Pairs
 
 Positive = Literal["minority", "majority"] | None
 
@@ -82,9 +82,8 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The latter is the mean of log P(answer | x, x') under the fitted noise: it needs no clean
         label and can be compared across rates, weights and estimators on held-out items.
         """
-        if hasattr(y, "without_self_pairs"):
-            y = _in_memory(y)
-            return metrics.pair_log_likelihood(y, self.predict_proba(X), self.noise_)
+        if isinstance(y, Answers):
+            return metrics.pair_log_likelihood(y.to_pairs(), self.predict_proba(X), self.noise_)
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
     #: Learners that only count, sample or stream pairs leave a `PairTable` where it is; the others
@@ -93,14 +92,14 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs]:
         """Return X and pairs after checking that they belong together and hold something."""
-        if not hasattr(pairs, "without_self_pairs"):
+        if not isinstance(pairs, Answers):
             raise TypeError(
                 f"{type(self).__name__} learns from noisypairs.Pairs, got "
                 f"{type(pairs).__name__}: build them with Pairs(left, right, same, "
                 "n_items=len(X)), Pairs.from_frame or Pairs.from_tuples"
             )
         if not self._counts_in_place:
-            pairs = _in_memory(pairs)
+            pairs = pairs.to_pairs()
         X = X if hasattr(X, "shape") else np.asarray(X)
         if _num_samples(X) != pairs.n_items:
             raise ValueError(
@@ -173,14 +172,9 @@ def warn_names(n_classes: int) -> None:
     )
 
 
-def _in_memory(pairs: Any) -> Any:
-    """Load the pairs of a `PairTable`; anything else is what it is."""
-    return pairs.to_pairs() if hasattr(pairs, "to_pairs") else pairs
-
-
 def _ends(pairs: Pairs | ArrayLike, n_items: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    pairs = _in_memory(pairs)
-    if isinstance(pairs, Pairs):
+    if isinstance(pairs, Answers):
+        pairs = pairs.to_pairs()
         if pairs.n_items != n_items:
             raise ValueError(f"X has {n_items} rows, but the pairs are about {pairs.n_items} items")
         return pairs.left, pairs.right

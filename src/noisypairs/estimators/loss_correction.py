@@ -84,7 +84,7 @@ class LossCorrectionClassifier(PointwiseClassifier):
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
         X, pairs = self._check_training(X, pairs)
         inner = self._inner_estimator(X)
-        counts = reduction.item_counts(pairs)
+        counts = pairs.item_counts()
         held_out = self._held_out_share(inner, X, pairs)
         noise = self._chosen_noise(held_out)
         priors = self._candidate_priors(pairs, noise, held_out)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from noisypairs import algebra, model_selection, reduction
+from noisypairs import algebra, model_selection
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimation import PriorEstimate, estimate_prior
@@ -89,7 +89,7 @@ class PointwiseClassifier(PairClassifier):
         @cache
         def held_out() -> model_selection.HeldOutShare:
             found = cross_fit()
-            some = reduction.sampled_answers(found.pairs, model_selection.MOST_PAIRS)
+            some = found.pairs.sample(model_selection.MOST_PAIRS)
             return replace(found, pairs=some)
 
         return held_out
@@ -105,7 +105,7 @@ class PointwiseClassifier(PairClassifier):
         if isinstance(self.prior, str):
             if self.prior != "estimate":
                 raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
-            found = estimate_prior(reduction.pooled_answers(pairs), noise)
+            found = estimate_prior(pairs.pooled_answers(), noise)
             self.prior_estimate_ = found
             # Estimated rates cannot test the share of "same"; left-out answers can.
             if self.noise != "estimate" or held_out().strength < CLEAR:
@@ -151,8 +151,8 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when the randomness of the answers hides a − b, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
-    pairs = reduction.pooled_answers(pairs)
-    total = pairs.n_pairs if pairs.weight is None else float(pairs.weight.sum())
+    pairs = pairs.pooled_answers()
+    total = pairs.total_weight
     strength = abs(difference) * np.sqrt(2.0 * total)
     if strength >= WEAK:
         return

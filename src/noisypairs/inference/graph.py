@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.linalg import eigsh
 
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import pair_keys
 
 FloatArray = NDArray[np.float64]
 RandomSource = int | np.random.Generator | np.random.RandomState | None
@@ -77,7 +78,7 @@ class PairGraph:
         low, high = np.minimum(first, second), np.maximum(first, second)
         n_items = int(high.max(initial=-1)) + 1 if n_items is None else n_items
 
-        key = low.astype(np.int64) * n_items + high
+        key = pair_keys(first, second, n_items)
         order = np.argsort(key, kind="stable")
         order = order[(low != high)[order]]
         new_edge = np.diff(key[order], prepend=-1) != 0

@@ -3,11 +3,18 @@
 A family is a model with a name, by which learners find it: see `families` and `NoiseModel`.
 """
 
-from noisypairs.noise.composed import ComposedNoise
 from noisypairs.noise.labeling import LabelingNoise
-from noisypairs.noise.matrix import MatrixNoise
-from noisypairs.noise.model import Fit, NoiseModel, RandomState, families, family, fixed, models
-from noisypairs.noise.pairing import CleanPairs, PairingNoise
+from noisypairs.noise.model import (
+    Fit,
+    MatrixNoise,
+    NoiseModel,
+    RandomState,
+    families,
+    family,
+    fixed,
+    models,
+)
+from noisypairs.noise.pairing import CleanPairs, ComposedNoise, PairingNoise
 
 __all__ = [
     "CleanPairs",

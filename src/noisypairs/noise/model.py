@@ -1,4 +1,4 @@
-"""What a noise model is, and the registry that finds models by the name of their family.
+"""What a noise model is, the model of any S, and the registry of models by their family's name.
 
 ``S[y, y'] = P("same" | classes y, y')`` is all that inference needs, so a new noise model is one
 class: a new way to fill one matrix and, if it has a family name, to fit it to counted answers. All
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -21,8 +21,7 @@ from noisypairs.algebra import Array, Formula
 from noisypairs.errors import NotIdentifiable, did_you_mean
 
 if TYPE_CHECKING:
-    from noisypairs.noise.composed import ComposedNoise
-    from noisypairs.noise.pairing import PairingNoise
+    from noisypairs.noise.pairing import ComposedNoise
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -93,8 +92,6 @@ class NoiseModel(ABC):
 
         By default the model itself if that leaves S unchanged, and a `MatrixNoise` otherwise.
         """
-        from noisypairs.noise.matrix import MatrixNoise  # a subclass of this class
-
         order = np.asarray(order, dtype=np.intp)
         S = self.same_probability(len(order))
         permuted = S[np.ix_(order, order)]
@@ -169,11 +166,13 @@ class NoiseModel(ABC):
         """Return the threshold of Lemma 2 as printed: right, except for labeling noise."""
         return algebra.threshold(self.same_probability(), prior)
 
-    def then(self, second: PairingNoise) -> ComposedNoise:
+    def then(self, second: NoiseModel) -> ComposedNoise:
         """Return the noise of this one followed by pairing noise on its answers."""
-        from noisypairs.noise.composed import ComposedNoise  # a subclass of this class
+        return second.after(self)
 
-        return ComposedNoise(self, second)
+    def after(self, first: NoiseModel) -> ComposedNoise:  # noqa: ARG002 -- only pairing noise can
+        """Return this noise on the answers of another one, where that has a meaning."""
+        raise cannot_come_second(self)
 
 
 #: From counts of "same" and of "different" by class, (K, K) each, to a noise model: the M-step.
@@ -225,6 +224,14 @@ def family(name: str, needs: Ability = "fit", also: Iterable[str] = ()) -> type[
     raise ValueError(f"noise_model={name!r}: {reason}{did_you_mean(str(name), [*able, *also])}")
 
 
+def cannot_come_second(noise: object) -> TypeError:
+    """Return the error for a noise that cannot work on the answers of another one."""
+    return TypeError(
+        f"{type(noise).__name__} cannot come second: labels are reported before they are compared, "
+        "so only pairing noise can follow another noise"
+    )
+
+
 def check_rates(**rates: float) -> None:
     """Raise an error unless all rates lie in [0, 1) and their sum is below one.
 
@@ -263,3 +270,39 @@ def _rounded(value: object) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_rounded, value))})"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class MatrixNoise(NoiseModel, family="free", auto=True):
+    """Any symmetric S, given whole, for when no simpler model fits the answers.
+
+    >>> MatrixNoise([[0.9, 0.3], [0.3, 0.6]]).same_probability()
+    array([[0.9, 0.3],
+           [0.3, 0.6]])
+    """
+
+    same: tuple[tuple[float, ...], ...]
+
+    def __post_init__(self) -> None:
+        S = algebra.noise_matrix(self.same)
+        object.__setattr__(self, "same", tuple(tuple(map(float, row)) for row in S))
+
+    def same_probability(self, n_classes: int = 2) -> Array:
+        """Return S as it was given."""
+        if len(self.same) != n_classes:
+            raise ValueError(f"S is given for {len(self.same)} classes, but {n_classes} are needed")
+        return np.array(self.same)
+
+    @classmethod
+    def fit(cls, same_counts: Array, different_counts: Array) -> MatrixNoise:
+        """Fit every entry of the symmetric S by its own share of "same" answers.
+
+        >>> same = np.array([[90.0, 20.0], [20.0, 60.0]])
+        >>> MatrixNoise.fit(same, np.array([[10.0, 80.0], [80.0, 40.0]]))
+        MatrixNoise(same=((0.89..., 0.2), (0.2, 0.61...)))
+        """
+        prior = np.where(np.eye(len(same_counts), dtype=bool), 1.0 - PSEUDO_RATE, PSEUDO_RATE)
+        total = same_counts + different_counts + PSEUDO_ANSWERS
+        S = (same_counts + PSEUDO_ANSWERS * prior) / total
+        S = np.clip((S + S.T) / 2, MARGIN, 1 - MARGIN)
+        return MatrixNoise(tuple(map(tuple, S.tolist())))

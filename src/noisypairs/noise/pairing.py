@@ -1,10 +1,11 @@
-"""Pairing noise: the annotator errs on the pair, whatever its two classes."""
+"""Pairing noise: the annotator errs on the pair, alone or after another noise."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
@@ -13,6 +14,8 @@ from noisypairs.noise.model import (
     PSEUDO_ANSWERS,
     PSEUDO_RATE,
     NoiseModel,
+    RandomState,
+    cannot_come_second,
     check_rates,
 )
 
@@ -63,6 +66,10 @@ class PairingNoise(NoiseModel, family="pairing", auto=True):
         """Return 2, whatever the number of classes (for one class S has a single entry)."""
         return min(2, super().n_parameters(n_classes))
 
+    def after(self, first: NoiseModel) -> ComposedNoise:
+        """Return this noise on the answers of another one."""
+        return ComposedNoise(first, self)
+
 
 @dataclass(frozen=True)
 class CleanPairs(PairingNoise):
@@ -74,6 +81,51 @@ class CleanPairs(PairingNoise):
 
     similar_flip: float = field(default=0.0, init=False, repr=False)
     dissimilar_flip: float = field(default=0.0, init=False, repr=False)
+
+
+@dataclass(frozen=True)
+class ComposedNoise(NoiseModel):
+    """One noise, then pairing noise on its answers: S' = (1−ρ_S) S + ρ_D (1−S).
+
+    >>> from noisypairs import LabelingNoise
+    >>> LabelingNoise(0.1, 0.2).then(PairingNoise(0.1, 0.0)).same_probability().round(3)
+    array([[0.612, 0.234],
+           [0.234, 0.738]])
+    """
+
+    first: NoiseModel
+    second: PairingNoise
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.second, PairingNoise):
+            raise cannot_come_second(self.second)
+
+    def same_probability(self, n_classes: int = 2) -> Array:
+        """Return S', shape (K, K)."""
+        return algebra.compose(
+            self.first.same_probability(n_classes),
+            self.second.similar_flip,
+            self.second.dissimilar_flip,
+        )
+
+    def corrupt(
+        self,
+        y: ArrayLike,
+        left: ArrayLike,
+        right: ArrayLike,
+        n_classes: int | None = None,
+        random_state: RandomState = None,
+    ) -> NDArray[np.bool_]:
+        """Draw the first model's answers, then flip them by the rates of the second."""
+        rng = np.random.default_rng(random_state)
+        answers = self.first.corrupt(y, left, right, n_classes, rng)
+        keep = np.where(answers, 1.0 - self.second.similar_flip, self.second.dissimilar_flip)
+        flipped: NDArray[np.bool_] = rng.random(keep.shape) < keep
+        return flipped
+
+    def permuted(self, order: ArrayLike) -> ComposedNoise:
+        """Return the noise with the classes of the first model renumbered."""
+        return ComposedNoise(self.first.permuted(order), self.second)
 
 
 def _rate(wrong: float, right: float) -> float:

@@ -33,11 +33,11 @@ CODINGS: tuple[tuple[str, str], ...] = (
 )
 """(same, different) as `canonical` writes them. All answers of one column must fit one row."""
 
-UNSURE = frozenset(
-    {"", "unsure", "notsure", "unknown", "dontknow", "skip", "skipped", "?", "missing"}
-    | {"na", "n/a", "<na>", "nan", "nat", "none", "null"}
-)
-"""Words, and what missing values look like as text, that stand for "no answer"."""
+MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "nat", "none", "null"})
+"""What a missing value looks like as text, in small letters."""
+
+UNSURE = MISSING | {"unsure", "notsure", "unknown", "dontknow", "skip", "skipped", "?", "missing"}
+"""Words that stand for "no answer"."""
 
 
 class Parsed(NamedTuple):
@@ -106,7 +106,11 @@ def parse(values: ArrayLike, *, unsure: Treatment = "raise", name: str = "same")
     array([ True, False,  True])
     """
     check_treatment(unsure, "unsure")
-    texts, codes = _texts(column(values, name))
+    given = column(values, name)
+    if given.dtype.kind == "b":  # already what it means
+        mapping = {str(said): "same" if said else "different" for said in np.unique(given).tolist()}
+        return Parsed(given.copy(), mapping, np.ones(given.size, dtype=np.bool_))
+    texts, codes = _texts(given)
     tokens = [canonical(text) for text in texts]
     usable_text = np.array([token not in UNSURE for token in tokens], dtype=np.bool_)
     usable = usable_text[codes]
@@ -129,7 +133,7 @@ def parse(values: ArrayLike, *, unsure: Treatment = "raise", name: str = "same")
 
 def _texts(values: NDArray[Any]) -> tuple[list[str], IntArray]:
     """Distinct values as text, and codes; numbers go through a sort, which is faster."""
-    if values.dtype.kind in "biuf":
+    if values.dtype.kind in "iuf":
         distinct, codes = np.unique(values, return_inverse=True)
         return [str(value) for value in distinct.tolist()], codes.astype(np.int64)
     if values.dtype.kind == "S":

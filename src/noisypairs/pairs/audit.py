@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from noisypairs.pairs.counts import answer_weights, pair_ends, pair_keys
+
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.floating[Any]]
@@ -146,7 +148,7 @@ def audit_pairs(
     """
     proper = left != right
     first, second, answer = left[proper], right[proper], same[proper]
-    mass = np.ones(left.size) if weight is None else weight.astype(np.float64)
+    mass = answer_weights(weight, left.size)
     low, high, n_same, n_answers, vote = _distinct(first, second, answer, n_items, mass[proper])
     degree = np.bincount(first, minlength=n_items) + np.bincount(second, minlength=n_items)
     n_components, largest = _components(low, high, n_items)
@@ -177,15 +179,13 @@ def _distinct(
     first: IntArray, second: IntArray, same: BoolArray, n_items: int, weight: FloatArray
 ) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
     """Merge repeats: per unordered pair its ends low < high, "same" count, count, signed weight."""
-    # int64 before multiplying: positions are int32 and their product is not.
-    key = np.minimum(first, second).astype(np.int64) * n_items + np.maximum(first, second)
-    distinct, group = np.unique(key, return_inverse=True)
+    distinct, group = np.unique(pair_keys(first, second, n_items), return_inverse=True)
     size = distinct.size
     n_same = np.bincount(group[same], minlength=size)
     n_answers = np.bincount(group, minlength=size)
     signed = np.where(same, weight, -weight)
     vote = np.bincount(group, weights=signed, minlength=size).astype(np.float64)
-    low, high = np.divmod(distinct, max(n_items, 1))
+    low, high = pair_ends(distinct, n_items)
     return low, high, n_same, n_answers, vote
 
 

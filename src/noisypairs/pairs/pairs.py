@@ -7,39 +7,31 @@ that scikit-learn's own splitters keep training and test items apart.
 from __future__ import annotations
 
 import logging
-import warnings
-from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, fields
-from types import MappingProxyType
-from typing import Any, Literal, Self
+from collections.abc import Iterator
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.pairs import answers
+from noisypairs.pairs.arrays import AnswerArrays
 from noisypairs.pairs.audit import Audit, audit_pairs
-from noisypairs.pairs.columns import (
+from noisypairs.pairs.checks import (
     check_amounts,
-    check_annotators,
     check_couples,
-    check_index,
-    check_labels,
     check_lengths,
     check_n_items,
     check_positions,
-    check_weight,
-    number_items,
-    read_columns,
 )
+from noisypairs.pairs.columns import OPTIONAL, Column, read_columns
+from noisypairs.pairs.counts import Array, ItemCounts, sum_by_item, sum_neighbours
+from noisypairs.pairs.ids import number_items, warn_dropped
+from noisypairs.pairs.protocol import Batch
 
 logger = logging.getLogger(__name__)
 
-IntArray = NDArray[np.integer[Any]]
-Labels = Mapping[int, Hashable]
 
-
-@dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
-class Pairs:
+class Pairs(AnswerArrays):
     """Noisy answers to "are these two the same class?" about items at positions 0 … n_items−1.
 
     Parameters
@@ -67,186 +59,7 @@ class Pairs:
     (array([1], dtype=int32), array([0], dtype=int32))
     """
 
-    left: IntArray
-    right: IntArray
-    same: NDArray[np.bool_]
-    n_items: int
-    annotator: NDArray[np.int32] | None
-    annotator_names: NDArray[Any] | None
-    weight: NDArray[np.float32] | None
-    labels: Labels
-    item_ids: NDArray[Any] | None
-    dropped: Mapping[str, int]
-
-    def __init__(
-        self,
-        left: ArrayLike,
-        right: ArrayLike,
-        same: ArrayLike,
-        n_items: int | None = None,
-        annotator: ArrayLike | None = None,
-        weight: ArrayLike | None = None,
-        labels: Labels | None = None,
-    ) -> None:
-        first, second = check_positions(left, "left"), check_positions(right, "right")
-        answered = answers.parse(same).same
-        size = check_n_items(first, second, n_items)
-        dtype = np.int32 if size <= 2**31 else np.int64
-        check_lengths(first.size, right=second, same=answered)
-        codes, names = check_annotators(annotator, first.size)
-        self._store(
-            left=first.astype(dtype),
-            right=second.astype(dtype),
-            same=answered,
-            n_items=size,
-            annotator=codes,
-            annotator_names=names,
-            weight=check_weight(weight, first.size),
-            labels=check_labels(labels, size),
-            item_ids=None,
-            dropped={},
-        )
-
-    def _store(self, **values: Any) -> Self:
-        """Set every field, arrays and mappings made read-only: the one place that writes."""
-        for field in fields(self):
-            value = values[field.name]
-            if isinstance(value, np.ndarray):
-                value.setflags(write=False)
-            elif isinstance(value, Mapping):
-                value = MappingProxyType(dict(value))
-            object.__setattr__(self, field.name, value)
-        return self
-
-    def _state(self) -> dict[str, Any]:
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    def _replace(self, **changes: Any) -> Pairs:
-        """Return a copy with some fields changed, already valid; unchanged arrays are shared."""
-        return Pairs.__new__(Pairs)._store(**(self._state() | changes))
-
-    @property
-    def n_pairs(self) -> int:
-        """Number of answers, repeats and self pairs included."""
-        return int(self.left.size)
-
-    @property
-    def shape(self) -> tuple[int]:
-        """(n_items,): beside X, pairs have one entry per item."""
-        return (self.n_items,)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held by all arrays."""
-        return sum(v.nbytes for v in self._state().values() if isinstance(v, np.ndarray))
-
-    def __len__(self) -> int:
-        return self.n_items
-
-    def __repr__(self) -> str:
-        n_same = int(np.count_nonzero(self.same))
-        parts = [f"n_items={self.n_items}", f"n_pairs={self.n_pairs}"]
-        parts += [f"same={n_same}", f"different={self.n_pairs - n_same}"]
-        if self.annotator_names is not None:
-            parts.append(f"annotators={self.annotator_names.size}")
-        if self.weight is not None:
-            parts.append(f"weight={float(self.weight.sum()):g}")
-        if self.labels:
-            parts.append(f"labels={len(self.labels)}")
-        return f"Pairs({', '.join(parts)})"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Pairs):
-            return NotImplemented
-
-        def columns(of: Pairs) -> tuple[Any, ...]:
-            who = None if of.annotator_names is None else of.annotator_names[of.annotator]
-            return of.left, of.right, of.same, of.weight, who, of.item_ids
-
-        alike = all(map(np.array_equal, columns(self), columns(other)))
-        return alike and self.n_items == other.n_items and self.labels == other.labels
-
-    def __copy__(self) -> Self:
-        return self  # nothing in here can change
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
-
-    def __getstate__(self) -> dict[str, Any]:
-        return self._state() | {"labels": dict(self.labels), "dropped": dict(self.dropped)}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._store(**state)  # numpy forgets that arrays were read-only
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.object_]:
-        """Return the class of each item as far as an array can tell: nobody knows, so all None.
-
-        scikit-learn asks for this array to find out the kind of target; "unknown" makes it choose a
-        plain KFold for `cv=5`, which is the right split here.
-        """
-        if dtype is not None and np.dtype(dtype) != np.dtype(object):
-            raise TypeError(f"Pairs are no array of {dtype}: use .left, .right and .same")
-        return np.full(self.n_items, None, dtype=object)
-
-    def __getitem__(self, rows: Any) -> Pairs:
-        """Return the sub-graph on the items `rows`, renumbered in the order given.
-
-        Positions, boolean mask or slice; also `pairs[rows, ...]`. Pairs with an end outside are
-        left out. Annotator codes keep their meaning.
-        """
-        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
-            rows = rows[0]
-        kept = check_index(rows, self.n_items, "items")
-        moved = np.full(self.n_items, -1, dtype=np.int64)
-        moved[kept] = np.arange(kept.size)
-        if np.count_nonzero(moved >= 0) != kept.size:
-            raise ValueError(
-                f"{kept.size} rows name only {np.unique(kept).size} different items: an item can "
-                f"stand in a sub-graph once; to count pairs more often use reweighted(...)"
-            )
-        left, right = moved[self.left], moved[self.right]
-        inside = (left >= 0) & (right >= 0)
-        return self._replace(
-            **self._of_pairs(inside),
-            left=left[inside].astype(self.left.dtype),
-            right=right[inside].astype(self.left.dtype),
-            n_items=int(kept.size),
-            labels={int(moved[k]): name for k, name in self.labels.items() if moved[k] >= 0},
-            item_ids=None if self.item_ids is None else self.item_ids[kept],
-            dropped={},
-        )
-
-    def _of_pairs(self, which: Any) -> dict[str, Any]:
-        """Fields that belong to pairs and do not name items, at `which` pairs."""
-        return {
-            "same": self.same[which],
-            "annotator": None if self.annotator is None else self.annotator[which],
-            "weight": None if self.weight is None else self.weight[which],
-        }
-
-    def select(self, which: ArrayLike | slice) -> Pairs:
-        """Keep all items but only these pairs: mask, positions (repeats allowed) or slice.
-
-        >>> Pairs([0, 1], [1, 2], [1, 0]).select([True, False])
-        Pairs(n_items=3, n_pairs=1, same=1, different=0)
-        """
-        chosen = check_index(which, self.n_pairs, "pairs")
-        return self._replace(
-            **self._of_pairs(chosen), left=self.left[chosen], right=self.right[chosen], dropped={}
-        )
-
-    def without_self_pairs(self) -> Pairs:
-        """Leave out pairs of an item with itself; the same object if there are none."""
-        proper = self.left != self.right
-        return self if proper.all() else self.select(proper)
-
-    def reweighted(self, weight: ArrayLike | None) -> Pairs:
-        """Return the same pairs with other weights, shape (n_pairs,); None removes them."""
-        return self._replace(weight=check_weight(weight, self.n_pairs))
-
-    def with_labels(self, labels: Labels | None) -> Pairs:
-        """Return the same pairs with these known classes, {item position: class}, and no others."""
-        return self._replace(labels=check_labels(labels, self.n_items))
+    __slots__ = ()
 
     def audit(self) -> Audit:
         """Report repeats, contradictions, isolated items, components, degrees and triangles.
@@ -263,6 +76,66 @@ class Pairs:
             weight=self.weight,
             **self.dropped,
         )
+
+    # --- what a `PairTable` answers too, see `protocol.Answers` ------------------------------
+
+    def to_pairs(self) -> Pairs:
+        """Return these pairs: they are in memory."""
+        return self
+
+    def sample(self, n_pairs: int) -> Pairs:  # noqa: ARG002 -- a table needs it
+        """Return these pairs: only a `PairTable` of more than ``n_pairs`` is sampled."""
+        return self
+
+    def among_some_items(
+        self,
+        n_pairs: int,  # noqa: ARG002 -- a table needs it
+    ) -> tuple[Pairs, NDArray[np.int64]]:
+        """Return these pairs and all items: only a `PairTable` is cut down to ``n_pairs``."""
+        return self, np.arange(self.n_items)
+
+    def pooled_answers(self) -> Pairs:
+        """Return these pairs without self pairs: only a `PairTable` is added up."""
+        return self.without_self_pairs()
+
+    def batches(self, size: int = 1_000_000) -> Iterator[Batch]:
+        """Stream all answers, in their order, in batches of at most ``size``."""
+        for start in range(0, self.n_pairs, size):
+            rows = slice(start, start + size)
+            yield Batch(left=self.left[rows], right=self.right[rows], **self._of_pairs(rows))
+
+    def _proper_weights(self) -> Array:
+        """Weights with zero for self pairs, which count nowhere below."""
+        return np.where(self.left == self.right, 0.0, self.weights)
+
+    def item_counts(self) -> ItemCounts:
+        """Count the occurrences of every item by weight; self pairs do not count.
+
+        >>> Pairs([0, 0], [1, 2], [True, False]).item_counts()
+        ItemCounts(same=array([1., 1., 0.]), different=array([1., 0., 1.]))
+        """
+        weight = self._proper_weights()
+        same = sum_by_item(self.left, self.right, weight * self.same, self.n_items)
+        return ItemCounts(same, sum_by_item(self.left, self.right, weight, self.n_items) - same)
+
+    def degrees(self) -> NDArray[np.int64]:
+        """Return the number of answers about each item, self pairs aside, shape (n_items,)."""
+        proper = (self.left != self.right).astype(float)
+        return sum_by_item(self.left, self.right, proper, self.n_items).astype(np.int64)
+
+    def neighbour_sums(self, values: ArrayLike) -> tuple[Array, Array]:
+        """Return Σ_j w·values[j] over "same" and over "different" answers, (n_items, k) each.
+
+        ``values`` is (n_items, k); self pairs do not count. Indicators of folds as values count
+        the answers of each item by the fold of the other one.
+
+        >>> pairs = Pairs([0, 0], [1, 2], [True, False])
+        >>> pairs.neighbour_sums(np.array([[1.0], [2.0], [4.0]]))[0].ravel()
+        array([2., 1., 0.])
+        """
+        return sum_neighbours(self.left, self.right, self.same, self._proper_weights(), values)
+
+    # --- other forms that answers come in ---------------------------------------------------
 
     @classmethod
     def from_frame(
@@ -296,23 +169,55 @@ class Pairs:
         column = f"column {table['same'].name!r}"
         answered = answers.parse(table["same"].values, unsure=unsure, name=column)
         logger.info("%s read as %s", column, answered.mapping)
-        table = {role: c._replace(values=c.values[answered.usable]) for role, c in table.items()}
-        first, second, ids = number_items(table["left"], table["right"], items, unknown)
-        known = (first >= 0) & (second >= 0)
-        n_dropped = answered.usable.size - known.size, int(np.count_nonzero(~known))
-        if any(n_dropped):
-            warnings.warn(
-                "{} missing or unsure answers and {} pairs with unknown items were dropped "
-                "from {} rows".format(*n_dropped, answered.usable.size),
-                UserWarning,
-                stacklevel=2,
-            )
-        who, weights = (
-            table[k].values[known] if k in table else None for k in ("annotator", "weight")
+        who, weights = (table[role].values if role in table else None for role in OPTIONAL)
+        pairs = cls.from_ids(
+            table["left"], table["right"], answered, who, weights, items=items, unknown=unknown
         )
-        size = None if ids is None else len(ids)
-        pairs = cls(first[known], second[known], answered.same[known], size, who, weights)
-        dropped = dict(zip(("unsure", "unknown"), n_dropped, strict=True))
+        warn_dropped(pairs.dropped, answered.usable.size, stacklevel=2)
+        return pairs
+
+    @classmethod
+    def from_ids(
+        cls,
+        left: ArrayLike | Column,
+        right: ArrayLike | Column,
+        same: ArrayLike | answers.Parsed,
+        annotator: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        items: ArrayLike | None = None,
+        unknown: answers.Treatment = "raise",
+    ) -> Pairs:
+        """Take answers about items named by ids; see `from_frame` for what ``items`` does.
+
+        ``dropped`` counts the answers that were unsure (where ``same`` was parsed already) and
+        those left out for an unknown id, with `unknown="drop"`.
+
+        >>> Pairs.from_ids(["p", "q"], ["q", "r"], [True, False], items=["r", "q", "p"]).left
+        array([2, 1], dtype=int32)
+        """
+        parsed = same if isinstance(same, answers.Parsed) else answers.parse(same)
+        who = None if annotator is None else answers.column(annotator, "annotator")
+        amount = None if weight is None else answers.column(weight, "weight")
+        ends = [
+            end if isinstance(end, Column) else Column(name, answers.column(end, name))
+            for name, end in (("left", left), ("right", right))
+        ]
+        sizes = {"right": ends[1].values, "same": parsed.usable}
+        check_lengths(ends[0].values.size, **sizes, annotator=who, weight=amount)
+        ends = [end._replace(values=end.values[parsed.usable]) for end in ends]
+        first, second, ids = number_items(ends[0], ends[1], items, unknown)
+        known = (first >= 0) & (second >= 0)
+        rows = np.flatnonzero(parsed.usable)[known]
+        pairs = cls(
+            first[known],
+            second[known],
+            parsed.same[known],
+            None if ids is None else len(ids),
+            None if who is None else who[rows],
+            None if amount is None else amount[rows],
+        )
+        n_unsure = parsed.usable.size - known.size
+        dropped = {"unsure": n_unsure, "unknown": int(np.count_nonzero(~known))}
         return pairs._replace(item_ids=ids, dropped=dropped)
 
     @classmethod

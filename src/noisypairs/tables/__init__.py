@@ -4,7 +4,8 @@
 (`spark_engine`) and every other back end of Ibis run the same expressions.
 """
 
-from noisypairs.tables.batch import AnnotatorCounts, Batch
+from noisypairs.pairs import Batch
+from noisypairs.tables.batch import AnnotatorCounts
 from noisypairs.tables.engine import (
     ChangedTable,
     UnreadableTable,

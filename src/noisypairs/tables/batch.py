@@ -1,4 +1,4 @@
-"""What streams out of a pair table, and its counts: flat arrays by answer or annotator."""
+"""Arrow batches of a pair table as flat arrays, and its counts by annotator."""
 
 from __future__ import annotations
 
@@ -8,17 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.pairs.columns import clean_ids
-
-
-class Batch(NamedTuple):
-    """Some answers as flat arrays of one length; annotator (codes) and weight may be None."""
-
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    same: NDArray[np.bool_]
-    annotator: NDArray[np.int32] | None
-    weight: Array | None
+from noisypairs.pairs import Batch
+from noisypairs.pairs.ids import clean_ids
 
 
 class AnnotatorCounts(NamedTuple):
@@ -37,9 +28,9 @@ def read_batch(rows: Any, codes: dict[Any, int] | None) -> Batch:
     names = rows.schema.names
     who = None
     if codes is not None:
-        told = rows.column("annotator").dictionary_encode()
-        distinct = clean_ids(told.dictionary.to_pylist(), "annotator")
+        given = rows.column("annotator").dictionary_encode()
+        distinct = clean_ids(given.dictionary.to_pylist(), "annotator")
         own = np.array([codes[name] for name in distinct], dtype=np.int32)
-        who = own[told.indices.to_numpy()]
+        who = own[given.indices.to_numpy()]
     weight = rows.column("weight").to_numpy().astype(float) if "weight" in names else None
     return Batch(left, right, same, who, weight)

@@ -1,7 +1,7 @@
 """Where pair tables are read: an embedded DuckDB, a local or remote Spark, any Ibis back end.
 
 Nothing here knows what a pair is. Engines are opened, expressions are streamed as Arrow batches,
-and whatever an engine says about broken files becomes one sentence that names the file.
+and an engine's error about a broken file becomes one sentence that names the file.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from noisypairs.errors import MissingExtra
 
 #: The address Spark listens on: this machine alone.
 LOOPBACK = "127.0.0.1"
-#: Modules whose remarks on old names are none of a user's business.
+#: Modules whose deprecation warnings a user can do nothing about.
 ENGINES = r"(ibis|duckdb|_duckdb|pyspark|py4j|sqlglot|noisypairs\.tables)(\.|$)"
 
 
@@ -64,8 +64,8 @@ def duckdb_engine(
 def spark_engine(session: Any = None, cores: int = 2) -> Any:
     """Open Ibis on a Spark session: the one given (a cluster's), or a local one bound to loopback.
 
-    The local session listens on 127.0.0.1 only, shows no web page, and keeps few partitions: it is
-    there to try on a laptop what will run on a cluster.
+    The local session listens on 127.0.0.1 only, shows no web page and keeps few partitions: use it
+    to try on a laptop what will run on a cluster.
     """
     sql = _optional("pyspark.sql", "spark", "Reading pairs with Spark")
     ibis = load_ibis()
@@ -99,27 +99,27 @@ def read_with_spark(engine: Any, kind: str, paths: tuple[str, ...]) -> Any:
 
 
 @contextmanager
-def forgiving() -> Iterator[None]:
-    """Ignore what Ibis and its back ends say about each other's old names inside the block.
+def without_engine_warnings() -> Iterator[None]:
+    """Ignore deprecation warnings of Ibis and its back ends about each other inside the block.
 
-    Only their words, and those they put in our mouth: a warning about anybody else's code stays.
+    Only of these modules, and of ours that call them: warnings about any other code stay.
     """
     with warnings.catch_warnings():
         for kind in (DeprecationWarning, FutureWarning):
             warnings.filterwarnings("ignore", category=kind, module=ENGINES)
-        warnings.simplefilter("ignore", ResourceWarning)  # Spark's sockets, closed when it likes
+        warnings.simplefilter("ignore", ResourceWarning)  # Spark closes its sockets late
         yield
 
 
 def fetch(expression: Any) -> Any:
     """Evaluate an Ibis expression of modest size and return it as an Arrow table."""
-    with forgiving():
+    with without_engine_warnings():
         return expression.to_pyarrow()
 
 
 def stream(expression: Any, size: int) -> Iterator[Any]:
     """Yield the rows of an Ibis table as Arrow record batches of at most ``size`` rows."""
-    with forgiving():
+    with without_engine_warnings():
         back_end = expression.get_backend()
         if back_end.name == "duckdb" and hasattr(back_end, "_to_duckdb_relation"):
             # A relation streams; Ibis's own batches go through a cursor, which copies (and from
@@ -133,10 +133,10 @@ def stream(expression: Any, size: int) -> Iterator[Any]:
 
 
 @contextmanager
-def naming(what: str) -> Iterator[None]:
+def errors_naming(what: str) -> Iterator[None]:
     """Turn an engine's error inside the block into `UnreadableTable` that names ``what``.
 
-    >>> with naming("answers.parquet"):
+    >>> with errors_naming("answers.parquet"):
     ...     raise RuntimeError("no magic bytes")
     Traceback (most recent call last):
     noisypairs.tables.engine.UnreadableTable: answers.parquet cannot be read: no magic bytes. ...

@@ -8,29 +8,27 @@ which words occur, how many rows have unknown items, how many compare an item wi
 from __future__ import annotations
 
 import logging
-import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.pairs import answers
-from noisypairs.pairs.columns import clean_ids, id_array, read_columns
+from noisypairs.pairs.columns import OPTIONAL, Role, find_columns
+from noisypairs.pairs.ids import id_array, known_ids, warn_dropped
 from noisypairs.tables.engine import fetch, load_arrow, load_ibis
-from noisypairs.tables.source import Source
+from noisypairs.tables.source import TableSource
 
 logger = logging.getLogger(__name__)
 
 #: More distinct answers than this cannot be words for "same" and "different".
 MOST_WORDS = 1000
-ROLES = ("left", "right", "same", "annotator", "weight")
-
-Role = str | Literal[False] | None
 
 
 @dataclass(frozen=True)
-class Opened:
+class OpenedTable:
     """A table of answers as the learners see it, and what the first look found.
 
     ``answers`` is an Ibis table with the columns left, right (positions), same (bool) and,
@@ -49,29 +47,29 @@ class Opened:
 
 
 def open_answers(
-    source: Source,
-    named: dict[str, Role],
+    source: TableSource,
+    named: Mapping[str, Role],
     items: ArrayLike | None,
     n_items: int | None,
     unsure: answers.Treatment,
     drop_unknown: bool,
-) -> Opened:
+) -> OpenedTable:
     """Find the columns, place the items, read the words; refuse what cannot be learnt from."""
     answers.check_treatment(unsure, "unsure")
     raw, names = select_columns(source.table, named)
     ids, size = _items(items, n_items)
-    placed = _place(raw, ids, size)
+    placed = _add_positions(raw, ids, size)
     with source.unchanged():
-        found = _look(placed)
+        found = _count_read_words(placed)
     n_rows = sum(row["n"] for row in found)
     if n_rows == 0:
         raise ValueError(f"{source.name} holds no pairs: there is nothing to learn from")
     n_unknown = sum(row["unknown"] for row in found)
     if n_unknown and not drop_unknown:
         with source.unchanged():
-            raise ValueError(_strangers(placed, names, n_unknown, n_rows, size))
+            raise ValueError(_unknown_items(placed, names, n_unknown, n_rows, size))
     _check_weights(found, names)
-    same, usable, mapping = _words(placed, found, unsure, names["same"], n_rows)
+    same, usable, mapping = _read_words(placed, found, unsure, names["same"], n_rows)
     if n_unknown:
         placed = placed.filter(placed.left.notnull() & placed.right.notnull())
     elif ids is None:  # all in range: later passes need not look again
@@ -83,15 +81,9 @@ def open_answers(
         "unsure": n_rows - sum(row["n"] for row in clear),
         "unknown": sum(row["unknown"] for row in clear),
     }
-    if any(dropped.values()):
-        warnings.warn(
-            f"{dropped['unsure']} missing or unsure answers and {dropped['unknown']} pairs with "
-            f"unknown items were dropped from {n_rows} rows",
-            UserWarning,
-            stacklevel=4,
-        )
-    optional = [role for role in ("annotator", "weight") if role in names]
-    return Opened(
+    warn_dropped(dropped, n_rows, stacklevel=4)
+    optional = [role for role in OPTIONAL if role in names]
+    return OpenedTable(
         answers=kept.select("left", "right", *optional, same=same),
         n_items=size,
         n_pairs=n_rows - sum(dropped.values()),
@@ -106,14 +98,13 @@ def open_answers(
 def distinct_ids(raw: Any) -> list[Any]:
     """Return every id in the columns left and right of `select_columns`, sorted."""
     ends = raw.select(id=raw.left).union(raw.select(id=raw.right), distinct=True)
-    return sorted(clean_ids(fetch(ends.filter(ends.id.notnull()))["id"].to_pylist(), "items"))
+    found = fetch(ends.filter(ends.id.notnull()))["id"].to_pylist()
+    return sorted({entry.strip() if isinstance(entry, str) else entry for entry in found})
 
 
-def select_columns(table: Any, named: dict[str, Role]) -> tuple[Any, dict[str, str]]:
+def select_columns(table: Any, named: Mapping[str, Role]) -> tuple[Any, dict[str, str]]:
     """Return the columns under their roles, and what each is called in the table."""
-    pa = load_arrow()
-    empty = pa.table({name: pa.nulls(0) for name in table.columns})
-    names = {role: found.name for role, found in read_columns(empty, named).items()}
+    names = find_columns(table.columns, named)
     chosen = {role: table[name] for role, name in names.items()}
     if "weight" in chosen:  # as `Pairs` stores it, so that both give the same numbers
         chosen["weight"] = _number(chosen["weight"], "float64").cast("float32").cast("float64")
@@ -142,19 +133,14 @@ def _items(items: ArrayLike | None, n_items: int | None) -> tuple[list[Any] | No
         return None, int(n_items)
     if isinstance(items, range) and items == range(len(items)):
         return None, len(items)
-    given = list(items) if isinstance(items, list | tuple) else np.asarray(items).tolist()
-    ids = clean_ids(given, "items")
-    if len(set(ids)) < len(ids):
-        values, times = np.unique(np.array(ids, dtype=str), return_counts=True)
-        twice = str(values[times.argmax()])
-        raise ValueError(f"items names {twice!r} {times.max()} times: give each row its own id")
+    ids = known_ids(items)
     if n_items is not None and n_items != len(ids):
         raise ValueError(f"n_items={n_items}, but items has {len(ids)} ids: give one of the two")
     return ids, len(ids)
 
 
-def _place(raw: Any, ids: list[Any] | None, n_items: int) -> Any:
-    """Add positions left, right (NULL for a stranger); ids as given stay as left_id, right_id."""
+def _add_positions(raw: Any, ids: list[Any] | None, n_items: int) -> Any:
+    """Add positions left, right (NULL for an unknown id); given ids stay as left_id, right_id."""
     ibis = load_ibis()
     table = raw.rename(left_id="left", right_id="right")
     if ids is None:
@@ -191,7 +177,7 @@ def _whole(ids: list[Any], end: str) -> list[int]:
     return ids
 
 
-def _look(placed: Any) -> list[dict[str, Any]]:
+def _count_read_words(placed: Any) -> list[dict[str, Any]]:
     """One row per distinct answer: how many, of unknown items, of self pairs, weights."""
     known = placed.left.notnull() & placed.right.notnull()
     facts = {
@@ -216,12 +202,12 @@ def _check_weights(found: list[dict[str, Any]], names: dict[str, str]) -> None:
         )
 
 
-def _words(
+def _read_words(
     placed: Any, found: list[dict[str, Any]], unsure: answers.Treatment, name: str, n_rows: int
 ) -> tuple[Any, Any | None, dict[str, str]]:
     """Return the answers as a boolean expression, a filter where some are unusable, the mapping.
 
-    `answers.parse` reads the distinct values only; each row of ``found`` is told if it is usable.
+    `answers.parse` reads the distinct values only; each row of ``found`` is marked usable or not.
     """
     column = f"column {name!r}"
     if len(found) > MOST_WORDS:
@@ -252,7 +238,7 @@ def _words(
     return same, None if read.usable.all() else raw.isin(clear), read.mapping
 
 
-def _strangers(
+def _unknown_items(
     placed: Any, names: dict[str, str], n_unknown: int, n_rows: int, n_items: int
 ) -> str:
     """Say how many pairs have unknown items, with examples."""

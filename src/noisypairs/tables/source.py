@@ -14,9 +14,9 @@ from typing import Any, Literal
 from noisypairs.tables.engine import (
     ChangedTable,
     duckdb_engine,
-    forgiving,
-    naming,
+    errors_naming,
     read_with_spark,
+    without_engine_warnings,
 )
 
 Kind = Literal["parquet", "csv"]
@@ -28,7 +28,7 @@ SUFFIXES: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Files:
-    """Files of pairs read by one engine; pickles as its paths and is opened anew elsewhere.
+    """Files of pairs read by one engine; pickles as its paths and is opened again elsewhere.
 
     ``state`` is (path, bytes, time of change) of every file when the table was opened; every pass
     compares before and after, and refuses (`ChangedTable`) where they differ.
@@ -56,7 +56,7 @@ class Files:
     def table(self) -> Any:
         """The files as one Ibis table, columns as they are (those of a CSV all text)."""
         engine = self.engine or duckdb_engine(**dict(self.settings))
-        with naming(self.name), forgiving():
+        with errors_naming(self.name), without_engine_warnings():
             if engine.name == "pyspark":
                 return read_with_spark(engine, self.kind, self.paths)
             if self.kind == "parquet":
@@ -68,7 +68,7 @@ class Files:
     def unchanged(self) -> Iterator[None]:
         """Read inside the block; raise if the files were or are no longer those first opened."""
         self._check("since it was opened")
-        with naming(self.name):
+        with errors_naming(self.name):
             yield
         self._check("while it was read")
 
@@ -81,7 +81,7 @@ class Files:
             what = f"went from {old:,} to {new[0]:,} bytes" if new else "is gone"
             raise ChangedTable(
                 f"{changed[0]} changed {when} ({what}): counts of it would belong to no one "
-                "state. Let whoever writes it finish, then open the table again"
+                "state. Wait until it is written, then open the table again"
             )
 
     def __getstate__(self) -> dict[str, Any]:
@@ -107,7 +107,7 @@ class Expression:
     @contextmanager
     def unchanged(self) -> Iterator[None]:
         """Read inside the block; the engine's errors become sentences."""
-        with naming(self.name):
+        with errors_naming(self.name):
             yield
 
     def __getstate__(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ class Expression:
         )
 
 
-Source = Files | Expression
+TableSource = Files | Expression
 
 
 def _expand(path: Path, kind: Kind) -> list[str]:

@@ -13,23 +13,25 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.pairs import Labels, Pairs
+from noisypairs.pairs import Batch, ItemCounts, Labels, Pairs
 from noisypairs.pairs.audit import Audit
-from noisypairs.pairs.columns import check_index, check_labels, clean_ids, id_array
-from noisypairs.reduction import ItemCounts
+from noisypairs.pairs.checks import check_index, check_labels
+from noisypairs.pairs.columns import ROLES, Role
+from noisypairs.pairs.ids import clean_ids, id_array
+from noisypairs.pairs.protocol import OneEntryPerItem
 from noisypairs.tables import sums
 from noisypairs.tables.auditing import audit_table
-from noisypairs.tables.batch import AnnotatorCounts, Batch, read_batch
+from noisypairs.tables.batch import AnnotatorCounts, read_batch
 from noisypairs.tables.engine import ChangedTable, fetch, stream
-from noisypairs.tables.reading import ROLES, Opened, Role, open_answers
-from noisypairs.tables.source import Expression, Files, Source
+from noisypairs.tables.reading import OpenedTable, open_answers
+from noisypairs.tables.source import Expression, Files, TableSource
 
 #: Answers per batch: some tens of megabytes at work, whatever the size of the table.
 BATCH = 1_000_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairTable:
+class PairTable(OneEntryPerItem):
     """Noisy answers in files or in an engine, of any size; use it wherever `Pairs` are taken.
 
     Build one with `from_parquet`, `from_csv` or `from_ibis`. Learners that weigh items need one
@@ -46,7 +48,7 @@ class PairTable:
     array([2., 1., 0., 1.])
     """
 
-    source: Source
+    source: TableSource
     recipe: Mapping[str, Any]
     labels: Labels = field(default_factory=lambda: MappingProxyType({}))
     kept: NDArray[np.int64] | None = None
@@ -118,7 +120,7 @@ class PairTable:
     @classmethod
     def _opened(
         cls,
-        source: Source,
+        source: TableSource,
         items: ArrayLike | None,
         n_items: int | None,
         labels: Labels | None,
@@ -137,7 +139,7 @@ class PairTable:
         return table.with_labels(labels) if table._base.n_pairs else table  # opens it
 
     @cached_property
-    def _base(self) -> Opened:
+    def _base(self) -> OpenedTable:
         """The table as first looked at; opened again where this object was unpickled."""
         return open_answers(self.source, **self.recipe)
 
@@ -191,25 +193,8 @@ class PairTable:
         """How each word was read, for example {"yes": "same", "no": "different"}."""
         return MappingProxyType(self._base.mapping)
 
-    @property
-    def shape(self) -> tuple[int]:
-        """(n_items,): beside X, pairs have one entry per item."""
-        return (self.n_items,)
-
-    def __len__(self) -> int:
-        return self.n_items
-
     def __repr__(self) -> str:
         return f"PairTable(n_items={self.n_items}, n_pairs={self.n_pairs})"
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.object_]:
-        """Return one None per item: scikit-learn then splits by KFold, as it does for `Pairs`."""
-        if dtype is not None and np.dtype(dtype) != np.dtype(object):
-            raise TypeError(f"a PairTable is no array of {dtype}: use batches() or to_pairs()")
-        return np.full(self.n_items, None, dtype=object)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> PairTable:
-        return self  # nothing in here can change
 
     def __getstate__(self) -> dict[str, Any]:
         state = {name: self.__dict__[name] for name in ("source", "kept", "self_pairs")}
@@ -252,7 +237,7 @@ class PairTable:
         return found
 
     def item_counts(self) -> ItemCounts:
-        """Return s_i and d_i as `reduction.item_counts` does: the point-wise learners' one pass."""
+        """Return s_i and d_i as `Pairs.item_counts` does: the point-wise learners' one pass."""
         same, total, _ = self._counted
         return ItemCounts(same, total - same)
 

@@ -1,11 +1,10 @@
-"""Reading items and pairs from files: what is guessed, mended, left out and refused."""
+"""Reading items and pairs from files: what is guessed, repaired, left out and refused."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +13,7 @@ import pytest
 
 from noisypairs.app.files import (
     BadFile,
-    CannotWrite,
     Columns,
-    atomic_write,
     read_dataset,
     read_frame,
     read_items,
@@ -250,8 +247,8 @@ def test_weights_count_and_zero_leaves_out(put):
         ("left,right,same\na,b,1\na,c,yes\n", r"mixes codings: '1' on line 2, 'yes' on line 3"),
         ("left,right,same\na,b,unsure\n", "no usable answer"),
         ("left,right,same,same\na,b,1,1\n", r"'same' stands 2 times"),
-        ("left,right,answer\na,b,left\nb,c,right\n", "a preference tells nothing about classes"),
-        ("left,right,label\na,b,a\nb,c,c\n", "a preference tells nothing about classes"),
+        ("left,right,answer\na,b,left\nb,c,right\n", "a preference says nothing about classes"),
+        ("left,right,label\na,b,a\nb,c,c\n", "a preference says nothing about classes"),
         ("u,v,same\na,b,1\n", "no two columns look like the two items"),
         ("left,right,same\na,b,\x00\n", "NUL byte on line 2"),
         ('left,right,same\na,"b,1\n', "A quote is open or out of place"),
@@ -387,32 +384,3 @@ def test_long_cells_and_many_rows(put):
     assert read_pairs(put("many.csv", "left,right,same\n" + rows)).pairs.n_pairs == 30_000
     features, _ = read_items(put("long.csv", "id,text\na," + "word " * 40_000 + "\nb,short\n"))
     assert len(features["text"][0]) == 5 * 40_000 - 1
-
-
-def test_files_are_written_whole_or_not_at_all(tmp_path):
-    path = atomic_write(tmp_path / "out.csv", "é\n")
-    assert path.read_bytes() == "é\n".encode()
-    with pytest.raises(CannotWrite, match="exists already"):
-        atomic_write(path, b"new")
-    assert path.read_text(encoding="utf-8") == "é\n"
-    path.chmod(0o640)
-    atomic_write(path, b"new", force=True)
-    assert path.read_bytes() == b"new"
-    assert path.stat().st_mode & 0o777 == 0o640
-    for bad in (tmp_path, tmp_path / "no" / "out.csv", path / "out.csv"):
-        with pytest.raises(CannotWrite):
-            atomic_write(bad, "x", force=True)
-    assert os.listdir(tmp_path) == ["out.csv"]
-
-
-def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path, monkeypatch):
-    path = atomic_write(tmp_path / "out.csv", "old")
-
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(CannotWrite, match="No space left"):
-        atomic_write(path, "new", force=True)
-    assert path.read_text() == "old"
-    assert os.listdir(tmp_path) == ["out.csv"]

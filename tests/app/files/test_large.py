@@ -129,6 +129,40 @@ def test_whole_numbers_meet_ids_in_text_and_strangers_are_counted(tmp_path):
 
 
 @pytest.mark.usefixtures("lowered")
+def test_ids_are_matched_as_in_a_small_table(tmp_path):
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(1, 9, size=(2, 1500))
+    path, items = tmp_path / "pairs.csv", tmp_path / "items.csv"
+    pd.DataFrame({"left": left, "right": right, "same": left == right}).to_csv(path, index=False)
+    items.write_text("id,w\n" + "".join(f"{k:03},{k}\n" for k in range(9)))
+    streamed, loaded = (read_dataset(items, path, stream=stream) for stream in (True, False))
+    assert isinstance(streamed.pairs, PairTable)
+    assert streamed.ids == loaded.ids == [f"{k:03}" for k in range(9)]
+    assert streamed.pairs.n_pairs == loaded.pairs.n_pairs == 1500
+    found, expected = streamed.pairs.item_counts(), loaded.pairs.item_counts()
+    np.testing.assert_array_equal(found.different, expected.different)
+    for read in (streamed, loaded):
+        assert any("8 ids of pairs.csv matched to items.csv only" in note for note in read.notes)
+
+
+@pytest.mark.usefixtures("lowered")
+def test_weights_count_in_a_large_table_too(tmp_path):
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(8, size=(2, 1500))
+    data = {"left": left, "right": right, "same": left == right, "weight": rng.integers(1, 4, 1500)}
+    path = tmp_path / "pairs.parquet"
+    pd.DataFrame(data).to_parquet(path)
+    items = tmp_path / "items.csv"
+    items.write_text("id,w\n" + "".join(f"{k},{k}\n" for k in range(8)))
+    streamed, loaded = (read_dataset(items, path, stream=stream) for stream in (True, False))
+    assert isinstance(streamed.pairs, PairTable)
+    found, expected = streamed.pairs.item_counts(), loaded.pairs.item_counts()
+    np.testing.assert_array_equal(found.different, expected.different)
+    for read in (streamed, loaded):
+        assert "pairs.parquet: answers count by a column of weights" in read.notes
+
+
+@pytest.mark.usefixtures("lowered")
 def test_a_damaged_part_and_a_missing_column_are_named(files, tmp_path):
     found, parts = files
     for part in parts.iterdir():

@@ -180,7 +180,7 @@ class Learners:
 
     def sd_loss(self) -> tuple[Predict, dict[str, Any]]:
         """Fit the uncorrected loss on the noisy answers, taken for clean ones."""
-        counts = reduction.item_counts(self.problem.pairs)
+        counts = self.problem.pairs.item_counts()
         share = float(counts.same.sum() / counts.total.sum())
         roots = algebra.prior_roots(CleanPairs().same_probability(), share)
         if not roots:
@@ -201,7 +201,7 @@ class Learners:
 
     def unweighted(self) -> tuple[Predict, dict[str, Any]]:
         """Fit "same" against "different"; which class is which does not matter here."""
-        counts = reduction.item_counts(self.problem.pairs)
+        counts = self.problem.pairs.item_counts()
         rows, label, weight = reduction.weighted_rows(counts, 0.5)
         model = reduction.fit_weighted(self._classifier(2), self.problem.X[rows], label, weight)
         return model.predict, {}

@@ -1,14 +1,14 @@
 """Files in and out: tables of items and answers in the shapes people have them.
 
 `read_dataset` gives items and `Pairs` that belong together, with notes on everything that was
-guessed, mended or left out; `atomic_write` writes a file whole or not at all.
+guessed, repaired or left out; `atomic_write` writes a file whole or not at all.
 """
 
 from noisypairs.app.files.answers import Columns
-from noisypairs.app.files.contents import BadFile, Source
+from noisypairs.app.files.contents import BadFile, SourceFile
 from noisypairs.app.files.dataset import Dataset, read_dataset, read_pairs
 from noisypairs.app.files.frames import read_frame
-from noisypairs.app.files.importers.registry import FORMATS
+from noisypairs.app.files.importers import FORMATS
 from noisypairs.app.files.items import read_items, read_labels
 from noisypairs.app.files.writing import CannotWrite, atomic_write, check_writable
 
@@ -18,7 +18,7 @@ __all__ = [
     "CannotWrite",
     "Columns",
     "Dataset",
-    "Source",
+    "SourceFile",
     "atomic_write",
     "check_writable",
     "read_dataset",

@@ -1,47 +1,40 @@
-"""From a table of answers to `Pairs`: words, scores or votes, by whom, about which two items.
+"""From a table in a file to `Pairs`: words, scores or votes, by whom, about which two items.
 
-The words themselves are read by `noisypairs.pairs.answers`; here columns are found, rows accounted
-for, and what is refused is named by its line.
+Columns are found by `noisypairs.pairs.columns` and words read by `noisypairs.pairs.answers`, as for
+every other table; here every row is accounted for, and what is refused is named by its line.
 """
 
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from noisypairs.app.files.cells import MISSING, as_text
 from noisypairs.app.files.contents import BadFile, about, plural, some
-from noisypairs.app.files.frames import Table
+from noisypairs.app.files.frames import FileTable
 from noisypairs.app.files.matching import match_ids, near_miss
 from noisypairs.pairs import Pairs, answers
-from noisypairs.pairs.columns import SPELLINGS, read_columns
-
-VOTES: tuple[tuple[str, str], ...] = (
-    ("n_same", "n_different"),
-    ("same_votes", "different_votes"),
-    ("votes_same", "votes_different"),
-    ("n_yes", "n_no"),
-    ("yes_votes", "no_votes"),
-    ("votes_yes", "votes_no"),
-    ("n_match", "n_distinct"),
+from noisypairs.pairs.columns import (
+    SCORES,
+    SPELLINGS,
+    VOTES,
+    Role,
+    by_plain_name,
+    find_columns,
 )
-"""Names of two columns that count answers, same first."""
-
-SCORES = ("score", "p_same", "same_score", "same_probability", "match_probability")
-"""Names of a column with the probability of "same", looked for where no column has answers."""
 
 PREFERENCES = frozenset({"left", "right", "a", "b", "tie", "draw", "both", "neither", "equal"})
 
-NOBODY = "(unknown)"
+UNNAMED_ANNOTATOR = "(unknown)"
 """The annotator of rows that name none."""
+
+BY_WEIGHT = "{}: answers count by a column of weights"
 
 Cells = NDArray[Any]
 Amounts = NDArray[np.float64]
@@ -61,20 +54,31 @@ class Columns:
     annotator: str | None = None
     id: str | None = None
 
+    @property
+    def of_pairs(self) -> dict[str, Role]:
+        """The columns of the pairs by role, as `find_columns` takes them."""
+        return {role: name for role, name in asdict(self).items() if role != "id"}
+
+    def __str__(self) -> str:
+        named = {role: name for role, name in self.of_pairs.items() if name}
+        return ", ".join(f"{role} = {name!r}" for role, name in named.items())
+
 
 @dataclass(frozen=True, eq=False)
-class Judgements:
-    """Answers of a table, in text, shape (n,) each: both ends, "same"/"different"/"", by whom.
+class FileAnswers:
+    """Answers of a table in a file, shape (n,) each: the ids of both ends, the answer, by whom.
 
-    A score or a count of votes is two answers with weights. `rows` are the rows in the table.
+    `same` says nothing where not `usable` (missing or unsure). A score or a count of votes is two
+    answers with weights. `rows` are the rows in the table.
     """
 
-    table: Table
+    table: FileTable
     columns: Columns
     rows: NDArray[np.int64]
     left: Cells
     right: Cells
-    same: Cells
+    same: Mask
+    usable: Mask
     annotator: Cells | None
     weight: Amounts | None
     mapping: dict[str, str]
@@ -85,7 +89,7 @@ class Judgements:
         """Every id, in order of first appearance, row by row."""
         return list(dict.fromkeys(np.stack([self.left, self.right], axis=1).ravel().tolist()))
 
-    def taken(self, which: NDArray[Any]) -> Judgements:
+    def taken(self, which: NDArray[Any]) -> FileAnswers:
         """Return only these answers."""
         return replace(
             self,
@@ -93,50 +97,52 @@ class Judgements:
             left=self.left[which],
             right=self.right[which],
             same=self.same[which],
+            usable=self.usable[which],
             annotator=None if self.annotator is None else self.annotator[which],
             weight=None if self.weight is None else self.weight[which],
         )
 
 
-def read_judgements(table: Table, columns: Columns) -> Judgements:
+def read_answers(table: FileTable, columns: Columns) -> FileAnswers:
     """Find the columns of answers in a table and read them, every row accounted for."""
     if table.frame.empty:
         raise BadFile(f"{table.path} has a header but no rows: expected one answer per row")
     votes = _votes(table, columns)
     with about(table.path):
-        roles = read_columns(table.frame, _named(table, columns, votes))
-    cells = {role: as_text(table.frame[found.name]).to_numpy() for role, found in roles.items()}
-    used = {role: found.name for role, found in roles.items() if role != "weight"}
+        found = find_columns(list(table.frame), _named(table, columns, votes))
+    cells = {role: as_text(table.frame[name]).to_numpy() for role, name in found.items()}
+    used = {role: name for role, name in found.items() if role != "weight"}
     if votes is not None:
         used["same"] = " and ".join(votes)
     columns = replace(columns, **used)
-    notes = [f"{table.path.name}: columns {_spoken(columns)}"]
-    nobody = _each(cells["left"], _is_missing) | _each(cells["right"], _is_missing)
-    _count(notes, table, nobody, "row", "without an item left out")
-    same, weight, mapping = _answers(table, cells, votes, columns, notes)
-    rows = np.tile(np.arange(len(nobody)), len(same) // len(nobody))
-    everything = Judgements(
+    notes = [f"{table.path.name}: columns {columns}"]
+    itemless = _each(cells["left"], _is_missing) | _each(cells["right"], _is_missing)
+    _count(notes, table, itemless, "row", "without an item left out")
+    same, usable, weight, mapping = _answers(table, cells, votes, columns, notes)
+    rows = np.tile(np.arange(len(itemless)), len(same) // len(itemless))
+    everything = FileAnswers(
         table,
         columns,
         rows,
         cells["left"][rows],
         cells["right"][rows],
         same,
+        usable,
         _annotators(table, cells.get("annotator"), rows, notes),
         weight,
         mapping,
         notes,
     )
     kept = everything.taken(
-        np.flatnonzero(~nobody[rows] & (True if weight is None else weight > 0))
+        np.flatnonzero(~itemless[rows] & (True if weight is None else weight > 0))
     )
-    if not (kept.same != "").any():
+    if not kept.usable.any():
         raise BadFile(f"{table.path} holds no usable answer about two items: expected one per row")
     return kept
 
 
 def pairs_of(
-    found: Judgements, ids: Sequence[str] | None, items_in: str
+    found: FileAnswers, ids: Sequence[str] | None, items_in: str
 ) -> tuple[Pairs, list[str]]:
     """Return the answers as `Pairs` on the items `ids` (without: on those they name), and notes.
 
@@ -145,21 +151,20 @@ def pairs_of(
     left, right, notes = found.left, found.right, list[str]()
     if ids is not None:
         known, notes = match_ids(found.ids, ids, found.table.path.name, items_in)
-        notes += _strangers(found, known, ids, items_in)
+        notes += _notes_on_unknown(found, known, ids, items_in)
         left, right = (_each(end, lambda name: known.get(name, name)) for end in (left, right))
-    frame = {"left": left, "right": right, "same": found.same}
-    optional = {"annotator": found.annotator, "weight": found.weight}
-    frame |= {role: values for role, values in optional.items() if values is not None}
-    with about(found.table.path), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # what it would say stands in the notes
-        pairs = Pairs.from_frame(pd.DataFrame(frame), items=ids, unsure="drop", unknown="drop")
+    read = answers.Parsed(found.same[found.usable], found.mapping, found.usable)
+    with about(found.table.path):
+        pairs = Pairs.from_ids(
+            left, right, read, found.annotator, found.weight, items=ids, unknown="drop"
+        )
     if pairs.n_pairs == 0:
         raise BadFile(
             f"{found.table.path} holds no usable answer about two items of {items_in}: the first "
             f"names {some(found.ids, 2)}, the second {some(list(ids or ()), 2)}. Name the columns "
             "that hold the ids with --left, --right and --id"
         )
-    return pairs, notes + _oddities(found, pairs)
+    return pairs, notes + _notes_on_repeats(found, pairs)
 
 
 def _each(cells: Cells, function: Callable[[str], Any]) -> Cells:
@@ -174,12 +179,7 @@ def _is_missing(cell: str) -> bool:
     return cell.lower() in MISSING
 
 
-def _spoken(columns: Columns) -> str:
-    roles = {role: name for role, name in asdict(columns).items() if name and role != "id"}
-    return ", ".join(f"{role} = {name!r}" for role, name in roles.items())
-
-
-def _count(notes: list[str], table: Table, which: Mask, noun: str, fate: str) -> None:
+def _count(notes: list[str], table: FileTable, which: Mask, noun: str, fate: str) -> None:
     """Note how many rows met a fate, and where the first one stands."""
     if which.any():
         first = table.place(int(np.argmax(which)))
@@ -187,53 +187,52 @@ def _count(notes: list[str], table: Table, which: Mask, noun: str, fate: str) ->
         notes.append(f"{table.path.name}: {many} {fate} (the first on {first})")
 
 
-def _votes(table: Table, columns: Columns) -> tuple[str, str] | None:
+def _votes(table: FileTable, columns: Columns) -> tuple[str, str] | None:
     """Return the two columns that count votes, if the answers are given in that way."""
-    by_name = {str(name).strip().lower(): str(name) for name in table.frame.columns}
+    by_name = by_plain_name(table.frame.columns)
     if columns.same is not None or "same" in by_name:
         return None
     return next(((by_name[s], by_name[d]) for s, d in VOTES if {s, d} <= by_name.keys()), None)
 
 
-def _named(table: Table, columns: Columns, votes: tuple[str, str] | None) -> dict[str, Any]:
-    """Return what `read_columns` is told; a column of scores only where none holds answers."""
+def _named(table: FileTable, columns: Columns, votes: tuple[str, str] | None) -> dict[str, Role]:
+    """Return what `find_columns` is given; a column of scores only where none holds answers."""
     same = votes[0] if votes else columns.same
-    by_name = {str(name).strip().lower(): str(name) for name in table.frame.columns}
+    by_name = by_plain_name(table.frame.columns)
     if same is None and not SPELLINGS["same"] & by_name.keys():
         same = next((by_name[name] for name in SCORES if name in by_name), None)
-    named = {"left": columns.left, "right": columns.right, "same": same}
-    return named | {"annotator": columns.annotator, "weight": False if votes else None}
+    return columns.of_pairs | {"same": same, "weight": False if votes else None}
 
 
 def _answers(
-    table: Table,
+    table: FileTable,
     cells: Mapping[str, Cells],
     votes: tuple[str, str] | None,
     columns: Columns,
     notes: list[str],
-) -> tuple[Cells, Amounts | None, dict[str, str]]:
-    """Return answers in words, their weights, and how they were read.
+) -> tuple[Mask, Mask, Amounts | None, dict[str, str]]:
+    """Return answers, which of them are usable, their weights, and how they were read.
 
     Scores and votes give 2n answers: n times "same", then n times "different".
     """
     name = table.path.name
     size = len(table.frame)
-    both = np.repeat(np.array(["same", "different"], dtype=object), size)
+    both = np.repeat([True, False], size)
     if votes is not None:
         counts = [_weights(table, as_text(table.frame[v]).to_numpy(), v) for v in votes]
         _count(notes, table, counts[0] + counts[1] == 0, "row", "without any vote left out")
         reading = {votes[0]: "votes for same", votes[1]: "votes for different"}
-        return both, np.concatenate(counts), reading
+        return both, np.ones(2 * size, dtype=bool), np.concatenate(counts), reading
     scores = _scores(cells["same"])
     if scores is None:
-        same, reading = _words(table, cells, columns)
-        _count(notes, table, same == "", "answer", "missing or unsure, left out")
+        same, usable, reading = _words(table, cells, columns)
+        _count(notes, table, ~usable, "answer", "missing or unsure, left out")
         if "weight" not in cells:
-            return same, None, reading
+            return same, usable, None, reading
         weight = _weights(table, cells["weight"], "the weight")
         _count(notes, table, weight == 0, "answer", "of weight 0 left out")
-        notes.append(f"{name}: answers count by a column of weights")
-        return same, weight, reading
+        notes.append(BY_WEIGHT.format(name))
+        return same, usable, weight, reading
     unsure = np.isnan(scores)
     _count(notes, table, unsure, "answer", "missing or unsure, left out")
     reading = {"p": "same with weight p, different with weight 1 − p"}
@@ -242,14 +241,13 @@ def _answers(
     )
     if "weight" in cells:
         notes.append(f"{name}: weights beside scores are not used")
-    both[np.tile(unsure, 2)] = ""
     half = np.where(unsure, 0.5, scores)  # any positive weight: an unsure answer counts as dropped
-    return both, np.concatenate([half, 1 - half]), reading
+    return both, np.tile(~unsure, 2), np.concatenate([half, 1 - half]), reading
 
 
 def _words(
-    table: Table, cells: Mapping[str, Cells], columns: Columns
-) -> tuple[Cells, dict[str, str]]:
+    table: FileTable, cells: Mapping[str, Cells], columns: Columns
+) -> tuple[Mask, Mask, dict[str, str]]:
     """Read words and codes by `answers.parse`; what it refuses is refused with lines."""
     given = cells["same"]
     try:
@@ -259,19 +257,19 @@ def _words(
         names_ends = ((given == cells["left"]) | (given == cells["right"])).all()
         if names_ends or (distinct and distinct <= PREFERENCES):
             raise preference(table.path, f"column {columns.same!r}", sorted(distinct)) from error
-        # The recogniser counts rows; people look for lines.
+        # `parse` counts rows; people look for lines.
         lines = re.sub(r"at row (\d+)", lambda m: f"on {table.place(int(m[1]))}", str(error))
         raise BadFile(f"{table.path}: {lines}") from error
-    same = np.full(given.size, "", dtype=object)
-    same[parsed.usable] = np.where(parsed.same, "same", "different")
-    return same, parsed.mapping
+    same = np.zeros(given.size, dtype=bool)
+    same[parsed.usable] = parsed.same
+    return same, parsed.usable, parsed.mapping
 
 
 def preference(path: Path, what: str, said: Sequence[str]) -> BadFile:
     """Return the refusal of answers that say which of two items is better."""
     return BadFile(
         f"{path}: {what} says which of the two items is preferred ({some(said)}), not "
-        "whether they are of the same class; a preference tells nothing about classes. Ask 'are "
+        "whether they are of the same class; a preference says nothing about classes. Ask 'are "
         "these two the same?' and export those answers"
     )
 
@@ -291,7 +289,7 @@ def _scores(cells: Cells) -> Amounts | None:
     return scores if soft else None
 
 
-def _weights(table: Table, cells: Cells, name: str) -> Amounts:
+def _weights(table: FileTable, cells: Cells, name: str) -> Amounts:
     """Return counts or weights ≥ 0, or say on which line there is something else."""
 
     def number(cell: str) -> float:
@@ -310,20 +308,20 @@ def _weights(table: Table, cells: Cells, name: str) -> Amounts:
 
 
 def _annotators(
-    table: Table, cells: Cells | None, rows: NDArray[np.int64], notes: list[str]
+    table: FileTable, cells: Cells | None, rows: NDArray[np.int64], notes: list[str]
 ) -> Cells | None:
     if cells is None:
         return None
     absent = _each(cells, _is_missing)
-    _count(notes, table, absent, "answer", f"without an annotator, called {NOBODY!r}")
-    named: Cells = np.where(absent, NOBODY, cells).astype(object)
+    _count(notes, table, absent, "answer", f"without an annotator, called {UNNAMED_ANNOTATOR!r}")
+    named: Cells = np.where(absent, UNNAMED_ANNOTATOR, cells).astype(object)
     return named[rows]
 
 
-def _strangers(
-    found: Judgements, known: Mapping[str, str], ids: Sequence[str], items_in: str
+def _notes_on_unknown(
+    found: FileAnswers, known: Mapping[str, str], ids: Sequence[str], items_in: str
 ) -> list[str]:
-    """Note the pairs that name an item nobody knows."""
+    """Note the pairs that name an item itemless knows."""
     strange = [_each(end, lambda name: name not in known) for end in (found.left, found.right)]
     either = strange[0] | strange[1]
     if not either.any():
@@ -337,8 +335,8 @@ def _strangers(
     ]
 
 
-def _oddities(found: Judgements, pairs: Pairs) -> list[str]:
-    """Note what stays but deserves a thought: self pairs, repeats, contradictions."""
+def _notes_on_repeats(found: FileAnswers, pairs: Pairs) -> list[str]:
+    """Note what is kept but worth knowing: self pairs, repeats, contradictions."""
     name, notes = found.table.path.name, []
     themselves = int(np.count_nonzero(pairs.left == pairs.right))
     if themselves:
@@ -348,8 +346,7 @@ def _oddities(found: Judgements, pairs: Pairs) -> list[str]:
         )
     if "p" in found.mapping or "votes for same" in found.mapping.values():
         return notes  # a score or a count of votes is two answers by construction
-    low, high = np.minimum(pairs.left, pairs.right), np.maximum(pairs.left, pairs.right)
-    _, which = np.unique(low.astype(np.int64) * pairs.n_items + high, return_inverse=True)
+    _, which = np.unique(pairs.pair_keys, return_inverse=True)
     asked, yes = np.bincount(which), np.bincount(which, pairs.same)
     if again := int(np.count_nonzero(asked > 1)):
         both_ways = int(np.count_nonzero((yes > 0) & (yes < asked)))

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 
 from noisypairs.app.files.contents import plural
+from noisypairs.pairs import answers
 from noisypairs.pairs.columns import ENDS, SPELLINGS
 
-MISSING = frozenset({"", "na", "n/a", "#n/a", "<na>", "nan", "nat", "null", "none"})
-"""How missing cells are written, in small letters."""
+MISSING = answers.MISSING | {"#n/a"}
+"""How missing cells are written, in small letters; spreadsheets have a word of their own."""
 
 ITEM_NAMES = frozenset(
     {"id", "item", "item_id", "itemid", "unique_id", "uid", "key", "item_name", "record_id"}
@@ -66,7 +67,7 @@ def _text(value: Any) -> str:
 def typed(
     frame: pd.DataFrame, keep: Collection[str] = (), decimal_comma: bool = False
 ) -> tuple[pd.DataFrame, list[str]]:
-    """Return the columns as numbers, booleans or text (missing: None), and what had to be mended.
+    """Return the columns as numbers, booleans or text (missing: None), and what had to be repaired.
 
     Columns in `keep` are left as they are. Infinite numbers become missing.
 

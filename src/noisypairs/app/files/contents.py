@@ -27,7 +27,7 @@ class BadFile(ValueError):
     """A file cannot be read as what it should hold; the message names file, place and fix."""
 
 
-class Source(TypedDict):
+class SourceFile(TypedDict):
     """Where data came from: path as given, size in bytes, SHA-256 and number of rows."""
 
     path: str
@@ -56,7 +56,7 @@ class Content:
         """Whether the bytes begin as a Parquet file does."""
         return self.data.startswith(PARQUET)
 
-    def source(self, rows: int) -> Source:
+    def source(self, rows: int) -> SourceFile:
         """Return where the data came from, with how many rows were found there."""
         return {"path": str(self.path), "bytes": self.size, "sha256": self.sha256, "rows": rows}
 

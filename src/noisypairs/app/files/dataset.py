@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -11,11 +12,11 @@ import numpy as np
 import pandas as pd
 
 from noisypairs.app.files import large
-from noisypairs.app.files.answers import Columns, pairs_of, read_judgements
-from noisypairs.app.files.contents import Source
+from noisypairs.app.files.answers import Columns, pairs_of, read_answers
+from noisypairs.app.files.contents import SourceFile
 from noisypairs.app.files.frames import read_table
-from noisypairs.app.files.importers.registry import import_pairs
-from noisypairs.app.files.items import items_of, labels_of
+from noisypairs.app.files.importers import import_pairs
+from noisypairs.app.files.items import Items, items_of, labels_of
 from noisypairs.pairs import Pairs
 
 AnyPath = PathLike[str] | str
@@ -34,7 +35,7 @@ class Dataset:
     annotator_names : names behind ``pairs.annotator``, or None.
     columns : the columns that were used, by name.
     mapping : how each answer was read, for example {"yes": "same", "no": "different"}.
-    notes : everything that was guessed, mended or left out, in plain English.
+    notes : everything that was guessed, repaired or left out, in plain English.
     sources : path, bytes, sha256 and rows of every file.
     format : the format of the file of pairs, "table" or the name of an importer.
     """
@@ -46,7 +47,7 @@ class Dataset:
     columns: Columns
     mapping: dict[str, str]
     notes: list[str]
-    sources: list[Source]
+    sources: list[SourceFile]
     format: str = "table"
 
 
@@ -75,61 +76,63 @@ def read_dataset(
     matched to items.csv only without leading zeros, '.0', case and blanks, such as '7' to '007'")
     """
     if stream and format in (None, "table") and (kind := large.kind_of_large(Path(pairs))):
-        return _streamed(large.read_large(Path(pairs), kind, _path(items), columns), labels)
-    found = import_pairs(Path(pairs), columns, format)
-    judged = read_judgements(found.table, found.columns)
+        found = large.read_large(Path(pairs), kind, _path(items), columns)
+        data = _dataset(found.pairs, found.items, found.columns, found.mapping, found.notes)
+        return _with_files(data, found.items, [found.source], labels)
+    imported = import_pairs(Path(pairs), columns, format)
+    answers = read_answers(imported.table, imported.columns)
     if items is None or Path(items) == Path(pairs):
-        read = found.items
+        read = imported.items
     else:
-        read = items_of(read_table(items), columns.id, judged.ids)
-    where = found.table.path.name if read is None else Path(read.source["path"]).name
-    answers, more = pairs_of(judged, None if read is None else read.ids, where)
-    notes = [*(read.notes if read else []), *found.table.notes, *found.notes, *judged.notes, *more]
-    ids = read.ids if read else [str(name) for name in np.asarray(answers.item_ids)]
-    sources = [*([read.source] if read else []), *found.sources]
-    if labels is not None:
-        table = read_table(labels)
-        classes, said, strangers = labels_of(table, ids, read.id_column if read else None)
-        answers, notes = answers.with_labels(classes), [*notes, *said, *strangers]
-        sources.append(table.source)
-    names = answers.annotator_names
-    return Dataset(
-        features=None if read is None else read.features,
-        ids=ids,
-        pairs=answers,
-        annotator_names=None if names is None else [str(name) for name in names],
-        columns=replace(judged.columns, id=read.id_column if read else None),
-        mapping=judged.mapping,
-        notes=list(dict.fromkeys(notes)),
-        sources=list({source["path"]: source for source in sources}.values()),
-        format=found.format,
-    )
+        read = items_of(read_table(items), columns.id, answers.ids)
+    where = imported.table.path.name if read is None else Path(read.source["path"]).name
+    loaded, more = pairs_of(answers, None if read is None else read.ids, where)
+    notes = [*imported.table.notes, *imported.notes, *answers.notes, *more]
+    used = replace(answers.columns, id=read.id_column if read else None)
+    data = _dataset(loaded, read, used, answers.mapping, notes)
+    return replace(_with_files(data, read, imported.sources, labels), format=imported.format)
 
 
 def _path(path: AnyPath | None) -> Path | None:
     return None if path is None else Path(path)
 
 
-def _streamed(found: large.LargePairs, labels: AnyPath | None) -> Dataset:
-    """Return the data set of pairs that stay in their files."""
-    answers: Any = found.pairs  # stands where Pairs do
-    read, notes = found.items, [*(found.items.notes if found.items else []), *found.notes]
-    sources = [*([read.source] if read else []), found.source]
+def _dataset(
+    pairs: Any,  # `Pairs`, or a `PairTable` that takes their place
+    items: Items | None,
+    columns: Columns,
+    mapping: Mapping[str, str],
+    notes: Sequence[str],
+) -> Dataset:
+    names = pairs.annotator_names
+    return Dataset(
+        features=None if items is None else items.features,
+        ids=items.ids if items else [str(name) for name in np.asarray(pairs.item_ids)],
+        pairs=pairs,
+        annotator_names=None if names is None else [str(name) for name in names],
+        columns=columns,
+        mapping=dict(mapping),
+        notes=[*(items.notes if items else []), *notes],
+        sources=[],
+    )
+
+
+def _with_files(
+    data: Dataset, items: Items | None, sources: Sequence[SourceFile], labels: AnyPath | None
+) -> Dataset:
+    """Add the known classes, where a file has them, and the list of all files."""
+    pairs, notes = data.pairs, data.notes
+    files = [*([items.source] if items else []), *sources]
     if labels is not None:
         table = read_table(labels)
-        classes, said, strangers = labels_of(table, found.ids, found.columns.id)
-        answers, notes = answers.with_labels(classes), [*notes, *said, *strangers]
-        sources.append(table.source)
-    names = answers.annotator_names
-    return Dataset(
-        features=None if read is None else read.features,
-        ids=found.ids,
-        pairs=answers,
-        annotator_names=None if names is None else [str(name) for name in names],
-        columns=found.columns,
-        mapping=found.mapping,
+        classes, said, unknown_ids = labels_of(table, data.ids, data.columns.id)
+        pairs, notes = pairs.with_labels(classes), [*notes, *said, *unknown_ids]
+        files.append(table.source)
+    return replace(
+        data,
+        pairs=pairs,
         notes=list(dict.fromkeys(notes)),
-        sources=sources,
+        sources=list({file["path"]: file for file in files}.values()),
     )
 
 

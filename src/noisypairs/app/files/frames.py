@@ -21,7 +21,7 @@ from typing import Any
 import pandas as pd
 
 from noisypairs.app.files.cells import as_text, looks_like_id, typed
-from noisypairs.app.files.contents import BadFile, Content, Source, decode, empty, load, some
+from noisypairs.app.files.contents import BadFile, Content, SourceFile, decode, empty, load, some
 
 UNNAMED = "column {}"
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
@@ -29,7 +29,7 @@ JSON_LINES = (".jsonl", ".ndjson", ".json")
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class FileTable:
     """A table as it stands in a file, with where it came from.
 
     `frame` holds text (missing cells are "") if `delimited`, else values as the file types them.
@@ -38,7 +38,7 @@ class Table:
 
     path: Path
     frame: pd.DataFrame
-    source: Source
+    source: SourceFile
     place: Callable[[int], str]
     delimited: bool = False
     decimal_comma: bool = False
@@ -69,7 +69,7 @@ def read_frame(path: PathLike[str] | str) -> pd.DataFrame:
     return frame
 
 
-def read_table(path: PathLike[str] | str) -> Table:
+def read_table(path: PathLike[str] | str) -> FileTable:
     """Read a table as it stands in its file; an error names file, line and what to do."""
     path = Path(path)
     if path.is_dir():
@@ -120,7 +120,7 @@ def named_uniquely(names: Sequence[str], path: Path) -> tuple[list[str], list[st
     return clean, notes
 
 
-def _delimited(content: Content, usual: str) -> Table:
+def _delimited(content: Content, usual: str) -> FileTable:
     text, notes = decode(content)
     path = content.path
     delimiter = _delimiter(text, usual)
@@ -143,7 +143,7 @@ def _delimited(content: Content, usual: str) -> Table:
     frame = pd.DataFrame(
         {name: pd.Series(cells, dtype=object) for name, cells in zip(header, columns, strict=True)}
     )
-    return Table(
+    return FileTable(
         path,
         frame,
         content.source(len(frame)),
@@ -204,11 +204,12 @@ def _line_finder(text: str, delimiter: str) -> Callable[[int], str]:
     return place
 
 
-def _by_row(row: int) -> str:
+def by_row(row: int) -> str:
+    """Return the place of a row in a file without lines."""
     return f"row {row + 1}"
 
 
-def _parquet(content: Content) -> Table:
+def _parquet(content: Content) -> FileTable:
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -219,10 +220,10 @@ def _parquet(content: Content) -> Table:
             f"{content.path} cannot be read as Parquet, it is damaged or cut short "
             f"({_first_line(error)}): write or copy it again"
         ) from error
-    return _typed_table(content.path, frame, content.source(len(frame)), _by_row, content.notes)
+    return _typed_table(content.path, frame, content.source(len(frame)), by_row, content.notes)
 
 
-def _parquet_folder(folder: Path) -> Table:
+def _parquet_folder(folder: Path) -> FileTable:
     """Read a folder of Parquet parts, in the order of their names, as one table."""
     parts = sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".parquet", ".pq"))
     if not parts:
@@ -241,12 +242,12 @@ def _parquet_folder(folder: Path) -> Table:
     digest = hashlib.sha256("".join(t.source["sha256"] for t in tables).encode()).hexdigest()
     frame = pd.concat([table.frame for table in tables], ignore_index=True)
     size = sum(table.source["bytes"] for table in tables)
-    source: Source = {"path": str(folder), "bytes": size, "sha256": digest, "rows": len(frame)}
+    source: SourceFile = {"path": str(folder), "bytes": size, "sha256": digest, "rows": len(frame)}
     notes = (f"{folder.name}: {len(parts)} Parquet files read as one table",)
-    return _typed_table(folder, frame, source, _by_row, notes)
+    return _typed_table(folder, frame, source, by_row, notes)
 
 
-def _json_lines(content: Content) -> Table:
+def _json_lines(content: Content) -> FileTable:
     """Read one JSON object per line, or one array of objects."""
     text, notes = decode(content)
     path = content.path
@@ -261,10 +262,10 @@ def _json_lines(content: Content) -> Table:
 
 def records_table(
     content: Content, records: Any, lines: Sequence[int] | None, notes: Sequence[str] = ()
-) -> Table:
+) -> FileTable:
     """Return a list of flat JSON objects as a table; nested values become JSON text."""
     path = content.path
-    place = _by_row if lines is None else (lambda row: f"line {lines[row]}")
+    place = by_row if lines is None else (lambda row: f"line {lines[row]}")
     for k, record in enumerate(records if isinstance(records, list) else [records]):
         if not isinstance(record, dict):
             raise BadFile(
@@ -287,16 +288,16 @@ def records_table(
 def _typed_table(
     path: Path,
     frame: pd.DataFrame,
-    source: Source,
+    source: SourceFile,
     place: Callable[[int], str],
     notes: Sequence[str],
-) -> Table:
+) -> FileTable:
     if frame.shape[1] == 0:
         raise BadFile(f"{path} holds no columns: expected a table")
     header, more = named_uniquely([str(name) for name in frame.columns], path)
     frame = frame.reset_index(drop=True)
     frame.columns = pd.Index(header)
-    return Table(path, frame, source, place, notes=(*notes, *more))
+    return FileTable(path, frame, source, place, notes=(*notes, *more))
 
 
 def parse_json(text: str, path: Path) -> Any:

@@ -11,11 +11,12 @@ import numpy as np
 import pandas as pd
 
 from noisypairs.app.files.cells import ITEM_NAMES, MISSING, as_text, typed
-from noisypairs.app.files.contents import BadFile, Source, plural, some
-from noisypairs.app.files.frames import UNNAMED, Table, read_table
-from noisypairs.app.files.matching import loose, match_ids, near_miss
+from noisypairs.app.files.contents import BadFile, SourceFile, plural, some
+from noisypairs.app.files.frames import UNNAMED, FileTable, read_table
+from noisypairs.app.files.matching import match_ids, near_miss
 from noisypairs.errors import did_you_mean
 from noisypairs.pairs.answers import IntArray, factorise
+from noisypairs.pairs.ids import loose
 
 CLASS_NAMES = frozenset(
     {"label", "class", "category", "target", "y", "truth", "true_class", "gold", "true_label"}
@@ -30,7 +31,7 @@ class Items:
     features: pd.DataFrame
     ids: list[str]
     id_column: str | None
-    source: Source
+    source: SourceFile
     notes: list[str]
 
 
@@ -52,7 +53,7 @@ def read_items(path: PathLike[str] | str, id: str | None = None) -> tuple[pd.Dat
     return items.features, items.ids
 
 
-def items_of(table: Table, id: str | None = None, asked: Sequence[str] | None = None) -> Items:
+def items_of(table: FileTable, id: str | None = None, asked: Sequence[str] | None = None) -> Items:
     """Return the items of a table; `asked`, the ids that pairs use, helps to find their column."""
     if table.frame.empty:
         raise BadFile(f"{table.path} has a header but no rows: expected one row per item")
@@ -63,8 +64,8 @@ def items_of(table: Table, id: str | None = None, asked: Sequence[str] | None = 
         ids, kept, more = _unique_ids(table, column)
         notes += more
     frame = table.frame.drop(columns=[] if column is None else [column]).iloc[kept]
-    features, mended = typed(frame.reset_index(drop=True), (), table.decimal_comma)
-    notes += [f"{table.path.name}: {note}" for note in mended]
+    features, repaired = typed(frame.reset_index(drop=True), (), table.decimal_comma)
+    notes += [f"{table.path.name}: {note}" for note in repaired]
     for name in features.columns:
         if str(name).lower() in CLASS_NAMES:
             notes.append(
@@ -75,7 +76,7 @@ def items_of(table: Table, id: str | None = None, asked: Sequence[str] | None = 
 
 
 def find_ids(
-    table: Table, named: str | None, asked: Sequence[str] | None
+    table: FileTable, named: str | None, asked: Sequence[str] | None
 ) -> tuple[str | None, list[str]]:
     """Return the column of ids (None: items are numbered by row, from 0) and a note on the guess.
 
@@ -99,7 +100,7 @@ def find_ids(
     return None, [f"{table.path.name}: no column of ids, so items are numbered by row, from 0"]
 
 
-def _holding(table: Table, columns: Sequence[str], asked: Sequence[str] | None) -> list[str]:
+def _holding(table: FileTable, columns: Sequence[str], asked: Sequence[str] | None) -> list[str]:
     """Return the columns, best first, without repeats that hold at least half of the asked ids."""
     wanted = {loose(name) for name in asked or ()}
     shares = {}
@@ -116,7 +117,7 @@ def _holding(table: Table, columns: Sequence[str], asked: Sequence[str] | None) 
     return good
 
 
-def _check_row_numbers(table: Table, asked: Sequence[str] | None) -> None:
+def _check_row_numbers(table: FileTable, asked: Sequence[str] | None) -> None:
     """Refuse to number items by row where the ids asked for are no row numbers."""
     size = len(table.frame)
     strange = [name for name in asked or () if not (name.isdecimal() and int(name[:18]) < size)]
@@ -128,7 +129,7 @@ def _check_row_numbers(table: Table, asked: Sequence[str] | None) -> None:
         )
 
 
-def _beginnings(table: Table) -> str:
+def _beginnings(table: FileTable) -> str:
     """Return the first two cells of up to six columns, in words."""
     shown = [
         f"{name!r} with {some(as_text(table.frame[name].iloc[:2]).tolist())}"
@@ -137,7 +138,7 @@ def _beginnings(table: Table) -> str:
     return ", ".join(shown) + (", …" if table.frame.shape[1] > 6 else "")
 
 
-def _label_ids(table: Table, ids: Sequence[str], id: str | None) -> str:
+def _label_ids(table: FileTable, ids: Sequence[str], id: str | None) -> str:
     """Return the column of a file of known classes that names items: by name, else by content."""
     columns = [str(name) for name in table.frame.columns]
     if id in columns:
@@ -160,7 +161,7 @@ def _label_ids(table: Table, ids: Sequence[str], id: str | None) -> str:
     return best
 
 
-def _unique_ids(table: Table, column: str) -> tuple[list[str], IntArray, list[str]]:
+def _unique_ids(table: FileTable, column: str) -> tuple[list[str], IntArray, list[str]]:
     """Return ids, the rows kept and notes; equal rows are merged, others of one id refused."""
     raw = table.frame[column]
     texts = as_text(raw)
@@ -184,7 +185,7 @@ def _unique_ids(table: Table, column: str) -> tuple[list[str], IntArray, list[st
     return ids, first, notes
 
 
-def _refuse_conflicts(table: Table, column: str, repeats: IntArray, first: IntArray) -> None:
+def _refuse_conflicts(table: FileTable, column: str, repeats: IntArray, first: IntArray) -> None:
     """Refuse rows that repeat an id with other values; `first` is the first row of each id."""
     differs = np.zeros(repeats.size, dtype=bool)
     for name in table.frame.columns:
@@ -204,7 +205,7 @@ def read_labels(
     r"""Return the known classes in a file as {position in ids: class name}.
 
     The columns of ids and classes are guessed by name, `id` (that of the items' own file) first,
-    else by what they hold; two columns need no names. A warning tells of unknown ids.
+    else by what they hold; two columns need no names. A warning names unknown ids.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -213,14 +214,14 @@ def read_labels(
     ...     read_labels(file, ["a", "b", "c"])
     {1: 'cat', 0: 'dog'}
     """
-    known, _, strangers = labels_of(read_table(path), ids, id)
-    for note in strangers:
+    known, _, unknown_ids = labels_of(read_table(path), ids, id)
+    for note in unknown_ids:
         warnings.warn(note, UserWarning, stacklevel=2)
     return known
 
 
 def labels_of(
-    table: Table, ids: Sequence[str], id: str | None = None
+    table: FileTable, ids: Sequence[str], id: str | None = None
 ) -> tuple[dict[int, str], list[str], list[str]]:
     """Return known classes by position, notes, and notes on unknown ids, which are left out.
 
@@ -252,7 +253,7 @@ def labels_of(
                 f"{table.where(row)}: item {texts[row]!r} is {classes[row]!r} here and "
                 f"{known[at]!r} above: an item has one class"
             )
-    strangers = [
+    unknown_ids = [
         f"{table.path.name}: {plural(len(unknown), 'class', 'classes')} of unknown items left out, "
         f"such as {texts[first]!r}{near_miss(texts[first], ids)} on {table.place(first)}"
         for first in unknown[:1]
@@ -260,4 +261,4 @@ def labels_of(
     if not known:
         raise BadFile(f"{table.path} names no class of any item: expected columns id and class")
     notes.append(f"{table.path.name}: classes of {plural(len(known), 'item')} in {named[0]!r}")
-    return known, [*table.notes, *notes, *more], strangers
+    return known, [*table.notes, *notes, *more], unknown_ids

@@ -1,6 +1,6 @@
 """Files of pairs too large to load: left where they are, behind a `PairTable`.
 
-What `judgements` does row by row in memory the engine does here: columns are guessed by the same
+What `answers` does row by row in memory the engine does here: columns are guessed by the same
 rule, words read by the same parser, and what is left out is counted, but no line can be named.
 """
 
@@ -13,11 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noisypairs.app.files.answers import Columns
-from noisypairs.app.files.contents import BadFile, Source, about, plural, some
+from noisypairs.app.files.answers import BY_WEIGHT, Columns
+from noisypairs.app.files.cells import MISSING
+from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some
 from noisypairs.app.files.frames import extension, read_table
-from noisypairs.app.files.importers.linkage import link_files
+from noisypairs.app.files.importers.link_lists import link_files
 from noisypairs.app.files.items import Items, items_of
+from noisypairs.app.files.matching import match_ids
+from noisypairs.pairs.columns import OPTIONAL
+from noisypairs.pairs.ids import clean_ids
 from noisypairs.tables import PairTable
 from noisypairs.tables.engine import fetch
 from noisypairs.tables.reading import distinct_ids, select_columns
@@ -35,11 +39,10 @@ class LargePairs:
 
     pairs: PairTable
     items: Items | None
-    ids: list[str]
     columns: Columns
     mapping: dict[str, str]
     notes: list[str]
-    source: Source
+    source: SourceFile
 
 
 def kind_of_large(path: Path) -> Kind | None:
@@ -80,17 +83,14 @@ def _rows(parts: Sequence[Path]) -> int:
 
 def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> LargePairs:
     """Open a table of pairs where it lies; the items, if a file holds them, are loaded."""
-    named: dict[str, Any] = {
-        role: getattr(columns, role) for role in ("left", "right", "same", "annotator")
-    }
     files = Files.find(path, kind, {}, None)
     with about(path), files.unchanged():
-        raw, names = select_columns(files.table, named)
+        raw, names = select_columns(files.table, columns.of_pairs)
         first = fetch(raw.limit(N_LOOKED_AT).select("left", "right"))
     asked = [str(v).strip() for end in ("left", "right") for v in first[end].to_pylist()]
     read = None if items is None else items_of(read_table(items), columns.id, asked)
     with about(path), files.unchanged():
-        keys = distinct_ids(raw) if read is None else _keys(read.ids, raw, path, asked)
+        keys, matched = _keys(raw, read, path, asked)
         table, notes = _opened(path, kind, keys, names)
     if table.n_pairs == 0:
         raise BadFile(
@@ -98,53 +98,57 @@ def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> 
             f"{some(list(dict.fromkeys(asked)), 2)}, the second {some(list(keys), 2)}. Name the "
             "columns that hold the ids with --left, --right and --id"
         )
-    used = Columns(
-        names["left"],
-        names["right"],
-        names["same"],
-        names.get("annotator"),
-        None if read is None else read.id_column,
-    )
+    roles = {role: name for role, name in names.items() if role != "weight"}
+    used = Columns(**roles, id=None if read is None else read.id_column)
     source = _source(path, table)
-    ids = [str(key) for key in keys] if read is None else read.ids
     where = f"{path.name}: {plural(source['rows'], 'row')}, too many to load: read where they lie"
-    return LargePairs(table, read, ids, used, dict(table.mapping), [where, *notes], source)
+    notes = [where, f"{path.name}: columns {used}", *matched, *notes]
+    if "weight" in names:
+        notes.append(BY_WEIGHT.format(path.name))
+    return LargePairs(table, read, used, dict(table.mapping), notes, source)
 
 
-def _keys(ids: list[str], raw: Any, path: Path, asked: Sequence[str]) -> Sequence[Any]:
-    """Return the items' ids in the type of the columns: text, or whole numbers."""
+def _keys(
+    raw: Any, items: Items | None, path: Path, asked: Sequence[str]
+) -> tuple[Sequence[Any], list[str]]:
+    """Return the items' ids as the columns write them, text or whole numbers, and notes."""
+    if items is None:
+        return clean_ids(distinct_ids(raw), "items"), []
+    ids = items.ids
     if not raw.left.type().is_integer():
-        return ids
+        written = [name for name in map(str, distinct_ids(raw)) if name.lower() not in MISSING]
+        known, notes = match_ids(written, ids, path.name, Path(items.source["path"]).name)
+        as_written = {item: name for name, item in known.items()}
+        return [as_written.get(item, item) for item in ids], notes
     if ids == [str(k) for k in range(len(ids))]:
-        return range(len(ids))
+        return range(len(ids)), []
     strange = [name for name in ids if not name.lstrip("-").isdecimal()]
     if strange:
         raise BadFile(
             f"{path} names items by whole numbers such as {some(asked, 2)}, but the items have ids "
             f"such as {some(strange, 2)}: write ids alike in both files"
         )
-    return [int(name) for name in ids]
+    return [int(name) for name in ids], []
 
 
 def _opened(
     path: Path, kind: Kind, keys: Sequence[Any], names: dict[str, str]
 ) -> tuple[PairTable, list[str]]:
     """Open the table with what cannot be used left out, and say how much that is."""
-    absent = [role for role in ("annotator", "weight") if role not in names]
-    roles: dict[str, Any] = names | dict.fromkeys(absent, False)
+    roles: dict[str, Any] = dict.fromkeys(OPTIONAL, False) | names
     read = PairTable.from_parquet if kind == "parquet" else PairTable.from_csv
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what it would say stands in the notes
         table = read(path, items=keys, unsure="drop", drop_unknown=True, **roles)
     fates = {"unsure": "missing or unsure, left out", "unknown": "left out that name unknown items"}
-    notes = [f"{path.name}: columns {', '.join(f'{r} = {n!r}' for r, n in names.items())}"]
+    notes = []
     for reason, fate in fates.items():
         if table.dropped[reason]:
             notes.append(f"{path.name}: {plural(table.dropped[reason], 'answer')} {fate}")
     return table, notes
 
 
-def _source(path: Path, table: PairTable) -> Source:
+def _source(path: Path, table: PairTable) -> SourceFile:
     """Return path, size, digest and rows; the digest of several files is that of their digests."""
     assert isinstance(table.source, Files)
     digests = []

@@ -2,33 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 from noisypairs.app.files.contents import BadFile, plural, some
 from noisypairs.errors import did_you_mean
-
-_WHOLE = re.compile(r"([+-]?)0*(\d+)(?:\.0*)?")
-
-
-def loose(name: str) -> str:
-    """Write an id without what spreadsheets add or take away: zeros, ".0", case and blanks.
-
-    >>> loose("007"), loose("7.0"), loose(" Dog  A"), loose("1-2")
-    ('7', '7', 'dog a', '1-2')
-    """
-    plain = " ".join(name.casefold().split())
-    number = _WHOLE.fullmatch(plain)
-    if number is None:
-        return plain
-    sign, digits = number.groups()
-    return ("-" if sign == "-" else "") + digits
+from noisypairs.pairs.ids import loose
 
 
 def match_ids(
     asked: Iterable[str], known: Sequence[str], asked_in: str, known_in: str
 ) -> tuple[dict[str, str], list[str]]:
-    """Return for every asked id the known one it stands for, strangers left out, and notes.
+    """Return for every asked id the known one it stands for, unknown ones left out, and notes.
 
     Ids match as text. One that does not is matched without leading zeros, ".0" and case, provided
     that no other id could be meant; where one could, the files are refused.
@@ -39,40 +23,40 @@ def match_ids(
     asked = list(dict.fromkeys(asked))
     exact = set(known)
     found = {name: name for name in asked if name in exact}
-    strangers = [name for name in asked if name not in exact]
-    mended = _loosely(strangers, found, known, asked_in, known_in) if strangers else {}
-    if asked and not found and not mended:
+    unknown = [name for name in asked if name not in exact]
+    alike = _loosely(unknown, found, known, asked_in, known_in) if unknown else {}
+    if asked and not found and not alike:
         raise BadFile(
             f"none of the {plural(len(asked), 'id')} in {asked_in} is an item of {known_in}: "
             f"the first holds {some(asked)}, the second {some(known)}. Name the columns that hold "
             "the ids with --left, --right and --id"
         )
     notes = []
-    if mended:
-        first = next(iter(mended.items()))
+    if alike:
+        first = next(iter(alike.items()))
         notes.append(
-            f"{plural(len(mended), 'id')} of {asked_in} matched to {known_in} only without leading "
+            f"{plural(len(alike), 'id')} of {asked_in} matched to {known_in} only without leading "
             f"zeros, '.0', case and blanks, such as {first[0]!r} to {first[1]!r}"
         )
-    return found | mended, notes
+    return found | alike, notes
 
 
 def _loosely(
-    strangers: Sequence[str],
+    unknown: Sequence[str],
     found: dict[str, str],
     known: Sequence[str],
     asked_in: str,
     known_in: str,
 ) -> dict[str, str]:
-    """Match strangers by `loose`, and refuse where two ids of one file have one loose form."""
+    """Match unknown ids by `loose`, and refuse where two ids of one file have one loose form."""
     items: dict[str, list[str]] = {}
     for name in known:
         items.setdefault(loose(name), []).append(name)
     meant: dict[str, list[str]] = {}
-    for name in (*found, *strangers):
+    for name in (*found, *unknown):
         meant.setdefault(loose(name), []).append(name)
-    mended = {}
-    for name in strangers:
+    alike = {}
+    for name in unknown:
         twins = items.get(loose(name), [])
         if len(twins) > 1:
             raise BadFile(
@@ -85,11 +69,11 @@ def _loosely(
                 f"{twins[0]!r} of {known_in}: write ids alike in both files"
             )
         if twins:
-            mended[name] = twins[0]
-    return mended
+            alike[name] = twins[0]
+    return alike
 
 
-def near_miss(stranger: str, known: Sequence[str]) -> str:
-    """Return a "did you mean" for one id, without the list of all others; "" for want of one."""
-    guess, question, _ = did_you_mean(stranger, known[:2000]).partition("? ")
+def near_miss(name: str, known: Sequence[str]) -> str:
+    """Return a "did you mean" for one id, without the list of all others; "" if none is near."""
+    guess, question, _ = did_you_mean(name, known[:2000]).partition("? ")
     return f" ({guess}?)" if question else ""

@@ -1,11 +1,12 @@
-"""Files written whole or not at all."""
+"""Files that a user asked for: written whole or not at all, or refused before the work begins."""
 
 from __future__ import annotations
 
 import os
-import tempfile
 from os import PathLike
 from pathlib import Path
+
+from noisypairs.datasets.writing import write_whole
 
 
 class CannotWrite(ValueError):
@@ -34,11 +35,11 @@ def check_writable(path: PathLike[str] | str, force: bool = False) -> Path:
 
 
 def atomic_write(path: PathLike[str] | str, content: bytes | str, force: bool = False) -> Path:
-    """Write a file under a temporary name beside its place, then rename it: whole or not at all.
+    """Write a file whole or not at all; an existing one is kept unless `force`.
 
-    Text is written as UTF-8 with newlines as they are. An existing file is kept unless `force`;
-    then it keeps its permissions, and until the last moment its content.
+    Text is written as UTF-8 with newlines as they are.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     atomic_write(Path(folder, "a.txt"), "whole").read_text()
     'whole'
@@ -46,27 +47,7 @@ def atomic_write(path: PathLike[str] | str, content: bytes | str, force: bool = 
     target = check_writable(path, force)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
-        handle, temporary = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        write_whole(target, data)
     except OSError as error:
         raise CannotWrite(f"{target} cannot be written: {error.strerror}") from error
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, _mode(target))
-        os.replace(temporary, target)
-    except OSError as error:
-        raise CannotWrite(f"{target} cannot be written: {error.strerror}") from error
-    finally:
-        Path(temporary).unlink(missing_ok=True)
     return target
-
-
-def _mode(target: Path) -> int:
-    """Return the permissions of the file there, else those a new file would get."""
-    if target.exists():
-        return target.stat().st_mode & 0o777
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 
-from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.annotators import AnnotatorTable
 from noisypairs.app.encoding import describe, item_encoder
@@ -31,7 +30,7 @@ from noisypairs.pairs import Pairs
 from noisypairs.pairs.audit import Audit
 
 if TYPE_CHECKING:
-    from noisypairs.app.files import Dataset, Source
+    from noisypairs.app.files import Dataset, SourceFile
 
 __all__ = [
     "Candidate",
@@ -148,7 +147,7 @@ def fit_dataset(
         )
     _require_both_answers(pairs)
     asked = (request or Request()).settled(pairs)
-    some = reduction.sampled_answers(pairs, comparison.ENOUGH_PAIRS)
+    some = pairs.sample(comparison.ENOUGH_PAIRS)
     held_out = HeldOut(features, some, asked.seed)
     tried = comparison.compare(held_out, asked, step)
     name, why = comparison.choose(held_out, tried, asked)
@@ -218,7 +217,7 @@ def _require_both_answers(pairs: Pairs) -> None:
     n_proper = pairs.without_self_pairs().n_pairs
     if n_proper == 0:
         raise ValueError("there is no answer about two distinct items: nothing to learn from")
-    said = reduction.pooled_answers(pairs).same
+    said = pairs.pooled_answers().same
     if said.all() or not said.any():
         word = "same" if said[0] else "different"
         raise NotIdentifiable(
@@ -233,7 +232,7 @@ def _curve(held_out: HeldOut, whole: Array, name: str, asked: Request) -> tuple[
         return tuple(CurvePoint(*point) for point in points)
 
 
-def _sources(dataset: Dataset) -> Iterator[tuple[str, Source]]:
+def _sources(dataset: Dataset) -> Iterator[tuple[str, SourceFile]]:
     """Yield every file by its role, paths without folders: nobody's folders go into a report."""
     files = [source | {"path": Path(source["path"]).name} for source in dataset.sources]
     roles = ["items", "pairs", *(f"pairs {k}" for k in range(2, len(files)))]

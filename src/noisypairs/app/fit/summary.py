@@ -166,7 +166,7 @@ def suspect_answers(
 
     A `PairTable` is streamed once. Pairs in memory keep their order among equals.
     """
-    if not hasattr(pairs, "batches"):
+    if isinstance(pairs, Pairs):
         wrong = wrong_probability(model, X, pairs)
         return tuple(suspects(wrong, pairs, features, ids)), int((wrong > 0.5).sum())
     if isinstance(model, JointPairClassifier):

@@ -14,6 +14,8 @@ from noisypairs.estimation import Interval
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import Beliefs, edge_posterior
 from noisypairs.noise import RandomState
+from noisypairs.pairs.counts import pair_ends, pair_keys
+from noisypairs.sampling import random_pairs
 
 #: New pairs looked at; all pairs where there are no more than so many.
 N_CANDIDATES = 40_000
@@ -107,7 +109,7 @@ def worth_of_answers(
     over items drawn anew (resampled, 200 times); beliefs and noise are taken as they are.
     """
     rng = np.random.default_rng(random_state)
-    left, right = _random_pairs(graph.n_items, 10_000, rng)
+    left, right = random_pairs(graph.n_items, 10_000, rng)
     fresh = pair_information(independent_laws(beliefs.item[left], beliefs.item[right]), same)
     old = pair_information(edge_posterior(graph, beliefs, same), same)
     top = np.sort(old)[-max(1, len(old) // 10) :]
@@ -143,24 +145,15 @@ def _new_pairs(
         left, right = np.triu_indices(n, 1)
     else:
         half = N_CANDIDATES // 2
-        first, second = _random_pairs(n, half, rng)
+        first, second = random_pairs(n, half, rng)
         doubt = entr(belief).sum(axis=1) + 1e-6
         doubtful = rng.choice(n, half, p=doubt / doubt.sum())
         other = rng.integers(n - 1, size=half)
         first = np.concatenate([first, doubtful])
         second = np.concatenate([second, other + (other >= doubtful)])
-        left, right = np.minimum(first, second), np.maximum(first, second)
-    asked = graph.left.astype(np.int64) * n + graph.right
-    new = np.setdiff1d(left.astype(np.int64) * n + right, asked)
-    return new // n, new % n
-
-
-def _random_pairs(
-    n_items: int, size: int, rng: np.random.Generator
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    left = rng.integers(n_items, size=size)
-    right = rng.integers(n_items - 1, size=size)
-    return left, right + (right >= left)
+        left, right = first, second
+    asked = pair_keys(graph.left, graph.right, n)
+    return pair_ends(np.setdiff1d(pair_keys(left, right, n), asked), n)
 
 
 def _take(ranked: Candidates, taken: NDArray[np.bool_], room: NDArray[np.intp]) -> None:

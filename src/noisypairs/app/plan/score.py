@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import pair_keys
 
 #: Rounds of EM, and the share of right predictions it begins at.
 ROUNDS, BEGIN = 400, 0.8
@@ -59,7 +60,7 @@ def score_predictions(pairs: Pairs, predicted: NDArray[np.intp], same: Array) ->
     """
     K = len(same)
     first, second = predicted[pairs.left], predicted[pairs.right]
-    cell = (np.minimum(first, second) * K + np.maximum(first, second)) * 2 + pairs.same
+    cell = pair_keys(first, second, K) * 2 + pairs.same
     table = np.bincount(cell, pairs.weight, minlength=2 * K * K)
     table = table / table.sum()
     share = np.bincount(np.concatenate([first, second]), minlength=K) / (2 * pairs.n_pairs)

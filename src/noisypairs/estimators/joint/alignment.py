@@ -41,7 +41,7 @@ class Alignment:
 
     def __init__(self, Z: Array, pairs: Pairs) -> None:
         self.Z = Z - Z.mean(axis=0)
-        weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight
+        weight = pairs.weights
         self.pairs = pairs
         self.answers: Array = weight * (pairs.same - np.average(pairs.same, weights=weight))
         penalty = max(len(Z) / STRENGTH, 1e-9) * np.eye(Z.shape[1])

@@ -164,7 +164,7 @@ class JointPairClassifier(PairClassifier):
         """Return pairs in memory on which to choose: all, or some drawn at random."""
         enough = max(PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM * pairs.n_items)
         if not isinstance(pairs, Pairs) or pairs.n_pairs <= enough:
-            return reduction.sampled_answers(pairs, PAIRS_FOR_CHOICE)
+            return pairs.sample(PAIRS_FOR_CHOICE)
         rng = check_random_state(self.random_state)
         return pairs.select(rng.random_sample(pairs.n_pairs) < enough / pairs.n_pairs)
 
@@ -180,7 +180,7 @@ class JointPairClassifier(PairClassifier):
         graph, in_pairs = problem.graph, problem.in_pairs
         if self.annotators or pairs is not problem.all_pairs:
             graph = PairGraph.from_pairs(pairs, annotators=self.annotators)
-            in_pairs = reduction.item_counts(pairs).total > 0
+            in_pairs = pairs.item_counts().total > 0
         potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
         last = self._rounds(em.GraphEStep(graph, clamp=problem.clamp), potential, *start)
@@ -248,7 +248,7 @@ class JointPairClassifier(PairClassifier):
         """
         check_is_fitted(self)
         X, pairs = self._check_training(X, pairs)
-        pairs = reduction.sampled_answers(pairs, PAIRS_FOR_INTERVALS)
+        pairs = pairs.sample(PAIRS_FOR_INTERVALS)
         problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
         return joint_intervals(
             problem,

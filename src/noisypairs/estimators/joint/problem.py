@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
-from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import known_classes, label_names, match_labels
 from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
@@ -34,7 +33,7 @@ class JointProblem:
         self.n_classes, self.cv = n_classes, cv
         self.random_state = check_random_state(random_state)
         self.graph = PairGraph.from_pairs(pairs)
-        self.in_pairs: NDArray[np.bool_] = reduction.item_counts(pairs).total > 0
+        self.in_pairs: NDArray[np.bool_] = pairs.item_counts().total > 0
         self.names = label_names(pairs, n_classes[0]) if len(n_classes) == 1 else None
         self.clamp = None if self.names is None else known_classes(pairs, self.names)
         self.share = float(np.average(self.pairs.same, weights=self.pairs.weight))

@@ -10,7 +10,6 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
 
-from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
 from noisypairs.estimators.joint.alignment import Alignment
@@ -77,7 +76,7 @@ def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
 
 def _by_answers(Z: Array | None, pairs: Pairs) -> dict[str, Array]:
     """Split the items by their (smoothed) share of "same": at the median and at the mean."""
-    counts = reduction.item_counts(pairs)
+    counts = pairs.item_counts()
     mean = counts.same.sum() / counts.total.sum()
     share = np.where(counts.total > 0, counts.share, mean)
     if Z is not None:

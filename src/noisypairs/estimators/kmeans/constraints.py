@@ -1,22 +1,21 @@
-"""Answers as constraints: which labellings break few of them.
+"""Answers as constraints: what they demand of a labelling, and how few of them must be broken.
 
 All answers on one pair of items are merged into a signed strength J_ij = (weight of "same") −
-(weight of "different"): its sign is the majority, its size the cost of breaking that majority. A
+(weight of "different"): its sign is the majority, its size what breaking that majority costs. A
 labelling y in 0..K−1 breaks
 
     V(y) = Σ_{i<j} |J_ij| [ (y_i = y_j) ≠ (J_ij > 0) ].
 
 Whether V can be zero is easy for K = 2 (a component of the graph has two labellings or none) and
 NP-complete for K ≥ 3 (graph colouring); the least V is NP-hard for every K (for K = 2 it is
-max-cut). So two classes are exact where the answers agree with each other; elsewhere a search takes
-over: annealing, then moves of single items until none lowers V.
+max-cut). So two classes are settled exactly where the answers agree with each other, and a search
+settles the rest: annealing, then moves until none of a single item lowers V.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -24,42 +23,59 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
-from noisypairs.algebra import Array
-from noisypairs.inference.graph import PairGraph
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import pair_ends, pair_keys
 
+Array = NDArray[np.float64]
 Labelling = NDArray[np.intp]
-Mask = NDArray[np.bool_]
 
-#: Strengths and gains below this share of the largest count as zero (weights are float32).
 TIE = 1e-6
-#: Sweeps of one annealing run, and the share of items drawn in each: neighbours that move together
-#: undo each other's gain.
-SWEEPS, MOVED_PER_SWEEP = 100, 0.4
-#: Edges over all annealing runs: small graphs are given several runs.
-ANNEALING_WORK = 500_000
+"""Strengths and gains below this share of the largest strength count as zero (weights are
+float32)."""
+
+_SWEEPS = 100  # of one annealing run, hot to cold
+_MOVED_PER_SWEEP = 0.4  # not all at once: neighbours that move together undo each other's gain
+_MENDABLE = 60  # broken edges worth mending one by one, and attempts at it
+_ANNEALING_WORK = 500_000  # edges over all runs: small graphs are given several
 
 
 @dataclass(frozen=True, eq=False)
 class Constraints:
-    """One edge per unordered pair of items whose votes do not cancel: left < right, sorted, J."""
+    """The merged answers: one edge per unordered pair of items whose votes do not cancel.
+
+    ``left < right``, sorted, and ``strength`` = J, shape (n_edges,); ``n_contradictory`` counts the
+    pairs of items that were answered both ways, ties included.
+
+    >>> pairs = Pairs([0, 1, 0, 2, 3], [1, 0, 1, 1, 3], [True, True, False, False, False])
+    >>> rules = Constraints.from_pairs(pairs)
+    >>> rules.left, rules.right, rules.strength, rules.n_contradictory
+    (array([0, 1]), array([1, 2]), array([ 1., -1.]), 1)
+    """
 
     n_items: int
     left: Labelling
     right: Labelling
-    strength: Array  # J, (n_edges,)
-    n_contradictory: int = 0  # pairs of items answered both ways, ties included
+    strength: Array
+    n_contradictory: int
 
     @classmethod
     def from_pairs(cls, pairs: Pairs) -> Constraints:
         """Merge repeats by weight; pairs of an item with itself demand nothing and are left out."""
-        graph = PairGraph.from_pairs(pairs)
-        votes = graph.evidence(slice(0, graph.n_edges)).astype(float).toarray()
-        different, same = votes.T
-        kept = np.abs(same - different) > TIE * votes.max(axis=1, initial=0.0)
-        left, right = (end[kept].astype(np.intp) for end in (graph.left, graph.right))
-        both_ways = int(np.count_nonzero(votes.min(axis=1, initial=np.inf) > 0))
-        return cls(graph.n_items, left, right, (same - different)[kept], both_ways)
+        pairs = pairs.without_self_pairs()
+        weight = pairs.weights
+        edges, edge = np.unique(pairs.pair_keys, return_inverse=True)
+        same = np.bincount(edge, np.where(pairs.same, weight, 0.0), edges.size)
+        different = np.bincount(edge, np.where(pairs.same, 0.0, weight), edges.size)
+        strength = same - different
+        kept = np.abs(strength) > TIE * np.maximum(same, different)
+        left, right = pair_ends(edges[kept], pairs.n_items)
+        return cls(
+            n_items=pairs.n_items,
+            left=left,
+            right=right,
+            strength=strength[kept],
+            n_contradictory=int(np.count_nonzero((same > 0) & (different > 0))),
+        )
 
     @cached_property
     def matrix(self) -> csr_array[Any]:
@@ -70,50 +86,67 @@ class Constraints:
 
     @cached_property
     def component(self) -> Labelling:
-        """Connected component of each item, shape (n_items,)."""
+        """Connected component of each item in the graph of all edges, shape (n_items,)."""
         return _components(self.left, self.right, self.n_items)
 
-    def broken(self, y: Labelling) -> Mask:
+    def broken(self, y: Labelling) -> NDArray[np.bool_]:
         """Return which edges the labelling breaks, shape (n_edges,)."""
-        mask: Mask = (y[self.left] == y[self.right]) != (self.strength > 0)
+        mask: NDArray[np.bool_] = (y[self.left] == y[self.right]) != (self.strength > 0)
         return mask
 
     def violation(self, y: Labelling) -> float:
         """Return V(y): the strength of all broken edges together."""
         return float(np.abs(self.strength[self.broken(y)]).sum())
 
-    def in_components_of(self, edges: Mask) -> Mask:
+    def in_components_of(self, edges: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Return the items of components with at least one of these edges, shape (n_items,)."""
         hit = np.zeros(self.n_items, dtype=bool)
         hit[self.component[self.left[edges]]] = True
-        mask: Mask = hit[self.component]
+        mask: NDArray[np.bool_] = hit[self.component]
         return mask
 
+    def only(self, edges: NDArray[np.bool_]) -> Constraints:
+        """Return these edges among all items."""
+        left, right = self.left[edges], self.right[edges]
+        return Constraints(self.n_items, left, right, self.strength[edges], 0)
+
+    def part(self, items: Labelling) -> Constraints:
+        """Return the constraints among these items alone, renumbered in the order given."""
+        place = np.full(self.n_items, -1, dtype=np.intp)
+        place[items] = np.arange(items.size)
+        inside = (place[self.left] >= 0) & (place[self.right] >= 0)
+        ends = place[self.left[inside]], place[self.right[inside]]
+        return Constraints(items.size, *ends, self.strength[inside], 0)
+
     def between(self, block: Labelling) -> Constraints:
-        """Return the constraints between blocks 0..B−1 of items (−1: left out), strengths added."""
+        """Return the constraints between blocks 0..B−1 of items; strengths add up."""
         size = int(block.max(initial=-1)) + 1
-        ends = np.sort([block[self.left], block[self.right]], axis=0).astype(np.int64)
-        apart = (ends[0] >= 0) & (ends[0] != ends[1])
-        keys, edge = np.unique((ends[0] * size + ends[1])[apart], return_inverse=True)
-        strength = np.bincount(edge, self.strength[apart], keys.size).astype(float)
-        left, right = np.divmod(keys.astype(np.intp), max(size, 1))
-        return Constraints(size, left, right, strength)
+        first, second = block[self.left], block[self.right]
+        key = pair_keys(first, second, size)
+        keys, edge = np.unique(key[first != second], return_inverse=True)
+        strength = np.bincount(edge, self.strength[first != second], keys.size).astype(float)
+        return Constraints(size, *pair_ends(keys, size), strength, 0)
 
 
-def two_colouring(rules: Constraints) -> tuple[Labelling, Mask]:
+def two_colouring(rules: Constraints) -> tuple[Labelling, NDArray[np.bool_]]:
     """Return a labelling in {0, 1} that breaks nothing where that is possible, and where it is not.
 
     Take two copies of each item, (i, 0) and (i, 1); "same" joins equal copies, "different" crosses
-    over. A component of the items can be satisfied iff its two copies are not joined, and then
-    these are its only two labellings. Returns y and the items that cannot be satisfied, (n_items,).
+    over. A component of the items can be satisfied iff its two sheets are not joined, and then the
+    sheets are its only two labellings. Returns y and the mask of items that cannot be satisfied,
+    shapes (n_items,).
+
+    >>> path = Constraints.from_pairs(Pairs([0, 1, 3, 4, 3], [1, 2, 4, 5, 5], [0, 1, 0, 0, 0]))
+    >>> two_colouring(path)[0][:3], two_colouring(path)[1]
+    (array([0, 1, 1]), array([False, False, False,  True,  True,  True]))
     """
     n, cross = rules.n_items, rules.n_items * (rules.strength < 0)
     left = np.concatenate([rules.left, rules.left + n])
     right = np.concatenate([rules.right + cross, rules.right + n - cross])
-    copy = _components(left, right, 2 * n)
+    sheet = _components(left, right, 2 * n)
     _, root = np.unique(rules.component, return_index=True)
-    y = (copy[:n] != copy[root[rules.component]]).astype(np.intp)
-    return y, copy[:n] == copy[n:]
+    y = (sheet[:n] != sheet[root[rules.component]]).astype(np.intp)
+    return y, sheet[:n] == sheet[n:]
 
 
 def closure(rules: Constraints) -> Labelling:
@@ -121,6 +154,10 @@ def closure(rules: Constraints) -> Labelling:
 
     In components where a "different" answer falls inside a block, every item is a block of its
     own: with wrong answers the closure would soon hold everything together.
+
+    >>> chain = Pairs([0, 1, 3, 4, 3], [1, 2, 4, 5, 5], [1, 0, 1, 1, 0])
+    >>> closure(Constraints.from_pairs(chain))
+    array([0, 0, 1, 2, 3, 4])
     """
     must = rules.strength > 0
     block = _components(rules.left[must], rules.right[must], rules.n_items)
@@ -130,23 +167,31 @@ def closure(rules: Constraints) -> Labelling:
 
 
 def fewest_violations(
-    rules: Constraints, n_classes: int, rng: np.random.Generator, guess: Labelling
+    rules: Constraints, n_classes: int, rng: np.random.Generator, guess: Labelling | None = None
 ) -> Labelling:
     """Return a labelling that breaks little: nothing where two classes suffice, else by search.
 
-    For K > 2 must-link blocks are labelled first, and taken apart only where that breaks an answer.
-    ``guess`` is where the search starts, shape (n_items,).
+    Exact for K = 2 on every component whose answers agree with each other. For K > 2 the must-link
+    blocks of the rest are labelled first, and taken apart only where that breaks an answer.
+    ``guess`` is where the search may start, shape (n_items,).
+
+    >>> triangle = Constraints.from_pairs(Pairs([0, 1, 0], [1, 2, 2], [False, False, False]))
+    >>> rng = np.random.default_rng(0)
+    >>> [triangle.violation(fewest_violations(triangle, K, rng)) for K in (2, 3)]
+    [1.0, 0.0]
     """
     y, odd = two_colouring(rules)
-    y = np.where(odd, guess, y)
-    items = np.arange(rules.n_items)
-    for unit in (closure(rules), items) if n_classes > 2 else (items,):
-        if odd.any():
-            _, first, block = np.unique(unit[odd], return_index=True, return_inverse=True)
-            place = np.full(rules.n_items, -1, dtype=np.intp)
-            place[odd] = block
-            y[odd] = search(rules.between(place), n_classes, rng, y[odd][first])[block]
-            odd = rules.in_components_of(rules.broken(y))
+    if guess is not None:
+        y = np.where(odd, guess, y)
+    if n_classes > 2 and odd.any():
+        where = np.flatnonzero(odd)
+        block = np.unique(closure(rules)[where], return_inverse=True)[1]
+        start = _majority(y[where], block, n_classes)
+        y[where] = search(rules.part(where).between(block), n_classes, rng, start)[block]
+        odd = rules.in_components_of(rules.broken(y))
+    if odd.any():
+        where = np.flatnonzero(odd)
+        y[where] = search(rules.part(where), n_classes, rng, y[where])
     return y
 
 
@@ -155,23 +200,38 @@ def search(
 ) -> Labelling:
     """Return the best labelling found from a start and by annealing, component by component.
 
-    Every other run starts hot from random labels; the rest reheat the best labelling so far. Each
-    ends in `descend`. Stops at the first labelling that breaks nothing.
+    Every other run is hot, from nowhere; the rest warm up the best labelling so far. Each ends in
+    `descend`. Stops at the first labelling that breaks nothing.
     """
-    free = np.zeros((rules.n_items, n_classes))
-    weight = np.abs(rules.strength)
-    tie, where = TIE * weight.max(initial=0.0), rules.component[rules.left]
-    best = descend(rules.matrix, start, free)
-    for run in range(int(np.clip(ANNEALING_WORK // max(rules.left.size, 1), 2, 10))):
+    idle = np.zeros((rules.n_items, n_classes))
+    runs = int(np.clip(_ANNEALING_WORK // max(rules.left.size, 1), 2, 10))
+    best = mend(rules, descend(rules.matrix, start, idle), n_classes, rng)
+    for run in range(runs):
         if not rules.broken(best).any():
             break
         warm = run % 2 == 0
         first = best if warm else rng.integers(n_classes, size=rules.n_items)
         cooled = _anneal(rules.matrix, first, n_classes, 0.3 if warm else 1.0, rng)
-        other = descend(rules.matrix, cooled, free)
-        cost = [np.bincount(where, weight * rules.broken(y), best.size) for y in (best, other)]
-        best = np.where((cost[1] < cost[0] - tie)[rules.component], other, best)
+        best = better_parts(rules, best, descend(rules.matrix, cooled, idle), idle)
+        best = mend(rules, best, n_classes, rng)
     return best
+
+
+def better_parts(rules: Constraints, one: Labelling, other: Labelling, cost: Array) -> Labelling:
+    """Return for each component the labelling of the two that is lower in (V, cost).
+
+    >>> rules = Constraints.from_pairs(Pairs([0, 2], [1, 3], [True, True]))
+    >>> better_parts(rules, np.array([0, 0, 0, 1]), np.array([0, 1, 1, 1]), np.zeros((4, 2)))
+    array([0, 0, 1, 1])
+    """
+    items, n, weight = np.arange(one.size), one.size, np.abs(rules.strength)
+    where = rules.component[rules.left]
+    broken = [np.bincount(where, weight * rules.broken(y), n) for y in (one, other)]
+    price = [np.bincount(rules.component, cost[items, y], n) for y in (one, other)]
+    tie = TIE * weight.max(initial=0.0)
+    fewer = broken[1] < broken[0] - tie
+    cheaper = (broken[1] <= broken[0] + tie) & (price[1] < price[0])
+    return np.where((fewer | cheaper)[rules.component], other, one)
 
 
 def _anneal(
@@ -185,9 +245,9 @@ def _anneal(
     y = y.copy()
     hot = heat * float(np.sqrt(np.mean(np.asarray((J * J).sum(axis=1)))))
     cold = 0.1 * float(np.median(np.abs(J.data)))
-    for temperature in np.geomspace(hot, min(cold, hot), SWEEPS):
-        chosen = np.flatnonzero(rng.random(y.size) < MOVED_PER_SWEEP)
-        field = (J @ np.eye(n_classes)[y])[chosen]
+    for temperature in np.geomspace(hot, min(cold, hot), _SWEEPS):
+        chosen = np.flatnonzero(rng.random(y.size) < _MOVED_PER_SWEEP)
+        field = (J @ _one_hot(y, n_classes))[chosen]
         y[chosen] = (field + temperature * rng.gumbel(size=field.shape)).argmax(axis=1)
     return y
 
@@ -199,27 +259,34 @@ def descend(J: csr_array[Any], y: Labelling, cost: Array, max_rounds: int = 1000
     ``cost`` = c of shape (n, K). In each round all those items move that gain more than every
     neighbour that wants to move; they are no neighbours of each other, so their gains add up and
     (V, cost) falls in every round.
+
+    >>> J = Constraints.from_pairs(Pairs([0, 1, 0], [1, 2, 2], [1, 1, 1])).matrix
+    >>> descend(J, np.array([0, 1, 1]), np.zeros((3, 2)))
+    array([1, 1, 1])
     """
-    y, one_hot, items = y.copy(), np.eye(cost.shape[1]), np.arange(y.size)
-    field = J @ one_hot[y]
+    y, field = y.copy(), J @ _one_hot(y, cost.shape[1])
     tie, same_cost = TIE * np.abs(J.data).max(initial=0.0), 1e-12 * np.abs(cost).max(initial=0.0)
+    items = np.arange(y.size)
     for _ in range(max_rounds):
         tied = field >= field.max(axis=1, keepdims=True) - tie
         target = np.where(tied, cost, np.inf).argmin(axis=1)
-        fewer = field[items, target] - field[items, y]
-        cheaper = cost[items, y] - cost[items, target]
+        fewer, cheaper = (
+            field[items, target] - field[items, y],
+            cost[items, y] - cost[items, target],
+        )
         fewer[fewer <= tie] = 0.0
         wants = np.flatnonzero((fewer > 0) | ((target != y) & (cheaper > same_cost)))
         if not wants.size:
             break
         movers = _strongest(J, wants[np.lexsort((wants, cheaper[wants], fewer[wants]))])
-        field += J[movers].T @ (one_hot[target[movers]] - one_hot[y[movers]])
+        change = _one_hot(target[movers], cost.shape[1]) - _one_hot(y[movers], cost.shape[1])
+        field += J[movers].T @ change
         y[movers] = target[movers]
     return y
 
 
 def _strongest(J: csr_array[Any], rising: Labelling) -> Labelling:
-    """Return the items, given in rising order of gain, that are above all their neighbours."""
+    """Return the items, given in rising order of gain, that stand above all their neighbours."""
     rank = np.zeros(J.shape[0], dtype=np.intp)
     rank[rising] = np.arange(1, rising.size + 1)
     rows = J[rising]
@@ -230,25 +297,99 @@ def _strongest(J: csr_array[Any], rising: Labelling) -> Labelling:
     return rising[rank[rising] > above]
 
 
-def swap_chains(rules: Constraints, y: Labelling, cost: Array) -> Labelling:
+def swap_chains(rules: Constraints, y: Labelling, cost: Array, max_rounds: int = 1) -> Labelling:
     """Return a labelling of equal violations and lower cost, by exchanging classes in chains.
 
     A chain is a connected component of the items of two classes a and b. Exchanging a and b in all
-    of it changes no violation (its neighbours are of third classes), so all chains of a and b that
-    gain do so at once. For K = 2 the chains are the components, and each gets the cheaper of its
-    two labellings. ``cost`` is of shape (n_items, K).
+    of it breaks and mends nothing (its neighbours are of third classes), so all chains of a and b
+    that gain do so at once, and those of disjoint pairs of classes beside them. For K = 2 the
+    chains are the components, and one round gives each the cheaper of its two names. An item
+    without answers goes to its cheapest class. ``cost`` is of shape (n_items, K).
+
+    >>> rules = Constraints.from_pairs(Pairs([0], [1], [False], n_items=3))
+    >>> swap_chains(rules, np.array([0, 1, 0]), np.array([[5.0, 0.0], [2.0, 0.0], [1.0, 0.0]]))
+    array([1, 0, 1])
     """
+    y, K = y.copy(), cost.shape[1]
+    items = np.arange(y.size)
     slack = 1e-12 * float(np.abs(cost).max(initial=0.0))  # rounding must not make it go round
-    for a, b in combinations(range(cost.shape[1]), 2):
-        member = (y == a) | (y == b)
-        inside = member[rules.left] & member[rules.right]
-        chain = _components(rules.left[inside], rules.right[inside], y.size)
-        gain = np.where(y == a, cost[:, a] - cost[:, b], cost[:, b] - cost[:, a])
-        useful = np.bincount(chain, gain * member)[chain] > slack
-        y = np.where(member & useful, a + b - y, y)
+    alone = np.ones(y.size, dtype=bool)
+    alone[rules.left] = alone[rules.right] = False
+    y[alone] = cost[alone].argmin(axis=1)
+    for _ in range(max_rounds if K > 2 else 1):
+        gain = cost[items, y][:, None] - cost
+        chain = _chains(rules, y, K)
+        useful = (np.bincount(chain.ravel(), gain.ravel()) > slack)[chain]
+        useful[items, y] = False
+        if not useful.any():
+            break
+        per_class: Array = np.stack([np.bincount(y, c, K) for c in (gain * useful).T], axis=1)
+        partner = _disjoint_pairs(per_class + per_class.T)[y]
+        y = np.where(useful[items, partner], partner, y)
     return y
+
+
+def _chains(rules: Constraints, y: Labelling, n_classes: int) -> Labelling:
+    """Return the chain of each item and each class it could change to, shape (n_items, K).
+
+    Node (i, c) stands for i in the graph of classes y_i and c: items of one class are linked in all
+    their graphs, items of classes a and b in that of a and b alone.
+    """
+    if n_classes == 2:
+        return np.repeat(rules.component[:, None], 2, axis=1)
+    equal = y[rules.left] == y[rules.right]
+    left, right = rules.left * n_classes, rules.right * n_classes
+    other = np.arange(n_classes)
+    start = [(left[equal][:, None] + other).ravel(), (left + y[rules.right])[~equal]]
+    end = [(right[equal][:, None] + other).ravel(), (right + y[rules.left])[~equal]]
+    chain = _components(np.concatenate(start), np.concatenate(end), y.size * n_classes)
+    return chain.reshape(-1, n_classes)
+
+
+def mend(rules: Constraints, y: Labelling, n_classes: int, rng: np.random.Generator) -> Labelling:
+    """Return a labelling that breaks no more: the last few broken cannot-links mended by chains.
+
+    Exchanging a chain of *kept* edges breaks none of them, and mends a cannot-link with one end in
+    it. Where no chain does, a random one at its end is exchanged: another way may open.
+    """
+    for _ in range(_MENDABLE if n_classes > 2 else 0):
+        broken = rules.broken(y)
+        worst = np.flatnonzero(broken & (rules.strength < 0))
+        if not 0 < worst.size <= _MENDABLE:
+            break
+        chain = _chains(rules.only(~broken), y, n_classes)
+        ends = rng.permutation(np.stack([rules.left[worst], rules.right[worst]]))
+        target = np.arange(n_classes) != y[ends[0]][:, None]
+        apart = target & (chain[ends[0]] != chain[ends[1]])
+        edge, c = rng.choice(np.argwhere(apart if apart.any() else target))
+        a, item = y[ends[0, edge]], ends[0, edge]
+        swapped = np.where(y == a, c, a)
+        in_pair = (y == a) | (y == c)
+        y = np.where(in_pair & (chain[np.arange(y.size), swapped] == chain[item, c]), swapped, y)
+    return y
+
+
+def _disjoint_pairs(gain: Array) -> Labelling:
+    """Return the partner of each class (itself if none), pairs chosen in falling order of gain."""
+    partner = np.arange(len(gain))
+    first, second = np.triu_indices(len(gain), 1)
+    for pair in np.argsort(-gain[first, second], kind="stable"):
+        a, b = first[pair], second[pair]
+        if gain[a, b] > 0 and partner[a] == a and partner[b] == b:
+            partner[a], partner[b] = b, a
+    return partner
+
+
+def _majority(y: Labelling, block: Labelling, n_classes: int) -> Labelling:
+    """Return the commonest label in each block."""
+    votes = np.bincount(block * n_classes + y, minlength=(block.max() + 1) * n_classes)
+    return np.asarray(votes.reshape(-1, n_classes).argmax(axis=1), dtype=np.intp)
 
 
 def _components(left: Labelling, right: Labelling, size: int) -> Labelling:
     links = coo_array((np.ones(left.size, dtype=np.int8), (left, right)), shape=(size, size))
     return np.asarray(connected_components(links, directed=False)[1], dtype=np.intp)
+
+
+def _one_hot(y: Labelling, n_classes: int) -> Array:
+    return np.eye(n_classes)[y]

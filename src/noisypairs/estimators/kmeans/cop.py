@@ -1,4 +1,4 @@
-"""k-means that takes every answer as a constraint, and breaks few where they contradict."""
+"""k-means that obeys the answers: each is a constraint, and as few as possible are broken."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ from noisypairs.estimators.base import Positive
 from noisypairs.estimators.kmeans.constraints import (
     TIE,
     Constraints,
+    Labelling,
+    better_parts,
     closure,
     descend,
     fewest_violations,
@@ -24,7 +26,6 @@ from noisypairs.estimators.kmeans.pair import (
     LARGEST_SEED,
     CentreClassifier,
     Clusters,
-    Labelling,
     check_enough,
 )
 from noisypairs.noise import RandomState
@@ -104,8 +105,7 @@ class COPKMeans(CentreClassifier):
                 break
         self.violated_ = (best.labels[pairs.left] == best.labels[pairs.right]) != pairs.same
         self.n_violations_ = int(np.count_nonzero(self.violated_))
-        weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
-        self.violation_weight_ = float(weight[self.violated_].sum())
+        self.violation_weight_ = float(pairs.weights[self.violated_].sum())
         self.n_contradictory_pairs_ = rules.n_contradictory
         frustrated = rules.in_components_of(rules.broken(best.labels))
         self.n_frustrated_items_ = int(np.count_nonzero(frustrated))
@@ -142,13 +142,12 @@ class _ConstrainedKMeans:
         """Return the clustering that k-means++ centres and these labels lead to."""
         seed = int(rng.integers(LARGEST_SEED))
         centres = np.asarray(kmeans_plusplus(self.X, self.n_classes, random_state=seed)[0])
-        y = swap_chains(self.rules, labels[self.first], self._cost(centres.astype(float)))
+        y = self._start(labels[self.first], self._cost(centres.astype(float)))
         for n_iter in range(1, max_iter + 1):
             centres = self._means(y, centres)
             cost = self._cost(centres)
-            # Exchange chains, then move units: no worse in (violations, cost).
-            moved = descend(self.rules.matrix, swap_chains(self.rules, y, cost), cost)
-            if n_iter == max_iter or np.array_equal(moved, y):
+            moved = self._assign(y, cost) if n_iter < max_iter else y
+            if np.array_equal(moved, y):
                 break
             y = moved
         inertia, violation = float(cost[self.units, y].sum()), self.rules.violation(y)
@@ -165,6 +164,21 @@ class _ConstrainedKMeans:
         """Return whether the two are one clustering as far as their values can tell."""
         close = abs(one.inertia - other.inertia) <= 1e-9 * other.inertia
         return close and abs(one.violation - other.violation) <= self.tie
+
+    def _start(self, y: Labelling, cost: Array) -> Labelling:
+        """Return y adapted to the centres or the nearest centres mended, whichever is better."""
+        known = swap_chains(self.rules, y, cost, max_rounds=self.n_classes)
+        if self.n_classes == 2 or self.rules.broken(known).any():
+            return known  # two classes leave no choice; few violations are too dear to start anew
+        mended = descend(self.rules.matrix, cost.argmin(axis=1), cost)
+        return better_parts(self.rules, known, mended, cost)
+
+    def _assign(self, y: Labelling, cost: Array) -> Labelling:
+        """Return labels no worse in (violations, cost): exchange chains, then move units."""
+        moved = swap_chains(self.rules, y, cost)
+        if self.n_classes == 2 and not self.rules.broken(moved).any():
+            return moved  # already the optimum
+        return descend(self.rules.matrix, moved, cost)
 
     def _cost(self, centres: Array) -> Array:
         """Return the cost of each unit in each group, shape (n_units, K)."""

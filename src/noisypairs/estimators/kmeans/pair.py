@@ -28,7 +28,6 @@ from noisypairs.estimators.base import (
 )
 from noisypairs.noise import CleanPairs, RandomState
 from noisypairs.pairs import Pairs
-from noisypairs.reduction import item_counts
 
 Labelling = NDArray[np.intp]
 LARGEST_SEED = 2**31 - 1
@@ -154,7 +153,7 @@ class PairKMeans(CentreClassifier):
     def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> Clusters:
         if self.item_weight not in ("occurrences", "equal"):
             raise ValueError(f"item_weight={self.item_weight!r}: expected 'occurrences' or 'equal'")
-        weight = item_counts(pairs).total
+        weight = pairs.item_counts().total
         if self.item_weight == "equal":
             weight = (weight > 0).astype(float)
         paired = np.flatnonzero(weight)

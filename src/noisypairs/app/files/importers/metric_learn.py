@@ -1,4 +1,7 @@
-"""Pairs as metric-learn takes them: an array of tuples of shape (n, 2, d) with y in ±1."""
+"""metric-learn: an array of tuples of shape (n, 2, d) with y in ±1.
+
+Both in one .npz (arrays pairs and y), or the tuples in a .npy with y.npy beside it.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +16,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from noisypairs.app.files.answers import Columns
-from noisypairs.app.files.contents import BadFile, Content, Source, about, load, some
-from noisypairs.app.files.importers.base import Import, answer_table
+from noisypairs.app.files.contents import BadFile, Content, SourceFile, load, some
+from noisypairs.app.files.importers.importer import ImportedTable, Importer, PairsFile, answer_table
 from noisypairs.app.files.items import Items
 from noisypairs.pairs import Pairs
 
@@ -22,9 +25,12 @@ TUPLES = ("pairs", "tuples", "X_pairs", "pairs_train", "X")
 ANSWERS = ("y", "y_pairs", "labels", "y_train", "same")
 
 
-def metric_learn(path: Path, columns: Columns) -> Import:
-    """Read tuples from .npz (arrays pairs and y), or from .npy with y.npy beside it."""
-    content = load(path)
+def _recognises(file: PairsFile) -> bool:
+    return file.extension in (".npz", ".npy")
+
+
+def _read(file: PairsFile) -> ImportedTable:
+    columns, path, content = file.named, file.path, file.content
     sources = [content.source(0)]
     arrays = _arrays(content)
     if content.is_archive:
@@ -46,10 +52,10 @@ def metric_learn(path: Path, columns: Columns) -> Import:
 
 
 def _import(
-    path: Path, tuples: NDArray[Any], y: NDArray[Any], sources: list[Source], columns: Columns
-) -> Import:
-    with about(path):
-        X, pairs = Pairs.from_tuples(tuples, y)
+    path: Path, tuples: NDArray[Any], y: NDArray[Any], sources: list[SourceFile], columns: Columns
+) -> ImportedTable:
+    # Only the items and their places: the answers are read with those of every other format.
+    X, pairs = Pairs.from_tuples(tuples, np.ones(len(tuples), dtype=bool))
     ids = [str(k) for k in range(len(X))]
     data = {"left": [ids[k] for k in pairs.left], "right": [ids[k] for k in pairs.right]}
     data["y"] = [str(answer) for answer in y.tolist()]
@@ -59,7 +65,7 @@ def _import(
     items = Items(features, ids, None, sources[0], [])
     notes = [f"{path.name}: {len(X):,} different rows among the tuples are the items"]
     used = Columns("left", "right", "y", None, columns.id)
-    return Import(table, used, sources, "metric-learn", items, notes)
+    return ImportedTable(table, used, sources, items, notes)
 
 
 def _arrays(content: Content) -> dict[str, NDArray[Any]]:
@@ -95,3 +101,6 @@ def _answers_beside(path: Path) -> Path:
         f"{path} holds tuples but no answers: put them beside it as {names[0]}, or save both with "
         "numpy.savez(path, pairs=pairs, y=y)"
     )
+
+
+METRIC_LEARN = Importer("metric-learn", "metric-learn's tuples and ±1", _recognises, _read)

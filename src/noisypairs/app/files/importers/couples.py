@@ -1,54 +1,18 @@
-"""What every importer gives: one table of answers in our form, and the items if it has them."""
+"""Two columns that name the items of a pair, where their names are a tool's own."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
 
 from noisypairs.app.files.answers import Columns
-from noisypairs.app.files.contents import BadFile, Source, some
-from noisypairs.app.files.frames import Table
-from noisypairs.app.files.items import Items
+from noisypairs.app.files.contents import BadFile, some
 from noisypairs.errors import did_you_mean
-from noisypairs.pairs.columns import ENDS
+from noisypairs.pairs.columns import by_plain_name, couples_of
 
 SIDES = (("left", "right"), ("first", "second"), ("1", "2"), ("a", "b"), ("l", "r"))
 """Words that tell two columns of a couple apart, as in image_left and image_right."""
-
-
-@dataclass(frozen=True, eq=False)
-class Import:
-    """A table of answers: its columns by role, where it came from, and the items, if it has any."""
-
-    table: Table
-    columns: Columns
-    sources: Sequence[Source]
-    format: str = "table"
-    items: Items | None = None
-    notes: Sequence[str] = ()
-
-
-def answer_table(
-    path: Path,
-    source: Source,
-    columns: Mapping[str, Sequence[Any]],
-    place: Callable[[int], str],
-    notes: Sequence[str] = (),
-) -> Table:
-    """Return columns of equal length as a table of answers."""
-    frame = pd.DataFrame({name: pd.Series(list(v), dtype=object) for name, v in columns.items()})
-    return Table(path, frame, source, place, notes=tuple(notes))
-
-
-def has_ends(names: Sequence[str]) -> bool:
-    """Whether two of the names are a couple that `noisypairs.pairs.columns` knows."""
-    plain = {name.strip().lower() for name in names}
-    return any(a in plain and b in plain for a, b in ENDS)
 
 
 def find_couple(names: Sequence[str], columns: Columns, path: Path) -> tuple[str, str]:
@@ -76,10 +40,9 @@ def find_couple(names: Sequence[str], columns: Columns, path: Path) -> tuple[str
 
 
 def _couples(names: Sequence[str]) -> list[tuple[str, str]]:
-    by_name = {name.strip().lower(): name for name in names}
-    known = [(by_name[a], by_name[b]) for a, b in ENDS if a in by_name and b in by_name]
-    if known:
+    if known := couples_of(names):
         return known
+    by_name = by_plain_name(names)
     found = []
     for one, other in SIDES:
         kind = r"\d" if one.isdigit() else "[a-z]"

@@ -1,0 +1,131 @@
+"""Item ids as positions: matched exactly, blanks around text aside; unknown ones are named."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisypairs.pairs.answers import IntArray, Treatment, check_treatment, factorise
+from noisypairs.pairs.columns import Column
+
+_WHOLE = re.compile(r"([+-]?)0*(\d+)(?:\.0*)?")
+
+
+def number_items(
+    left: Column, right: Column, items: ArrayLike | None, unknown: Treatment
+) -> tuple[IntArray, IntArray, NDArray[Any] | None]:
+    """Return both ends of each pair as positions, and the ids behind the positions.
+
+    With `items` (the ids in table order) an id's position is its index there; with
+    `unknown="drop"` an unknown one gets −1. Ids match exactly, blanks around text aside. Without
+    `items`, integers ≥ 0 are positions (and no ids are returned); other ids are numbered as they
+    first appear.
+
+    >>> ends = Column("a", np.array(["x", "y"])), Column("b", np.array(["z ", "x"]))
+    >>> number_items(*ends, items=None, unknown="raise")
+    (array([0, 2]), array([1, 0]), array(['x', 'z', 'y'], dtype='<U1'))
+    """
+    check_treatment(unknown, "unknown")
+    if items is None:
+        integers = left.values.dtype.kind in "iu" and right.values.dtype.kind in "iu"
+        if integers and min(left.values.min(initial=0), right.values.min(initial=0)) >= 0:
+            return left.values.astype(np.int64), right.values.astype(np.int64), None
+        both = np.empty(2 * left.values.size, dtype=object)
+        both[0::2], both[1::2] = left.values, right.values
+        known = list(dict.fromkeys(clean_ids(factorise(both)[0], f"{left.name} or {right.name}")))
+    else:
+        known = known_ids(items)
+    position = {item: index for index, item in enumerate(known)}
+    first = _locate(left, position, unknown)
+    return first, _locate(right, position, unknown), id_array(known)
+
+
+def _locate(ids: Column, position: Mapping[Any, int], unknown: Treatment) -> IntArray:
+    """Return the position of each id, −1 or an error where there is none."""
+    distinct, codes = factorise(ids.values)
+    cleaned = clean_ids(distinct, f"column {ids.name!r}")
+    where = np.array([position.get(entry, -1) for entry in cleaned], dtype=np.int64)
+    strange = [entry for entry, at in zip(cleaned, where, strict=True) if at < 0]
+    if strange and unknown == "raise":
+        raise ValueError(
+            f"column {ids.name!r} has {len(strange)} ids that are not among the {len(position)} "
+            f"items: {', '.join(map(repr, strange[:4]))}{', …' if len(strange) > 4 else ''}"
+            f"{_near_miss(strange, position)}. Correct them, or drop their pairs: unknown='drop'"
+        )
+    return where[codes]
+
+
+def _near_miss(strange: Sequence[Any], items: Iterable[Any]) -> str:
+    """Point out the first unknown id that differs from an item only as "007" does from 7."""
+    by_loose = {loose(str(item)): item for item in items}
+    for name in strange:
+        if loose(str(name)) in by_loose:
+            twin = by_loose[loose(str(name))]
+            return (
+                f"; {name!r} would be item {twin!r} apart from type, case or leading zeros: "
+                f"write ids alike in both tables"
+            )
+    return ""
+
+
+def loose(name: str) -> str:
+    """Write an id without what spreadsheets add or take away: zeros, ".0", case and blanks.
+
+    >>> loose("007"), loose("7.0"), loose(" Dog  A"), loose("1-2")
+    ('7', '7', 'dog a', '1-2')
+    """
+    plain = " ".join(name.casefold().split())
+    number = _WHOLE.fullmatch(plain)
+    if number is None:
+        return plain
+    sign, digits = number.groups()
+    return ("-" if sign == "-" else "") + digits
+
+
+def known_ids(items: ArrayLike) -> list[Any]:
+    """Return the ids of all items, in their order; refuse missing and repeated ones.
+
+    >>> known_ids(["a ", 7])
+    ['a', 7]
+    """
+    given = list(items) if isinstance(items, list | tuple) else np.asarray(items).tolist()
+    known = clean_ids(given, "items")
+    (twice, times), *_ = Counter(known).most_common(1) or [(None, 0)]
+    if times > 1:
+        raise ValueError(f"items names {twice!r} {times} times: give each row its own id")
+    return known
+
+
+def warn_dropped(dropped: Mapping[str, int], n_rows: int, stacklevel: int) -> None:
+    """Say how many rows were left out, if any were."""
+    if any(dropped.values()):
+        warnings.warn(
+            f"{dropped['unsure']} missing or unsure answers and {dropped['unknown']} pairs with "
+            f"unknown items were dropped from {n_rows} rows",
+            UserWarning,
+            stacklevel=stacklevel + 1,
+        )
+
+
+def clean_ids(ids: Sequence[Any], name: str) -> list[Any]:
+    """Strip blanks around text ids; refuse missing ones.
+
+    >>> clean_ids([" a", 7], "items")
+    ['a', 7]
+    """
+    cleaned = [entry.strip() if isinstance(entry, str) else entry for entry in ids]
+    missing = [k for k, entry in enumerate(cleaned) if str(entry) in ("", "None", "nan", "<NA>")]
+    if missing:
+        raise ValueError(f"{name} has missing ids (for example {ids[missing[0]]!r}): fill them in")
+    return cleaned
+
+
+def id_array(ids: Sequence[Any]) -> NDArray[Any]:
+    """Return ids as an array, of objects where their types differ (numpy would make all text)."""
+    return np.array(ids, dtype=None if len({type(entry) for entry in ids}) == 1 else object)

@@ -1,0 +1,143 @@
+"""What learners ask of answers: met by `Pairs` in memory and by `PairTable` in files or engines."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from noisypairs.pairs.audit import Audit
+from noisypairs.pairs.counts import Array, ItemCounts
+
+if TYPE_CHECKING:
+    from noisypairs.pairs.pairs import Pairs
+
+Labels = Mapping[int, Hashable]
+
+
+class Batch(NamedTuple):
+    """Some answers as flat arrays of one length; annotator (codes) and weight may be None."""
+
+    left: NDArray[np.integer[Any]]
+    right: NDArray[np.integer[Any]]
+    same: NDArray[np.bool_]
+    annotator: NDArray[np.int32] | None
+    weight: NDArray[np.floating[Any]] | None
+
+
+@runtime_checkable
+class Answers(Protocol):
+    """Noisy answers about pairs of items 0 … n_items−1, wherever they are kept.
+
+    >>> from noisypairs import Pairs
+    >>> isinstance(Pairs([0], [1], [True]), Answers), isinstance([(0, 1)], Answers)
+    (True, False)
+    """
+
+    # Only for the type checker: `isinstance` then looks at methods alone, by class. With these it
+    # would evaluate each property, and a table would be read to find out whether it is one.
+    if TYPE_CHECKING:
+
+        @property
+        def n_items(self) -> int:
+            """Number of items, in pairs or not."""
+
+        @property
+        def n_pairs(self) -> int:
+            """Number of answers, repeats and self pairs included."""
+
+        @property
+        def labels(self) -> Labels:
+            """The known classes, {item position: class}."""
+
+        @property
+        def annotator_names(self) -> NDArray[Any] | None:
+            """Sorted names of the annotators, or None where nothing says who answered."""
+
+        @property
+        def item_ids(self) -> NDArray[Any] | None:
+            """The ids behind the positions, where there are any."""
+
+        @property
+        def dropped(self) -> Mapping[str, int]:
+            """How many rows were left out, by reason: unsure, unknown."""
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Return the sub-graph on the items ``rows``, renumbered in the order given."""
+
+    def without_self_pairs(self) -> Self:
+        """Leave out pairs of an item with itself."""
+
+    def with_labels(self, labels: Labels | None) -> Self:
+        """Return the same answers with these known classes and no others."""
+
+    def item_counts(self) -> ItemCounts:
+        """Return how often each item occurs in "same" and in "different" pairs."""
+
+    def neighbour_sums(self, values: ArrayLike) -> tuple[Array, Array]:
+        """Return Σ_j w·values[j] over "same" and over "different" answers, (n_items, k) each."""
+
+    def degrees(self) -> NDArray[np.int64]:
+        """Return the number of answers about each item, self pairs aside, shape (n_items,)."""
+
+    def audit(self) -> Audit:
+        """Report repeats, contradictions, isolated items, components, degrees and triangles."""
+
+    def to_pairs(self) -> Pairs:
+        """Return all answers in memory."""
+
+    def sample(self, n_pairs: int) -> Pairs:
+        """Return answers in memory: all where they are there already, else about ``n_pairs``."""
+
+    def pooled_answers(self) -> Pairs:
+        """Return answers in memory with the same weight of "same" and of "different"."""
+
+    def among_some_items(self, n_pairs: int) -> tuple[Pairs, NDArray[np.int64]]:
+        """Return answers in memory that keep triangles, and the items they are about.
+
+        All where they are there already, else about ``n_pairs`` among items drawn at random.
+        """
+
+    def batches(self, size: int = ...) -> Iterator[Batch]:
+        """Stream all answers in batches of at most ``size``."""
+
+
+class OneEntryPerItem:
+    """What scikit-learn asks of a target beside X: a length, a shape and a kind of array."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+
+        @property
+        def n_items(self) -> int:
+            """Number of items."""
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(n_items,): beside X, pairs have one entry per item."""
+        return (self.n_items,)
+
+    def __len__(self) -> int:
+        return self.n_items
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[np.object_]:
+        """Return the class of each item: unknown, so all None.
+
+        scikit-learn asks for this array to find out the kind of target; "unknown" makes it choose a
+        plain KFold for `cv=5`, which is the right split here.
+        """
+        if dtype is not None and np.dtype(dtype) != np.dtype(object):
+            raise TypeError(
+                f"{type(self).__name__} is no array of {dtype}: use .left, .right and .same "
+                "(of to_pairs())"
+            )
+        return np.full(self.n_items, None, dtype=object)
+
+    def __copy__(self) -> Self:
+        return self  # nothing in here can change
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self

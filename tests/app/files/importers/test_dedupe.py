@@ -1,0 +1,40 @@
+"""dedupe's training file."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from noisypairs.app.files import BadFile, read_dataset, read_pairs
+from tests.app.files.importers.linked_items import answers
+
+
+def record(name: str, age: int) -> dict:
+    return {"name": name, "age": age}
+
+
+def marked(*values: object) -> dict:
+    return {"__class__": "tuple", "__value__": list(values)}
+
+
+def test_dedupe_training(tmp_path):
+    path = tmp_path / "training.json"
+    ann, anne, bob = record("Ann", 3), record("Anne", 3), record("Bob", 4)
+    training = {"match": [marked(ann, anne)], "distinct": [[anne, bob], marked(ann, bob)]}
+    path.write_text(json.dumps(training))
+    data = read_dataset(path, path)
+    assert data.format == "dedupe"
+    assert data.features["name"].tolist() == ["Ann", "Anne", "Bob"]
+    assert data.features["age"].tolist() == [3, 3, 4]
+    names = data.features["name"]
+    found = {(names[data.ids.index(a)], names[data.ids.index(b)], s) for a, b, s in answers(data)}
+    assert found == {("Ann", "Anne", True), ("Anne", "Bob", False), ("Ann", "Bob", False)}
+    path.write_text(json.dumps({"match": [[{"id": 7, "n": 1}, {"id": 8, "n": 2}]]}))
+    assert read_pairs(path).ids == ["7", "8"]
+    path.write_text(json.dumps({"match": [[ann]], "distinct": []}))
+    with pytest.raises(BadFile, match="match 1: expected two records"):
+        read_pairs(path)
+    path.write_text(json.dumps({"match": [], "distinct": []}))
+    with pytest.raises(BadFile, match="no couples"):
+        read_pairs(path)

@@ -1,0 +1,58 @@
+"""Label Studio's export."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from noisypairs.app.files import BadFile, Columns, read_pairs
+from tests.app.files.importers.linked_items import LINKED, answers
+
+
+def task(first: str, second: str, *annotations: dict) -> dict:
+    return {"id": 1, "data": {"text1": first, "text2": second}, "annotations": list(annotations)}
+
+
+def chose(*words: str, by: object = 1, **more: object) -> dict:
+    value = {"choices": list(words)}
+    result = {"type": "choices", "from_name": "q", "to_name": "text1", "value": value}
+    return {"completed_by": by, "result": [result], **more}
+
+
+def test_label_studio_choices(tmp_path):
+    path = tmp_path / "export.json"
+    tasks = [
+        task("a", "b", chose("Same", by={"id": 4, "email": "x@y.org"})),
+        task("b", "c", chose("Different"), chose("Same", was_cancelled=True)),
+        task("a", "c", chose("Different", by=2), {"completed_by": 1, "result": []}),
+    ]
+    path.write_text(json.dumps(tasks))
+    data = read_pairs(path)
+    assert data.format == "label-studio"
+    assert answers(data) == LINKED
+    assert data.annotator_names == ["1", "2", "x@y.org"]
+    assert data.features["text"].tolist() == data.ids
+    assert any("2 annotations cancelled or without a choice" in note for note in data.notes)
+
+
+def test_label_studio_preferences_are_refused_with_the_reason(tmp_path):
+    path = tmp_path / "export.json"
+    picked = {"type": "pairwise", "from_name": "pw", "value": {"selected": "left"}}
+    path.write_text(json.dumps([task("a", "b", {"completed_by": 1, "result": [picked]})]))
+    with pytest.raises(BadFile, match="task 1 is a pairwise comparison, which says which of the"):
+        read_pairs(path)
+    path.write_text(json.dumps([{"text1": "a", "text2": "b", "pw": "left"}]))
+    with pytest.raises(BadFile, match="preferred"):
+        read_pairs(path, Columns("text1", "text2", "pw"))
+
+
+def test_label_studio_with_several_questions(tmp_path):
+    path = tmp_path / "export.json"
+    first, second = chose("yes"), chose("no")
+    second["result"][0]["from_name"] = "other"
+    both = {"completed_by": 1, "result": first["result"] + second["result"]}
+    path.write_text(json.dumps([task("a", "b", both)]))
+    with pytest.raises(BadFile, match="several questions, 'other', 'q'"):
+        read_pairs(path)
+    assert answers(read_pairs(path, Columns(same="other"))) == {("a", "b", False)}

@@ -1,0 +1,50 @@
+"""Sums over answers and the key of a pair, against loops."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from noisypairs import Pairs
+from noisypairs.pairs.counts import pair_ends, pair_keys, sum_by_item
+
+POSITIONS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=30)
+
+
+@given(POSITIONS)
+def test_two_answers_have_one_key_exactly_if_they_are_about_the_same_two_items(ends):
+    left, right = np.array(ends, dtype=np.int32).T
+    keys = pair_keys(left, right, 7)
+    for k, one in enumerate(ends):
+        assert [set(one) == set(other) for other in ends] == (keys == keys[k]).tolist()
+    low, high = pair_ends(keys, 7)
+    assert [(min(e), max(e)) for e in ends] == list(zip(low.tolist(), high.tolist(), strict=True))
+
+
+def test_keys_do_not_overflow_the_positions_they_are_made_of():
+    n_items = 2**31 - 1
+    left, right = np.array([n_items - 1], np.int32), np.array([n_items - 2], np.int32)
+    assert pair_keys(left, right, n_items)[0] == (n_items - 2) * n_items + n_items - 1
+
+
+def test_sums_per_item_by_loop():
+    rng = np.random.default_rng(4)
+    left, right = rng.integers(12, size=(2, 80))
+    value = rng.normal(size=80)
+    expected = np.zeros(12)
+    for i, j, v in zip(left, right, value, strict=True):
+        expected[i] += v
+        expected[j] += v  # a self pair touches its item at both ends
+    found = sum_by_item(left, right, value, 12)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_weights_are_one_unless_given():
+    plain = Pairs([0, 1], [1, 2], [1, 0])
+    assert plain.weights.tolist() == [1.0, 1.0]
+    assert plain.total_weight == 2.0
+    weighted = plain.reweighted([0.5, 2.0])
+    assert weighted.weights.tolist() == [0.5, 2.0]
+    assert weighted.weights.dtype == np.float64
+    assert weighted.total_weight == 2.5
