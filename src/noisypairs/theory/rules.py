@@ -41,7 +41,7 @@ def bayes_rule(eta: ArrayLike) -> Classes:
     >>> bayes_rule([0.2, 0.5, 0.8])
     array([0, 0, 1])
     """
-    return (_posterior(eta) > 0.5).astype(np.int64)
+    return (check_posterior(eta) > 0.5).astype(np.int64)
 
 
 def noisy_posterior(noise: NoiseModel, prior: Prior, eta: ArrayLike) -> Array:
@@ -52,7 +52,7 @@ def noisy_posterior(noise: NoiseModel, prior: Prior, eta: ArrayLike) -> Array:
     array([0.8, 0.5, 0.2])
     """
     b, a = algebra.same_given_class(noise.same_probability(), prior)
-    posterior: Array = b + (a - b) * _posterior(eta)
+    posterior: Array = b + (a - b) * check_posterior(eta)
     return posterior
 
 
@@ -106,7 +106,12 @@ def compare_bayes_rules(
     return "equal" if algebra.gain(S, prior) > 0 else "opposite"
 
 
-def _posterior(eta: ArrayLike) -> Array:
+def check_posterior(eta: ArrayLike) -> Array:
+    """Return η as an array after checking that it holds probabilities.
+
+    >>> check_posterior([0.2, 0.8])
+    array([0.2, 0.8])
+    """
     values = np.asarray(eta, dtype=float)
     if not ((values >= 0) & (values <= 1)).all():
         raise ValueError("eta holds P(class 1 | x): every value must be in [0, 1]")
