@@ -9,7 +9,7 @@ from noisypairs.app.experiments.paper import ROWS
 from noisypairs.app.experiments.spec import COLUMNS, NOISE_FREE, PAIR_FREE, Family, Spec
 from noisypairs.errors import did_you_mean
 
-EXPERIMENTS = ("table1", "table2", "figure2", "figure3", "efficiency", "flat-priors")
+EXPERIMENTS = ("table1", "table2", "figure1", "figure2", "figure3", "efficiency", "flat-priors")
 BOTH_NOISES: tuple[Family, ...] = ("pairing", "labeling")
 #: Items of a table in ``efficiency``, training and test together.
 EFFICIENCY_ROWS = 2_000
@@ -187,6 +187,7 @@ def _flat_priors(choice: Choice) -> list[Spec]:
 _GRIDS: dict[str, Callable[[Choice], list[Spec]]] = {
     "table1": lambda choice: _table("pairing", choice),
     "table2": lambda choice: _table("labeling", choice),
+    "figure1": lambda _: [],  # drawn from the noise models themselves: nothing to run
     "figure2": _figure2,
     "figure3": _figure3,
     "efficiency": _efficiency,

@@ -14,6 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from noisypairs.app.experiments import efficiency, figures, numbers, tables
+from noisypairs.app.experiments.noise_models import PRIOR, figure1
 from noisypairs.app.experiments.records import FolderMismatch, configuration_of, load_records
 from noisypairs.app.experiments.spec import COLUMNS
 from noisypairs.app.experiments.tables import Records
@@ -57,6 +58,7 @@ def build(folder: Path) -> Report:
     if not records:
         raise FolderMismatch(f"{folder} holds no record yet: run noisypairs reproduce first")
     drawn = {
+        "figure1": figure1(),
         "figure2": figures.figure2(records),
         "figure3": figures.figure3(records),
         "efficiency": figures.efficiency(records),
@@ -134,7 +136,7 @@ def page(report: Report) -> str:
     return whole.section(origin.title, table(origin.headings, origin.rows), paragraph(tuned)).html()
 
 
-def _standing_alone(svg: str) -> str:
+def standing_alone(svg: str) -> str:
     """Return a picture as a file of its own: outside the page it has no font to inherit."""
     return svg.replace("<svg ", '<svg font-family="sans-serif" ', 1) + "\n"
 
@@ -156,6 +158,12 @@ def _marked(word: str) -> str:
 
 
 CAPTIONS = {
+    "figure1": (
+        "Figure 1: the two noise models",
+        f"Every way from the true classes of a pair to the answer, P(+) = {PRIOR:g}. The width of "
+        "a line is its probability; orange leads to a wrong answer. Under labeling noise two wrong "
+        "reports can give the right answer.",
+    ),
     "figure2": (
         "Figure 2: the two Gaussians",
         "Prior .2, 10,000 pairs of 20,000 items; a logistic linear model, rates and prior given. "
@@ -183,7 +191,7 @@ def write_report(report: Report, out: Path, *, force: bool = False) -> list[Path
         files[f"{name}.md"] = tables.markdown(grid.headings, grid.rows) + "\n"
         bold = [[re.sub(r"\*\*(.*?)\*\*", r"\\textbf{\1}", w) for w in row] for row in grid.rows]
         files[f"{name}.tex"] = tables.latex(grid.headings, bold) + "\n"
-    files |= {f"{name}.svg": _standing_alone(svg) for name, svg in report.pictures.items()}
+    files |= {f"{name}.svg": standing_alone(svg) for name, svg in report.pictures.items()}
     taken = [name for name in files if (out / name).exists()]
     if taken and not force:
         raise FolderMismatch(
@@ -225,7 +233,7 @@ def update_docs(report: Report, docs: Path) -> Path:
     (docs / DOCS_FIGURES).mkdir(exist_ok=True)
     for name, svg in report.pictures.items():
         picture = docs / DOCS_FIGURES / f"reproduction-{name}.svg"
-        atomic_write(picture, _standing_alone(svg), force=True)
+        atomic_write(picture, standing_alone(svg), force=True)
     atomic_write(path, text, force=True)
     return path
 
