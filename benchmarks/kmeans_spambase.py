@@ -30,12 +30,12 @@ def standardised(train: np.ndarray, limit: float = np.inf) -> Callable[[np.ndarr
 
 
 SCALINGS = {
-    "none": lambda train: lambda X: X,
+    "none": lambda _: lambda X: X,
     "to [0, 1]": lambda train: MinMaxScaler().fit(train).transform,
     "standardised": standardised,
     "standardised, cut at ±10": lambda train: standardised(train, 10.0),
     "standardised, cut at ±3": lambda train: standardised(train, 3.0),
-    "log(1 + x)": lambda train: np.log1p,
+    "log(1 + x)": lambda _: np.log1p,
 }
 OURS = "standardised, cut at ±10"
 #: (scaling, starts, first centres, items)
