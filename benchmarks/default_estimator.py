@@ -1,4 +1,4 @@
-"""Which estimator should serve when none is given? Accuracy over the paper's settings, then time.
+"""Which estimator should be the default? Accuracy over the paper's settings, then time.
 
     python benchmarks/default_estimator.py
 

@@ -1,8 +1,8 @@
 """What can be promised before any data are seen: bounds, convexity, Bayes rules. Numbers only.
 
-`complexity` measures a class of models and its loss, `bounds` says what n noisy pairs promise of
-it, `rules` which rule the noisy answers call best, `risks` holds the weighted risk and its parts,
-and `outcomes` lists how an answer comes about. All public names are found here.
+`complexity` measures a class of models and its loss. `bounds` says what n noisy pairs promise for
+it. `rules` compares the Bayes rules of noisy answers and of true classes. `risks` holds the
+weighted risk and its parts. `outcomes` lists how an answer comes about. All public names are here.
 """
 
 from noisypairs.theory.bounds import (

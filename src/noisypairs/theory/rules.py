@@ -60,7 +60,7 @@ def noisy_bayes_rule(noise: NoiseModel, prior: Prior, eta: ArrayLike) -> Classes
     """Return the Bayes rule of the noisy answers, 1 ("same") where η_Q(x) > ½ (Lemma 2).
 
     It is 1 where (a−b)(η − threshold) > 0. The printed sign(η − threshold) lacks the factor: for
-    a < b (pairing noise: prior below ½) it is the other way round.
+    a < b (pairing noise: prior below ½) it is the opposite rule.
 
     >>> from noisypairs.noise import CleanPairs
     >>> noisy_bayes_rule(CleanPairs(), 0.2, [0.1, 0.9])  # prior below ½: the opposite rule
@@ -72,7 +72,7 @@ def noisy_bayes_rule(noise: NoiseModel, prior: Prior, eta: ArrayLike) -> Classes
 def weighted_bayes_rule(
     noise: NoiseModel, prior: Prior, eta: ArrayLike, turn: bool = True
 ) -> Classes:
-    """Return the α-weighted Bayes rule of the noisy answers, turned over if A < 0 (Remark 1).
+    """Return the α-weighted Bayes rule of the noisy answers, reversed if A < 0 (Remark 1).
 
     η_Q − α = 2A (η − ½), so with ``turn`` it is `bayes_rule` for all rates and priors with A ≠ 0.
     ``turn=False`` is 1 where η_Q > α, as printed: the opposite of the Bayes rule when A < 0.
