@@ -212,6 +212,14 @@ def test_the_page_in_the_repository_has_every_block() -> None:
         assert f"<!-- end {name} -->" in text
 
 
+def test_the_page_in_the_repository_is_what_its_records_say(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    (tmp_path / "reproduction.md").write_text(page, encoding="utf-8")
+    update_docs(build(root / "benchmarks" / "records" / "reproduction"), tmp_path)
+    assert (tmp_path / "reproduction.md").read_text(encoding="utf-8") == page
+
+
 @pytest.mark.parametrize("kind", ["missing", "empty"])
 def test_a_folder_without_records_has_no_report(kind: str, tmp_path: Path) -> None:
     if kind == "empty":

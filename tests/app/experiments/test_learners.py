@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from noisypairs import LabelingNoise, PairingNoise, algebra
+from noisypairs import LabelingNoise, PairingNoise, Pairs, algebra, model_selection
 from noisypairs.app.experiments import COLUMNS, Spec, learners
 from noisypairs.app.experiments.learners import Learners, best_prior
 from noisypairs.app.experiments.problem import make_problem
@@ -17,16 +17,16 @@ from noisypairs.model_selection import HeldOutShare
 from tests.app.experiments.made_up import CANCER
 
 
-def test_the_prior_is_the_root_under_which_the_answers_are_likeliest() -> None:
+@pytest.mark.parametrize("prior", [0.8, 0.1])  # the larger root is right, then the smaller one
+def test_the_prior_is_the_root_under_which_the_answers_are_likeliest(prior: float) -> None:
     """With the true m(x) of labelled items the true root must win over its rival."""
-    noise, prior = LabelingNoise(0.05, 0.4), 0.7
+    noise = LabelingNoise(0.1, 0.2)
     S = noise.same_probability()
-    problem = make_problem(replace(CANCER, density=2.0))
-    rng = np.random.default_rng(0)
-    y = (rng.random(4000) < prior).astype(int)
-    left, right = rng.permutation(4000).reshape(2, -1)
-    pairs = type(problem.pairs)(left, right, noise.corrupt(y, left, right, random_state=1))
     rate = algebra.same_rate(S, prior)
+    assert len(algebra.prior_roots(S, rate)) == 2
+    y = (np.random.default_rng(0).random(4000) < prior).astype(int)
+    left, right = np.random.default_rng(1).permutation(4000).reshape(2, -1)
+    pairs = Pairs(left, right, noise.corrupt(y, left, right, random_state=1))
     m = algebra.same_given_class(S, prior)[y]
     assert best_prior(HeldOutShare(pairs, rate, m - rate, 1.0), noise) == pytest.approx(prior)
 
@@ -98,3 +98,17 @@ def test_flat_priors_reach_the_tuning() -> None:
     )
     assert abs(flat.alpha - 0.5) > abs(weak.alpha - 0.5)
     assert weak.noise != flat.noise
+
+
+def test_the_seed_of_the_spec_decides_the_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = []
+
+    def watched(*given: object, **options: object) -> HeldOutShare:
+        seeds.append(options["random_state"])
+        return out_of_fold_share(*given, **options)
+
+    out_of_fold_share = model_selection.out_of_fold_share
+    monkeypatch.setattr(model_selection, "out_of_fold_share", watched)
+    spec = replace(CANCER, density=20.0, method="t-loss", seed=3)
+    assert Learners(spec, make_problem(spec)).tuned.alpha > 0
+    assert seeds == [3]

@@ -40,3 +40,11 @@ def test_the_gaussians_use_every_item_once() -> None:
 def test_noise_of_clean_specs_is_none() -> None:
     S = noise_of("clean", (0.0, 0.0)).same_probability()
     np.testing.assert_array_equal(S, np.eye(2))
+
+
+def test_the_seed_decides_split_and_pairs() -> None:
+    one, again, other = (make_problem(replace(CANCER, seed=seed)) for seed in (0, 0, 1))
+    np.testing.assert_array_equal(one.X, again.X)
+    np.testing.assert_array_equal(one.pairs.left, again.pairs.left)
+    assert not np.array_equal(one.X, other.X)
+    assert not np.array_equal(one.pairs.left, other.pairs.left)
