@@ -1,4 +1,4 @@
-"""Which annotators are found out, and what the bad ones cost: simulated crowds, 10 % not honest.
+"""Which bad annotators are detected, and what they cost: simulated crowds, 10 % not honest.
 
     python benchmarks/annotators.py
 

@@ -11,11 +11,13 @@ Prints the table of docs/corrections.md.
 from __future__ import annotations
 
 from noisypairs import CleanPairs, LossCorrectionClassifier, WeightedPairClassifier
+from noisypairs.app.experiments.paper import ROWS
+from noisypairs.app.experiments.problem import noise_of, split
 from noisypairs.estimators import LinearRiskClassifier
-from protocol import PAPER_SETTINGS, machine, mean_error, noise_of, run, split
+from protocol import machine, mean_error, run
 
 DATASETS = ("diabetes", "cancer", "ionosphere", "spambase")
-METHODS = (
+COLUMNS = (
     "unbiased",
     "printed",
     "unbiased, brier",
@@ -32,18 +34,18 @@ COMPARED = (
 
 
 def task(name, family, rates, seed):
-    noise = noise_of(family, tuple(rates))
+    noise = noise_of(family, rates)
     data = split(name, noise, pairs_per_item=20, seed=seed)
-    told = {"noise": noise, "prior": float(data.y.mean()), "random_state": seed}
-    bounded = {**told, "loss": "brier", "estimator": LinearRiskClassifier("brier", penalty=1e-3)}
+    known = {"noise": noise, "prior": float(data.y.mean()), "random_state": seed}
+    bounded = {**known, "loss": "brier", "estimator": LinearRiskClassifier("brier", penalty=1e-3)}
     learners = {
-        "unbiased": LossCorrectionClassifier(**told),
-        "printed": LossCorrectionClassifier(formula="printed", **told),
+        "unbiased": LossCorrectionClassifier(**known),
+        "printed": LossCorrectionClassifier(formula="printed", **known),
         "unbiased, brier": LossCorrectionClassifier(**bounded),
         "printed, brier": LossCorrectionClassifier(formula="printed", **bounded),
-        "SD-loss": LossCorrectionClassifier(**{**told, "noise": CleanPairs()}),
-        "weighted": WeightedPairClassifier(**told),
-        "unweighted": WeightedPairClassifier(alpha=0.5, **told),
+        "SD-loss": LossCorrectionClassifier(**{**known, "noise": CleanPairs()}),
+        "weighted": WeightedPairClassifier(**known),
+        "unweighted": WeightedPairClassifier(alpha=0.5, **known),
     }
     return {method: accuracy(learner, data) for method, learner in learners.items()}
 
@@ -58,7 +60,7 @@ def accuracy(learner, data) -> float | None:
 
 
 def main() -> None:
-    settings = [setting for setting in PAPER_SETTINGS if setting[0] in DATASETS]
+    settings = [(r.dataset, r.family, r.rates) for r in ROWS if r.dataset in DATASETS]
     cells = [
         {"name": name, "family": family, "rates": list(rates), "seed": seed}
         for seed in range(10)
@@ -66,14 +68,14 @@ def main() -> None:
     ]
     records = run(task, cells, "corrections")
     print(machine())
-    columns = [*METHODS, *(f"{first} − {second} ± s.e." for first, second in COMPARED)]
+    columns = [*COLUMNS, *(f"{first} − {second} ± s.e." for first, second in COMPARED)]
     print("| dataset | noise | rates | " + " | ".join(columns) + " |")
     print("|---|---|---|" + "---|" * len(columns))
     for name, family, rates in settings:
         mine = [
             r for r in records if (r["cell"]["name"], tuple(r["cell"]["rates"])) == (name, rates)
         ]
-        row = [shown([r[m] for r in mine], "{0:.1f}") for m in METHODS]
+        row = [shown([r[m] for r in mine], "{0:.1f}") for m in COLUMNS]
         for first, second in COMPARED:
             gains = [None if r[second] is None else r[first] - r[second] for r in mine]
             row.append(shown(gains, "{0:+.1f} ± {1:.1f}"))

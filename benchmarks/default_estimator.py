@@ -1,4 +1,4 @@
-"""Which estimator should serve when none is given? Accuracy over the paper's settings, then time.
+"""Which estimator should be the default? Accuracy over the paper's settings, then time.
 
     python benchmarks/default_estimator.py
 
@@ -22,7 +22,9 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 
 from noisypairs import LossCorrectionClassifier, WeightedPairClassifier
-from protocol import PAPER_SETTINGS, machine, mean_error, noise_of, run, split
+from noisypairs.app.experiments.paper import ROWS
+from noisypairs.app.experiments.problem import noise_of, split
+from protocol import machine, mean_error, run
 
 HIDDEN = {"hidden_layer_sizes": (100, 100), "random_state": 0, "max_iter": 60}
 KERNEL = {"n_components": 200, "random_state": 0}
@@ -64,15 +66,15 @@ def task(name, family, rates, learner, estimator, seed):
 def main() -> None:
     cells = [
         {
-            "name": name,
-            "family": family,
-            "rates": list(rates),
+            "name": row.dataset,
+            "family": row.family,
+            "rates": list(row.rates),
             "learner": learner,
             "estimator": estimator,
             "seed": seed,
         }
         for seed in range(3)
-        for name, family, rates in PAPER_SETTINGS
+        for row in ROWS
         for learner in ("correction", "weighted", "clean")
         for estimator in REGRESSORS
     ]

@@ -15,8 +15,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from noisypairs import LossCorrectionClassifier, Pairs, WeightedPairClassifier, datasets
+from noisypairs.app.experiments.problem import noise_of
 from noisypairs.estimators import LinearRiskClassifier
-from protocol import machine, noise_of, run
+from protocol import machine, run
 
 PRIOR, RATES, SEEDS, TEST_ITEMS = 0.2, (0.4, 0.4), 20, 50_000
 SIZES = {"pairing": [10_000], "labeling": [10_000, 100_000, 1_000_000]}

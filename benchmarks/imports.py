@@ -3,7 +3,7 @@
     python benchmarks/imports.py [REPEATS]
 
 Each command runs in a new process, all of them in turn within each round, so that a busy moment
-of the machine hits all alike. Medians over the rounds (20 unless told) and their ratios to
+of the machine hits all alike. Medians over the rounds (20 by default) and their ratios to
 ``import sklearn`` are printed as the table of docs/imports.md. The first round warms the disk
 cache and is not counted.
 """

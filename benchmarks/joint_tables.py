@@ -1,4 +1,4 @@
-"""The joint learner, with nothing told, on the 18 settings of the paper's Tables 1 and 2.
+"""The joint learner, given only the pairs, on the 18 settings of the paper's Tables 1 and 2.
 
     noisypairs reproduce table1 --pairs-per-item 2,20 --out benchmarks/records/reproduction …
     python benchmarks/joint_tables.py
@@ -55,6 +55,7 @@ def table(records: dict, density: float) -> None:
             for spec, record in records.items()
             if (spec.dataset, spec.family, spec.rates) == (row.dataset, row.family, row.rates)
             and (spec.density, spec.model, spec.rows) == (density, "network", 0)
+            and not spec.flat_priors
         ]
         joint = [record for record in mine if record.spec.method == "joint"]
         if not joint:

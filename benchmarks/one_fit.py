@@ -14,16 +14,18 @@ import sys
 import numpy as np
 
 from noisypairs import algebra, reduction
+from noisypairs.app.experiments.paper import ROWS
+from noisypairs.app.experiments.problem import noise_of, split
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.nn import TorchRegressor
-from protocol import PAPER_SETTINGS, machine, noise_of, split
+from protocol import machine
 
 STEPS, BATCH = (1_000, 2_500, 5_000, 10_000, 20_000), 32
 DEFAULT = ("cancer", "diabetes", "ionosphere", "magic")
 
 
 def targets(data) -> dict[str, tuple[np.ndarray, np.ndarray, float]]:
-    """Return {name: (target, weight, threshold)}, one regression for each way to learn."""
+    """Return {name: (target, weight, threshold)}, one regression for each method."""
     S, prior = data.noise.same_probability(), float(data.y.mean())
     alpha, counts = algebra.alpha(S, prior), data.pairs.item_counts()
     u, v = reduction.risk_weights(counts, data.noise.corrected_coefficients(prior))
@@ -58,9 +60,9 @@ def main() -> None:
     print("| data set | rates | steps | true classes | one fit | weighted | T-Loss |")
     print("|---|---|---|---|---|---|---|")
     wanted = sys.argv[1:] or DEFAULT
-    for name, family, rates in PAPER_SETTINGS:
-        if name in wanted and rates[0] != rates[1]:
-            show(name, family, rates)
+    for row in ROWS:
+        if row.dataset in wanted and row.rates[0] != row.rates[1]:
+            show(row.dataset, row.family, row.rates)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Write docs/walkthrough.md anew: run its commands on real answers and put in what they print.
+"""Update docs/walkthrough.md: run its commands on real answers and put in what they print.
 
     NOISYPAIRS_DATA=… python benchmarks/walkthrough.py
 
@@ -27,7 +27,7 @@ from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "walkthrough.md"
-BLOCK = re.compile(r"```sh\n(?P<words>.*?)```\n\n```text\n(?P<told>.*?)```", re.DOTALL)
+BLOCK = re.compile(r"```sh\n(?P<words>.*?)```\n\n```text\n(?P<printed>.*?)```", re.DOTALL)
 #: Folders of the new user: two breeds, and all three.
 BREEDS = {"two": 2, "three": 3}
 
@@ -80,17 +80,17 @@ def fill(page: str, name: str, lines: list[str]) -> str:
 
 def run_block(lines: list[str], here: Path) -> tuple[str, list[str], Path]:
     """Run the lines of a block; return what they print, rows of times, and the folder after it."""
-    told, times = "", []
+    printed, times = "", []
     for line in lines:
         if line.startswith("cd "):
             here = (here / line.removeprefix("cd ")).resolve()
             continue
         text, seconds = run(line, here)
-        told += text
+        printed += text
         if line.startswith("noisypairs "):
             command = line.partition(" |")[0]
             times.append(f"| `{command}` ({here.name} breeds) | {seconds:.1f} |")
-    return "\n".join(row.rstrip() for row in told.rstrip().splitlines()), times, here
+    return "\n".join(row.rstrip() for row in printed.rstrip().splitlines()), times, here
 
 
 def main() -> None:
@@ -101,9 +101,9 @@ def main() -> None:
             write_files(Path(place) / name, n_breeds)
         here, done = Path(place), 0
         while block := BLOCK.search(page, done):
-            told, more, here = run_block(block["words"].splitlines(), here)
+            printed, more, here = run_block(block["words"].splitlines(), here)
             times += more
-            new = f"```sh\n{block['words']}```\n\n```text\n{told}\n```"
+            new = f"```sh\n{block['words']}```\n\n```text\n{printed}\n```"
             page, done = page[: block.start()] + new + page[block.end() :], block.start() + len(new)
             atomic_write(PAGE, page, force=True)
         page = fill(page, "times", [*times, "", machine()])

@@ -146,20 +146,21 @@ def choose_rates(
     held_out: HeldOutShare,
     family: str = "pairing",
     rates: Sequence[float] = tuple(np.arange(0.0, 0.5, 0.05)),
+    exponent: float = 2.0,
 ) -> RateChoice:
     """Choose both rates by the held-out likelihood of the answers, P(q | x, x') = η(x)ᵀ S η(x').
 
     One fit serves the whole grid: candidates give S, hence π from P(same), a, b and
     η = (m − b)/(a − b), cut to [0, 1]. Where the likelihood is flat (see the module's text) a
-    weak prior, density ∝ (1−ρ)² for each rate, decides for the smaller noise. The best grid point
-    is refined by the simplex method.
+    weak prior, density ∝ (1−ρ)² for each rate, decides for the smaller noise (``exponent=0``: a
+    flat prior). The best grid point is refined by the simplex method.
     """
     from_rates = noise_family(family, needs="from_rates").from_rates
     left, right, same, weight = _sample(held_out)
 
     def log_posterior(pair_of_rates: Array) -> float:
         likelihood = _log_likelihood(held_out, from_rates, pair_of_rates, left, right, same, weight)
-        return likelihood * float(weight.sum()) + 2.0 * float(np.log1p(-pair_of_rates).sum())
+        return likelihood * float(weight.sum()) + exponent * float(np.log1p(-pair_of_rates).sum())
 
     candidates = np.array([(r, s) for r in rates for s in rates if r + s < 0.95])
     values = np.array([log_posterior(point) for point in candidates])
@@ -186,13 +187,13 @@ def choose_rates(
     return RateChoice(best_noise, -float(best.fun) / weight.sum(), grid)
 
 
-def choose_alpha(held_out: HeldOutShare) -> float:
+def choose_alpha(held_out: HeldOutShare, deviation: float = 0.15) -> float:
     """Choose α by the held-out squared error of P(same | x, x') = p + u + u' + u u'/(p − α).
 
     Exact for pairing noise at any two rates, since there p − 1/c = α; neither rates nor prior are
     needed. The squared error, unlike the likelihood, finds c = 1/(p − α) even where û has the
     wrong shape: all it takes is E[û(u − û)] = 0, which the slope of `HeldOutShare` sees to. A weak
-    prior, α ~ N(½, .15²), decides where the pairs do not.
+    prior, α ~ N(½, .15²), decides where the pairs do not (``deviation=math.inf``: a flat prior).
     """
     left, right, same, weight = _sample(held_out)
     u, v = held_out.centred[left], held_out.centred[right]
@@ -201,7 +202,7 @@ def choose_alpha(held_out: HeldOutShare) -> float:
 
     def loss(alpha: float) -> float:
         residual = same - (held_out.rate + u + v + u * v / (held_out.rate - alpha))
-        return float(weight @ residual**2) / (2 * variance) + ((alpha - 0.5) / 0.15) ** 2 / 2
+        return float(weight @ residual**2) / (2 * variance) + ((alpha - 0.5) / deviation) ** 2 / 2
 
     upper = held_out.rate - 1e-3
     if upper <= 0.02:

@@ -72,6 +72,7 @@ def test_progress_goes_to_stderr_and_the_result_to_stdout(tmp_path: Path) -> Non
         (["table1", "--repeats", "0"], "expected 1 or more"),
         (["table1", "--jobs", "0"], "--jobs 0"),
         (["figure2", "--methods", "km"], "no cell of this experiment"),
+        (["figure1", "--datasets", "cancer"], "unknown data set of figure1"),
     ],
 )
 def test_wrong_use_ends_with_2_and_writes_nothing(
@@ -83,6 +84,21 @@ def test_wrong_use_ends_with_2_and_writes_nothing(
     assert message in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert not out.exists()
+
+
+def test_figure_1_is_drawn_at_once(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    for _ in range(2):  # the same picture again: nothing to resume
+        result = call("reproduce", "figure1", "--out", str(out))
+        assert result.exit_code == 0, result.stderr
+        assert str(out / "figure1.svg") in result.stdout
+    assert os.listdir(out) == ["figure1.svg"]
+    assert (out / "figure1.svg").read_text().startswith("<svg")
+    result = call("reproduce", "figure1", "--out", str(out), "--json")
+    assert json.loads(result.stdout) == {"out": str(out), "records": 0, "refused": 0}
+    result = call("reproduce", "figure1", "--out", str(out / "figure1.svg"))
+    assert result.exit_code == 2
+    assert "is a file" in result.stderr
 
 
 def test_without_data_the_run_ends_with_1(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,9 +160,10 @@ def test_the_report_is_one_file_with_everything_in_it(folder: Path, tmp_path: Pa
     assert result.exit_code == 0, result.stderr
     names = {Path(name).name for name in json.loads(result.stdout)["files"]}
     assert {"report.html", "results.csv", "table1-20.md", "table2-2.tex"} <= names
-    assert {"figure2.svg", "figure3.svg", "efficiency.svg", "efficiency-needed.md"} <= names
+    assert {"efficiency-needed.md", "figure3-numbers.md", "flat-priors.tex"} <= names
+    assert {"figure1.svg", "figure2.svg", "figure3.svg", "efficiency.svg"} <= names
     html = (tmp_path / "r" / "report.html").read_text()
-    assert html.count("<svg") == 3
+    assert html.count("<svg") == 4
     for word in ("Table 1: pairing noise, 20 pairs", "What was run", "sha256", "Seconds per fit"):
         assert word in html
     assert 'src="http' not in html
@@ -193,6 +210,14 @@ def test_the_page_in_the_repository_has_every_block() -> None:
     for name in KNOWN_BLOCKS:
         assert f"<!-- begin {name} -->" in text
         assert f"<!-- end {name} -->" in text
+
+
+def test_the_page_in_the_repository_is_what_its_records_say(tmp_path: Path) -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "reproduction.md").read_text(encoding="utf-8")
+    (tmp_path / "reproduction.md").write_text(page, encoding="utf-8")
+    update_docs(build(root / "benchmarks" / "records" / "reproduction"), tmp_path)
+    assert (tmp_path / "reproduction.md").read_text(encoding="utf-8") == page
 
 
 @pytest.mark.parametrize("kind", ["missing", "empty"])

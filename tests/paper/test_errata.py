@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 import ast
+import itertools
 import math
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.stats import binom
 
 from noisypairs import (
     CleanPairs,
@@ -27,7 +31,7 @@ from noisypairs import (
 from noisypairs.noise import printed
 from noisypairs.pairs import ItemCounts
 from tests import enumeration as brute
-from tests.theory.test_bounds import tail_of_one_classifier
+from tests.theory.theory_problems import problems, tail_of_one_classifier
 
 ROOT = Path(__file__).parents[2]
 
@@ -159,6 +163,57 @@ def test_slip_10_the_absolute_value_has_two_sides(delta):
     assert tail_of_one_classifier(noise, prior, n, two_sided) <= delta
 
 
+def absolute_complexity(noise, prior, n):
+    """Return E|(1/n) Σ σᵢ l̃ᵢ| of one classifier with l(+1) = 1, l(−1) = 0, by enumeration."""
+    C = noise.corrected_coefficients(prior)[:, 0]
+    same = algebra.same_rate(noise.same_probability(), prior)
+    total = 0.0
+    for answers in itertools.product([0, 1], repeat=n):
+        chance = math.prod(same if q == 0 else 1 - same for q in answers)
+        signs = np.array(list(itertools.product([-1.0, 1.0], repeat=n)))
+        total += chance * np.abs(signs @ C[list(answers)]).mean() / n
+    return total
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+@pytest.mark.parametrize("delta", [0.9, 0.75, 0.3, 0.05])
+def test_slip_10_one_side_suffices_for_an_absolute_complexity(n, delta):
+    """Where the printed log(1/δ) fails without the absolute value, it holds with it."""
+    for noise, prior in ((CleanPairs(), 0.3), (PairingNoise(0.1, 0.2), 0.7)):
+        width = theory.corrected_range(noise.corrected_coefficients(prior))
+        bound = 2 * absolute_complexity(noise, prior, n)
+        bound += width * math.sqrt(math.log(1 / delta) / (2 * n))
+        assert tail_of_one_classifier(noise, prior, n, bound) <= delta
+
+
+@settings(deadline=None)
+@given(problems(), st.floats(0.01, 0.5), st.sampled_from(["hinge", "squared", "logistic"]))
+def test_slip_11_the_printed_weighted_bound_holds_under_its_conditions(problem, reach, loss):
+    """For A > 0 and M_α ≤ 1 it is at least the derived bound; for A < 0 it is negative."""
+    noise, prior = problem
+    S = noise.same_probability()
+    alpha, gain = algebra.alpha(S, prior), algebra.gain(S, prior)
+    model = theory.ModelClass(complexity=reach, reach=reach, loss=loss)
+    derived = theory.weighted_bound(noise, prior, 1000, 0.05, model)
+    as_printed = theory.weighted_bound(noise, prior, 1000, 0.05, model, formula="printed")
+    if gain < 0:
+        assert as_printed < 0 < derived
+    elif max(alpha, 1 - alpha) * model.loss_bound <= 1:
+        assert as_printed >= derived
+
+
+def test_slip_11_the_printed_regret_fails_for_a_wide_loss():
+    """F = {+10, −10}, hinge: the chance that the wrong one is learnt exceeds δ."""
+    reach, prior, n = 10.0, 0.8, 450
+    same = algebra.same_rate(CleanPairs().same_probability(), prior)
+    rademacher = reach * float(binom.pmf(n // 2, n, 0.5))  # E|mean of n signs|, n even
+    regret = 0.5 * (1 + reach) * (2 * same - 1)  # of −10 against +10, with α = ½
+    chance = float(binom.cdf(n // 2 - 1, n, same))  # more "different" than "same" answers
+    delta = chance / 2
+    assert regret > 2 * theory.printed_deviation(1.0, rademacher, n, delta)
+    assert regret <= theory.excess_risk(0.5, rademacher, n, delta, 0.5 * (1 + reach))
+
+
 def test_slip_14_labeling_interval_comes_from_the_printed_posterior():
     """With the true T even the printed inverse is convex here, where the printed interval fails."""
     plus, minus, prior = 0.1, 0.4, 0.5
@@ -173,6 +228,22 @@ def test_slip_14_labeling_interval_comes_from_the_printed_posterior():
     assert theory.is_convex(LabelingNoise(plus, minus), prior)
 
 
+@settings(deadline=None)
+@given(st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.floats(0.05, 0.95))
+def test_slip_14_rates_on_one_side_of_half_are_convex(plus, minus, prior):
+    """The printed T⁻¹ of the true posterior: also for ρ₊ + ρ₋ > 1."""
+    flip = np.array([[1 - minus, minus], [plus, 1 - plus]])
+    table = brute.table(brute.labeling_outcomes(flip), 2)
+    T = (table * [1 - prior, prior]).sum(axis=2)[:, ::-1]
+    assume(abs(np.linalg.det(T)) > 1e-3)
+    product = (1 - 2 * plus) * (1 - 2 * minus)
+    assume(abs(product) > 1e-6)
+    convex = bool((np.linalg.inv(T).sum(axis=1) >= 0).all())
+    assert convex == (product > 0)
+    if plus + minus < 1:
+        assert convex == (max(plus, minus) < 0.5)
+
+
 def test_alpha_of_theorem_3_is_printed_right():
     S = LabelingNoise(PLUS, MINUS).same_probability()
     assert printed.labeling_alpha(PLUS, MINUS, PRIOR) == pytest.approx(
@@ -185,7 +256,7 @@ NAMED = sorted(set(re.findall(r"(tests/[\w/]+\.py)::(\w+)", (ROOT / "docs/errata
 
 def test_every_slip_of_the_list_names_its_test():
     sections = (ROOT / "docs/errata.md").read_text().split("\n### ")[1:]
-    assert len(sections) == 14
+    assert len(sections) == 20
     assert [section.splitlines()[0] for section in sections if "::test_" not in section] == []
 
 

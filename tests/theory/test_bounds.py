@@ -15,7 +15,7 @@ from noisypairs import algebra, theory
 from noisypairs.errors import NotIdentifiable
 from noisypairs.noise import CleanPairs, LabelingNoise, NoiseModel, PairingNoise
 from noisypairs.theory import ModelClass
-from tests.theory.theory_problems import MARGIN_LOSSES, problems
+from tests.theory.theory_problems import MARGIN_LOSSES, problems, tail_of_one_classifier
 
 # ---------------------------------------------------------------- the corrected loss
 
@@ -45,19 +45,6 @@ def test_clean_pairs_have_the_papers_lipschitz_constant(prior: float) -> None:
 # ---------------------------------------------------------------- bounds hold, printed ones do not
 
 
-def tail_of_one_classifier(noise: NoiseModel, prior: float, n: int, bound: float) -> float:
-    """Return P(|R̂ − R| > bound) exactly for a constant classifier with l(+1) = 1, l(−1) = 0.
-
-    The corrected loss of a pair is C[Q, +], so R̂ depends on the binomial number of "same" only,
-    and R is the prior.
-    """
-    C = noise.corrected_coefficients(prior)
-    same = np.arange(n + 1)
-    risk = (same * C[0, 0] + (n - same) * C[1, 0]) / n
-    chance = binom.pmf(same, n, algebra.same_rate(noise.same_probability(), prior))
-    return float(chance[np.abs(risk - prior) > bound].sum())
-
-
 @pytest.mark.parametrize(
     ("noise", "prior"),
     [
@@ -73,7 +60,7 @@ def tail_of_one_classifier(noise: NoiseModel, prior: float, n: int, bound: float
 def test_lemma_1_holds_with_the_range_and_fails_as_printed(
     noise: NoiseModel, prior: float, n: int, delta: float
 ) -> None:
-    # A single classifier has Rademacher complexity 0: the deviation term stands alone.
+    # A single classifier has Rademacher complexity 0: only the deviation term is left.
     width = theory.corrected_range(noise.corrected_coefficients(prior))
     bound = theory.uniform_deviation(1.0, 0.0, n, delta, width)
     assert tail_of_one_classifier(noise, prior, n, bound) <= delta
@@ -176,7 +163,7 @@ def test_calibration_is_tight_at_a_score_of_zero(loss: str) -> None:
     assert theory.calibrated_regret(regret, alpha, q, loss) == pytest.approx(q - alpha, rel=1e-5)
 
 
-def test_weighted_bound_is_assembled_as_stated_and_survives_turned_answers() -> None:
+def test_weighted_bound_is_assembled_as_stated_and_survives_swapped_answers() -> None:
     noise, n, delta = PairingNoise(0.3, 0.1), 10_000, 0.05
     model = ModelClass(loss="hinge")  # L = 1, B = 2, ξ(ε) = ε; α = 0.4
     inner = 0.01 + 0.6 * (2 / 100 + 2 * 2 * math.sqrt(math.log(20) / (2 * n)))

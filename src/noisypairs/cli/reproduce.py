@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 @command()
 def reproduce(
     experiment: Annotated[
-        str, typer.Argument(help="table1, table2, figure2, figure3, efficiency or all.")
+        str,
+        typer.Argument(
+            help="table1, table2, figure1, figure2, figure3, efficiency, flat-priors or all."
+        ),
     ],
     datasets: Annotated[str, typer.Option(help="Only these data sets: NAME,NAME.")] = "",
     repeats: Annotated[int, typer.Option(help="Splits of each table.")] = 3,
@@ -44,8 +47,8 @@ def reproduce(
 ) -> None:
     """Run the experiments behind a table or figure of the paper.
 
-    A record of every cell is kept in a folder, and what is done is never lost: run again with
-    --resume after a stop. noisypairs report shows the folder.
+    A record of every cell is kept in a folder. After a stop, run the same command with --resume:
+    finished cells are kept. noisypairs report shows the folder. figure1 is drawn at once.
 
     Example: noisypairs reproduce table1 --datasets cancer,diabetes --repeats 1 --out mine
     """
@@ -56,9 +59,12 @@ def reproduce(
             raise ValueError("--jobs 0: expected a number of processes, or -1 for one per core")
         choice = Choice(_words(datasets), _words(methods), _numbers(pairs_per_item), repeats, seed)
         specs = plan(experiment, choice)
-        if not specs:
+        if not specs and experiment != "figure1":
             raise ValueError("no cell of this experiment has these data sets and methods")
         _require_network(specs)
+    if experiment == "figure1":
+        _draw_figure1(out, as_json)
+        return
     from noisypairs.app.experiments.records import FolderMismatch
 
     with failing_with(BAD_DATA), _progress(quiet) as tell:
@@ -112,6 +118,25 @@ def report(
         typer.echo(json.dumps({"records": len(found.records), "files": list(map(str, paths))}))
     else:
         typer.echo(f"{len(found.records)} records: {paths[0]}, and {len(paths) - 1} files beside")
+
+
+def _draw_figure1(out: Path, as_json: bool) -> None:
+    """Write the picture of the two noise models, which needs no run."""
+    with failing_with(WRONG_USE):
+        from noisypairs.app.experiments.noise_models import figure1
+        from noisypairs.app.experiments.report import standing_alone
+        from noisypairs.app.files import atomic_write
+
+        if out.exists() and not out.is_dir():
+            raise ValueError(f"--out {out} is a file: give the name of a folder")
+        out.mkdir(parents=True, exist_ok=True)
+        path = atomic_write(out / "figure1.svg", standing_alone(figure1()), force=True)
+    if as_json:
+        import json
+
+        typer.echo(json.dumps({"out": str(out), "records": 0, "refused": 0}))
+    else:
+        typer.echo(f"Drawn, nothing to run: {path}")
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -1,7 +1,8 @@
 """What can be promised before any data are seen: bounds, convexity, Bayes rules. Numbers only.
 
-`complexity` measures a class of models and its loss, `bounds` says what n noisy pairs promise of
-it, `rules` which rule the noisy answers call best. All public names are found here.
+`complexity` measures a class of models and its loss. `bounds` says what n noisy pairs promise for
+it. `rules` compares the Bayes rules of noisy answers and of true classes. `risks` holds the
+weighted risk and its parts. `outcomes` lists how an answer comes about. All public names are here.
 """
 
 from noisypairs.theory.bounds import (
@@ -28,6 +29,14 @@ from noisypairs.theory.complexity import (
     linear_rademacher,
     network_rademacher,
 )
+from noisypairs.theory.outcomes import Outcome, outcomes
+from noisypairs.theory.risks import (
+    labeling_gain_slopes,
+    pairing_gain_slope,
+    risk_offset,
+    weighted_loss,
+    weighted_risk,
+)
 from noisypairs.theory.rules import (
     bayes_rule,
     compare_bayes_rules,
@@ -43,6 +52,7 @@ __all__ = [
     "Estimate",
     "MarginLoss",
     "ModelClass",
+    "Outcome",
     "bayes_rule",
     "calibrated_regret",
     "clean_bound",
@@ -53,15 +63,21 @@ __all__ = [
     "excess_risk",
     "excess_risk_bound",
     "is_convex",
+    "labeling_gain_slopes",
     "linear_rademacher",
     "network_rademacher",
     "noise_inflation",
     "noisy_bayes_rule",
     "noisy_posterior",
+    "outcomes",
+    "pairing_gain_slope",
     "printed_deviation",
+    "risk_offset",
     "sample_size",
     "uniform_deviation",
     "uniform_deviation_bound",
     "weighted_bayes_rule",
     "weighted_bound",
+    "weighted_loss",
+    "weighted_risk",
 ]

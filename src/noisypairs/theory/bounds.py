@@ -1,4 +1,4 @@
-"""How far n noisy pairs can lead astray: Lemma 1, Theorem 1, the clean and the weighted bound.
+"""Bounds for learning from n noisy pairs: Lemma 1, Theorem 1, the clean and the weighted bound.
 
 Every bound counts n *pairs*, drawn independently. A pair (x, x', Q) is one observation whose loss
 is the mean of its two items' losses, ½ l̃(f(x), Q) + ½ l̃(f(x'), Q): the 2n item occurrences are
@@ -6,7 +6,7 @@ not independent, the n pairs are. The mean of two losses has the range of one, s
 inequality holds with n; and the supremum of a mean is at most the mean of the suprema, so the
 pairs' Rademacher complexity is at most that of n independent items.
 
-One number carries all of the noise, the inflation κ = max(α, 1−α)/|A| (`noise_inflation`): the
+One number sums up the noise, the inflation κ = max(α, 1−α)/|A| (`noise_inflation`): the
 corrected loss is κ times as steep and κ times as wide as the loss it corrects. The functions take
 ``formula="printed"`` for the paper's own statement where it differs.
 """
@@ -52,7 +52,7 @@ def corrected_range(coefficients: ArrayLike, loss_bound: float = 1.0) -> float:
 
 
 def noise_inflation(noise: NoiseModel, prior: Prior) -> float:
-    """Return κ = L_Q/L = max(α, 1−α)/|A|: how much looser pairs make a bound than clean labels.
+    """Return κ = L_Q/L = max(α, 1−α)/|A|: how much pairs loosen the bound of clean labels.
 
     Where R(F, n) falls as 1/√n, κ² n pairs promise what n labelled items do.
 
@@ -65,9 +65,10 @@ def noise_inflation(noise: NoiseModel, prior: Prior) -> float:
 def uniform_deviation(
     lipschitz: float, rademacher: float, n: int, delta: float, loss_range: float = 1.0
 ) -> float:
-    """Return Lemma 1: sup_f |R̂(f) − R(f)| ≤ 2 L R(F, n) + M √(log(2/δ)/2n), but for a chance δ.
+    """Return Lemma 1: sup_f |R̂(f) − R(f)| ≤ 2 L R(F, n) + M √(log(2/δ)/2n).
 
-    L and M are the Lipschitz constant and the range *of the loss that is averaged*. One side is
+    It holds with probability 1−δ. L and M are the Lipschitz constant and the range *of the loss
+    that is averaged*. R(F, n) has no absolute value in it (see `complexity`). One side is
     symmetrisation, contraction and McDiarmid with steps M/n; the absolute value takes both sides
     at δ/2.
 
@@ -80,10 +81,11 @@ def uniform_deviation(
 def excess_risk(
     lipschitz: float, rademacher: float, n: int, delta: float, loss_range: float = 1.0
 ) -> float:
-    """Return Theorem 1: R(f̂) − min_F R ≤ 2 L R(F, n) + 2M √(log(1/δ)/2n), but for a chance δ.
+    """Return Theorem 1: R(f̂) − min_F R ≤ 2 L R(F, n) + 2M √(log(1/δ)/2n).
 
-    McDiarmid goes straight to sup_f [R(f) − R̂(f)] − [R(f*) − R̂(f*)], with steps 2M/n; the f* part
-    has mean zero, so one side and half of the printed 4 L R(F, n) suffice.
+    It holds with probability 1−δ. McDiarmid's inequality is applied to
+    sup_f [R(f) − R̂(f)] − [R(f*) − R̂(f*)], with steps 2M/n. The f* part has mean zero, so one side
+    and half of the printed 4 L R(F, n) suffice.
 
     >>> round(excess_risk(1.0, 0.01, 10_000, 0.05), 4)
     0.0445
@@ -94,7 +96,7 @@ def excess_risk(
 def printed_deviation(lipschitz: float, rademacher: float, n: int, delta: float) -> float:
     """Return Lemma 1 as printed, 2 L R(F, n) + √(log(1/δ)/2n); Theorem 1 as printed is its double.
 
-    It takes the range M to be 1, which no corrected loss has, and one side to be two.
+    It assumes a range M of 1, which no corrected loss has, and bounds one side only.
 
     >>> round(printed_deviation(1.0, 0.01, 10_000, 0.05), 4)
     0.0322
@@ -185,7 +187,7 @@ def weighted_bound(
     """Return |A|⁻¹ ξ(approximation + 2 L_α R(F, n) + 2 M_α √(log(1/δ)/2n)) ≥ R(f̂_α) − R*.
 
     R is the clean 0-1 risk and R* the Bayes risk; f̂_α minimises the mean of l_α(t, same) =
-    (1−α) l(t), l_α(t, different) = α l(−t) over n noisy pairs, the answers turned over if A < 0.
+    (1−α) l(t), l_α(t, different) = α l(−t) over n noisy pairs, the answers swapped if A < 0.
     L_α and M_α are max(α, 1−α) times L and B, ξ is `calibrated_regret`. ``approximation`` is
     min_F − inf over all f of the *surrogate* risk E l_α; 0 says that F holds its minimiser.
     ``"printed"`` has A⁻¹, negative below prior ½, and 4 L R(F, n) + 2√(log(1/δ)/2n) inside ξ.
@@ -207,7 +209,7 @@ def weighted_bound(
     else:
         heavier = max(weight, 1.0 - weight)
         regret = excess_risk(heavier * slope, rademacher, n, delta, heavier * width)
-    # Turning the answers over exchanges α with 1−α and P(same) with P(different): W stays.
+    # Swapping the answers exchanges α with 1−α and P(same) with P(different): W stays.
     rate = algebra.same_rate(S, prior)
     risk = calibrated_regret(approximation + regret, weight, rate, model.loss)
     return risk / (gain if formula == "printed" else abs(gain))
@@ -239,7 +241,7 @@ def _corrected(
 
 
 def _mcdiarmid(n: int, delta: float, sides: int = 1) -> float:
-    """Return √(log(sides/δ)/2n): how far a mean of n values of range 1 strays, but for δ."""
+    """Return √(log(sides/δ)/2n), McDiarmid's deviation of a mean of n values of range 1."""
     check_positive(n=n)
     if not 0.0 < delta < 1.0:
         raise ValueError(f"delta={delta!r} is a chance of failure: expected a number in (0, 1)")

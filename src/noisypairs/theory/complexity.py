@@ -1,4 +1,4 @@
-"""How rich a class of models is, and the losses it is trained with: what a bound must know of both.
+"""How rich a class of models is, and the losses it is trained with: what a bound needs of both.
 
 R(F, n) is the Rademacher complexity E sup_{f∈F} (1/n) Σ σᵢ f(xᵢ) over random signs σ; for the
 classes here it falls as 1/√n.
@@ -55,7 +55,7 @@ def check_positive(**values: float) -> None:
 
 @dataclass(frozen=True)
 class ModelClass:
-    """What a bound must know of a learner: R(F, n) = complexity/√n, |f(x)| ≤ reach, its loss.
+    """What a bound needs of a learner: R(F, n) = complexity/√n, |f(x)| ≤ reach, its loss.
 
     The loss then lies in [0, ``loss_bound``] and is ``lipschitz``-Lipschitz on [−reach, reach].
 

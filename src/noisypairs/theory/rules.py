@@ -41,7 +41,7 @@ def bayes_rule(eta: ArrayLike) -> Classes:
     >>> bayes_rule([0.2, 0.5, 0.8])
     array([0, 0, 1])
     """
-    return (_posterior(eta) > 0.5).astype(np.int64)
+    return (check_posterior(eta) > 0.5).astype(np.int64)
 
 
 def noisy_posterior(noise: NoiseModel, prior: Prior, eta: ArrayLike) -> Array:
@@ -52,7 +52,7 @@ def noisy_posterior(noise: NoiseModel, prior: Prior, eta: ArrayLike) -> Array:
     array([0.8, 0.5, 0.2])
     """
     b, a = algebra.same_given_class(noise.same_probability(), prior)
-    posterior: Array = b + (a - b) * _posterior(eta)
+    posterior: Array = b + (a - b) * check_posterior(eta)
     return posterior
 
 
@@ -60,7 +60,7 @@ def noisy_bayes_rule(noise: NoiseModel, prior: Prior, eta: ArrayLike) -> Classes
     """Return the Bayes rule of the noisy answers, 1 ("same") where η_Q(x) > ½ (Lemma 2).
 
     It is 1 where (a−b)(η − threshold) > 0. The printed sign(η − threshold) lacks the factor: for
-    a < b (pairing noise: prior below ½) it is the other way round.
+    a < b (pairing noise: prior below ½) it is the opposite rule.
 
     >>> from noisypairs.noise import CleanPairs
     >>> noisy_bayes_rule(CleanPairs(), 0.2, [0.1, 0.9])  # prior below ½: the opposite rule
@@ -72,7 +72,7 @@ def noisy_bayes_rule(noise: NoiseModel, prior: Prior, eta: ArrayLike) -> Classes
 def weighted_bayes_rule(
     noise: NoiseModel, prior: Prior, eta: ArrayLike, turn: bool = True
 ) -> Classes:
-    """Return the α-weighted Bayes rule of the noisy answers, turned over if A < 0 (Remark 1).
+    """Return the α-weighted Bayes rule of the noisy answers, reversed if A < 0 (Remark 1).
 
     η_Q − α = 2A (η − ½), so with ``turn`` it is `bayes_rule` for all rates and priors with A ≠ 0.
     ``turn=False`` is 1 where η_Q > α, as printed: the opposite of the Bayes rule when A < 0.
@@ -106,7 +106,12 @@ def compare_bayes_rules(
     return "equal" if algebra.gain(S, prior) > 0 else "opposite"
 
 
-def _posterior(eta: ArrayLike) -> Array:
+def check_posterior(eta: ArrayLike) -> Array:
+    """Return η as an array after checking that it holds probabilities.
+
+    >>> check_posterior([0.2, 0.8])
+    array([0.2, 0.8])
+    """
     values = np.asarray(eta, dtype=float)
     if not ((values >= 0) & (values <= 1)).all():
         raise ValueError("eta holds P(class 1 | x): every value must be in [0, 1]")

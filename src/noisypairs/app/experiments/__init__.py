@@ -9,6 +9,6 @@ from __future__ import annotations
 from noisypairs.app.experiments.grids import EXPERIMENTS, Choice, plan
 from noisypairs.app.experiments.records import load_records
 from noisypairs.app.experiments.run import Run, run
-from noisypairs.app.experiments.spec import METHODS, Spec
+from noisypairs.app.experiments.spec import COLUMNS, Spec
 
-__all__ = ["EXPERIMENTS", "METHODS", "Choice", "Run", "Spec", "load_records", "plan", "run"]
+__all__ = ["COLUMNS", "EXPERIMENTS", "Choice", "Run", "Spec", "load_records", "plan", "run"]

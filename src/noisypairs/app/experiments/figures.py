@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from noisypairs.app.experiments.efficiency import efficiency_curves
 from noisypairs.app.experiments.grids import (
     EFFICIENCY_DENSITIES,
     FIGURE3_CURVES,
@@ -14,10 +15,11 @@ from noisypairs.app.experiments.grids import (
     FIGURE3_DENSITY,
     FIGURE3_ROWS,
 )
+from noisypairs.app.experiments.paper import FIGURE3_CLEAN
 from noisypairs.app.experiments.problem import Problem, make_problem
 from noisypairs.app.experiments.records import Record
-from noisypairs.app.experiments.spec import METHODS, Spec
-from noisypairs.app.experiments.tables import Cell, Records, by_setting, efficiency_curves, summary
+from noisypairs.app.experiments.spec import COLUMNS, Spec
+from noisypairs.app.experiments.tables import Cell, Records, by_setting, summary
 from noisypairs.app.report.picture import INK, SERIES, SOFT, drawn
 
 #: Points of a cloud that are drawn; all of them would make a file of megabytes.
@@ -39,7 +41,7 @@ def panels(rows: int, columns: int, draw: Callable[[Any], None], height: float =
 def figure2(records: Records) -> str | None:
     """Return the two Gaussians: items, test items and answers above, noise below, with the rules.
 
-    The clouds are drawn anew from the first seed; rules and accuracies come from its records.
+    The clouds are drawn again from the first seed; rules and accuracies come from its records.
     """
     mine = {spec: r for spec, r in records.items() if spec.dataset == "gaussians"}
     if not mine:
@@ -57,7 +59,7 @@ def figure2(records: Records) -> str | None:
             if family in problems:
                 _answers(axes[i, start], problems[family], f"answers, {_title(family)}")
             for k, method in enumerate(("weighted", "t-loss"), start=1):
-                _rule(axes[i, start + k], first, found.get((family, method)), METHODS[method])
+                _rule(axes[i, start + k], first, found.get((family, method)), COLUMNS[method])
         axes[0, 5].set_axis_off()
         for panel in axes.flat:
             panel.set(xticks=[], yticks=[], xlim=(-6, 6), ylim=(-6, 6))
@@ -111,18 +113,21 @@ def figure3(records: Records) -> str | None:
                 points = _points(
                     mine, family, method, lambda s: s.rates[0], density=FIGURE3_DENSITY
                 )
-                _curve(panel, points, k, METHODS[method])
+                _curve(panel, points, k, COLUMNS[method])
             panel.set(title=f"{family} noise", xlabel="noise rate")
         for panel, family in zip(axes[1], ("pairing", "labeling"), strict=True):
             for k, rate in enumerate(FIGURE3_CURVES):
                 for method, style in (("weighted", "-"), ("joint", ":")):
                     points = _points(mine, family, method, lambda s: s.density, rate=rate)
-                    _curve(panel, points, k, f"{METHODS[method]} {rate:g}", style)
+                    _curve(panel, points, k, f"{COLUMNS[method]} {rate:g}", style)
             panel.set(title=f"{family} noise", xlabel="pairs per item")
             _logarithmic(panel, FIGURE3_DENSITIES)
         for panel in axes.flat:
             if clean is not None:
                 panel.axhline(clean.mean, color=SOFT, linestyle="--", linewidth=1, label="clean")
+            panel.axhline(
+                FIGURE3_CLEAN, color=SOFT, linestyle="-.", linewidth=1, label="clean, published"
+            )
             panel.set_ylim(50, 95)
         for row in axes:
             row[0].set_ylabel("test accuracy, %")
@@ -188,12 +193,12 @@ def efficiency(records: Records) -> str | None:
             panel.set_axis_off()
         for panel, (dataset, lines) in zip(axes.flat, curves.items(), strict=False):
             panel.set_axis_on()
-            shown = [m for m in METHODS if m in lines and m not in ("pn", "t-loss-printed")]
+            shown = [m for m in COLUMNS if m in lines and m not in ("pn", "t-loss-printed")]
             for k, method in enumerate(shown):
-                _curve(panel, lines[method], k, METHODS[method], "-" if k < len(SERIES) else ":")
+                _curve(panel, lines[method], k, COLUMNS[method], "-" if k < len(SERIES) else ":")
             if "pn" in lines:
                 level = lines["pn"][0][1].mean
-                panel.axhline(level, color=SOFT, linestyle="--", linewidth=1, label=METHODS["pn"])
+                panel.axhline(level, color=SOFT, linestyle="--", linewidth=1, label=COLUMNS["pn"])
             panel.set(title=dataset, xlabel="pairs per item")
             _logarithmic(panel, EFFICIENCY_DENSITIES)
         handles, labels = axes.flat[0].get_legend_handles_labels()

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from noisypairs.app.experiments.paper import ROWS
-from noisypairs.app.experiments.spec import METHODS, NOISE_FREE, PAIR_FREE, Family, Spec
+from noisypairs.app.experiments.spec import COLUMNS, NOISE_FREE, PAIR_FREE, Family, Spec
 from noisypairs.errors import did_you_mean
 
-EXPERIMENTS = ("table1", "table2", "figure2", "figure3", "efficiency")
-FAMILIES: tuple[Family, ...] = ("pairing", "labeling")
+EXPERIMENTS = ("table1", "table2", "figure1", "figure2", "figure3", "efficiency", "flat-priors")
+BOTH_NOISES: tuple[Family, ...] = ("pairing", "labeling")
 #: Items of a table in ``efficiency``, training and test together.
 EFFICIENCY_ROWS = 2_000
 EFFICIENCY_DENSITIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
@@ -21,6 +21,9 @@ FIGURE3_RATES = (0.0, 0.1, 0.2, 0.3, 0.4)
 FIGURE3_DENSITIES = (2.0, 5.0, 10.0, 20.0, 50.0)
 #: Pairs per item where Figure 3 varies the rate, and rates where it varies the number of pairs.
 FIGURE3_DENSITY, FIGURE3_CURVES = 20.0, (0.1, 0.2, 0.3)
+#: Tables of ``flat-priors``: the small ones, and the columns that are tuned on the noisy pairs.
+FLAT_PRIORS_TABLES = ("diabetes", "cancer", "ionosphere")
+TUNED = ("t-loss", "t-loss-printed", "weighted")
 
 
 @dataclass(frozen=True)
@@ -65,7 +68,7 @@ def _check(experiments: Sequence[str], choice: Choice) -> None:
     known = [name for experiment in experiments for name in datasets_of(experiment)]
     for given, names, what in (
         (choice.datasets, known, f"data set of {' and '.join(experiments)}"),
-        (choice.methods, list(METHODS), "method"),
+        (choice.methods, list(COLUMNS), "method"),
     ):
         for name in given:
             if name not in names:
@@ -93,7 +96,7 @@ def cell(
     density: float,
     seed: int,
 ) -> Spec:
-    """Return the spec of a table's cell; what no noise can change stands under no noise.
+    """Return the spec of a table's cell; methods that noise cannot change are filed under no noise.
 
     >>> cell("cancer", "pairing", (0.1, 0.2), "pn", 20.0, 0) == cell(
     ...     "cancer", "pairing", (0.3, 0.3), "pn", 2.0, 0)
@@ -111,14 +114,14 @@ def _table(family: Family, choice: Choice) -> list[Spec]:
         for repeat in range(choice.repeats)
         for row in ROWS
         if row.family == family
-        for method in METHODS
+        for method in COLUMNS
     ]
 
 
 def _figure2(choice: Choice) -> list[Spec]:
-    """Return the panels: clean pairs and .4 noise under both models, rates and prior told."""
+    """Return the panels: clean pairs and .4 noise under both models, rates and prior given."""
     settings: list[tuple[Family, tuple[float, float]]] = [("clean", (0.0, 0.0))]
-    settings += [(family, (0.4, 0.4)) for family in FAMILIES]
+    settings += [(family, (0.4, 0.4)) for family in BOTH_NOISES]
     return [
         Spec("gaussians", family, rates, method, 0.5, choice.seed + repeat, "logistic", told=True)
         for repeat in range(choice.repeats)
@@ -132,7 +135,7 @@ def _figure3(choice: Choice) -> list[Spec]:
     for seed in range(choice.seed, choice.seed + choice.repeats):
         clean = Spec("banana", "clean", (0.0, 0.0), "pn", 0.0, seed, "kernel", FIGURE3_ROWS)
         specs.append(clean)
-        for family in FAMILIES:
+        for family in BOTH_NOISES:
             points = [
                 (rate, FIGURE3_DENSITY, method)
                 for rate in FIGURE3_RATES
@@ -162,14 +165,31 @@ def _efficiency(choice: Choice) -> list[Spec]:
         for name, family in families.items()
         for seed in range(choice.seed, choice.seed + choice.repeats)
         for density in EFFICIENCY_DENSITIES
-        for method in METHODS
+        for method in COLUMNS
+    ]
+
+
+def _flat_priors(choice: Choice) -> list[Spec]:
+    """Return the tuned columns of the small tables, tuned without the weak priors."""
+    rows = [row for row in ROWS if row.dataset in FLAT_PRIORS_TABLES]
+    return [
+        replace(
+            cell(row.dataset, row.family, row.rates, method, density, choice.seed + repeat),
+            flat_priors=True,
+        )
+        for density in choice.densities
+        for repeat in range(choice.repeats)
+        for row in rows
+        for method in TUNED
     ]
 
 
 _GRIDS: dict[str, Callable[[Choice], list[Spec]]] = {
     "table1": lambda choice: _table("pairing", choice),
     "table2": lambda choice: _table("labeling", choice),
+    "figure1": lambda _: [],  # drawn from the noise models themselves: nothing to run
     "figure2": _figure2,
     "figure3": _figure3,
     "efficiency": _efficiency,
+    "flat-priors": _flat_priors,
 }

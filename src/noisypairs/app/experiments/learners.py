@@ -1,17 +1,18 @@
-"""How each column of the tables learns, and what its methods are told.
+"""How each column of the tables learns, and what its method is given.
 
-All point-wise methods of one problem share one tuning on the noisy pairs, as in the paper: rates by
+All point-wise methods of one problem share one tuning on the noisy pairs: rates by
 cross-validation, the prior from the share of "same" at these rates, the weight α by
-cross-validation. So columns differ by their correction and by nothing else:
+cross-validation. The paper tunes the same way, but names no priors; ours are `WEAK_PRIORS`, or flat
+ones where the spec says so. So columns differ by their correction and by nothing else:
 
 - **T-Loss** and **T-Loss as printed** get the tuned rates and prior.
-- **SD-Loss** knows of no noise: its prior is what the share of "same" would give without any. (Its
-  rule is "P(same | x) above ½" at every prior, which is only a scale.)
+- **SD-Loss** assumes that there is no noise: its prior is what the share of "same" would give
+  without any. (Its rule is "P(same | x) above ½" at every prior, which is only a scale.)
 - **Weighted** gets the tuned α. Under labeling noise the pairs show α only through the rates
   (`noisypairs.model_selection`), so there α is (a+b)/2 of the tuned rates and prior.
-- **Unweighted** is α = ½ and is told nothing; **KM**, **KM-COP** and **Joint** are told nothing.
-- **clean S-D** is SD-Loss on the answers before noise, told the share of class 1; **best P-N** the
-  same network on the true classes.
+- **Unweighted** is α = ½. It, **KM**, **KM-COP** and **Joint** are given nothing but the pairs.
+- **clean S-D** is SD-Loss on the answers before noise, given the share of class 1. **best P-N** is
+  the same network on the true classes.
 
 Pairs cannot name classes, so every accuracy, best P-N's too, is taken up to a swap of the names.
 """
@@ -51,6 +52,8 @@ from noisypairs.estimators.inner.defaults import default_classifier, default_reg
 #: names neither epochs nor batches; ``benchmarks/one_fit.py`` shows what more steps would change.
 FEWEST_STEPS, MOST_STEPS, EPOCHS, BATCH = 5_000, 10_000, 200, 32
 FOLDS = 5
+#: The weak priors of the tuning: density ∝ (1−ρ)² for each rate, and α ~ N(½, .15²).
+WEAK_PRIORS = (2.0, 0.15)
 
 Predict = Callable[[Array], Any]
 
@@ -67,7 +70,7 @@ def epochs(n_rows: int) -> int:
 
 @dataclass(frozen=True)
 class Tuned:
-    """What the point-wise methods of one problem believe: noise, P(class 1) and α."""
+    """What the point-wise methods of one problem use: noise, P(class 1) and α."""
 
     noise: NoiseModel
     prior: float
@@ -82,7 +85,7 @@ class Tuned:
 
 
 class Learners:
-    """The methods on one problem; what they share is computed once, and only if it is asked for."""
+    """The methods on one problem; what they share is computed once, and only when needed."""
 
     def __init__(self, spec: Spec, problem: Problem) -> None:
         self.spec, self.problem, self.seed = spec, problem, spec.seed
@@ -93,23 +96,24 @@ class Learners:
 
     @cached_property
     def tuned(self) -> Tuned:
-        """Return noise, prior and weight: told, or tuned on the noisy pairs alone."""
+        """Return noise, prior and weight: given, or tuned on the noisy pairs alone."""
         if self.spec.told:
             noise, prior = self.problem.noise, self.problem.prior
             return Tuned(noise, prior, algebra.alpha(noise.same_probability(), prior))
-        family = "labeling" if self.spec.family == "labeling" else "pairing"
+        family: str = "labeling" if self.spec.family == "labeling" else "pairing"
         held_out = self._held_out
         if isinstance(held_out, NotIdentifiable):
             raise held_out
-        noise = model_selection.choose_rates(held_out, family).noise
+        exponent, deviation = (0.0, math.inf) if self.spec.flat_priors else WEAK_PRIORS
+        noise = model_selection.choose_rates(held_out, family, exponent=exponent).noise
         prior = best_prior(held_out, noise)
         if family == "pairing":
-            return Tuned(noise, prior, model_selection.choose_alpha(held_out))
+            return Tuned(noise, prior, model_selection.choose_alpha(held_out, deviation))
         return Tuned(noise, prior, algebra.alpha(noise.same_probability(), prior))
 
     @cached_property
     def _held_out(self) -> model_selection.HeldOutShare | NotIdentifiable:
-        """Return the out-of-fold shares of "same", or why there is nothing in them."""
+        """Return the out-of-fold shares of "same", or why they carry no signal."""
         try:
             return model_selection.out_of_fold_share(
                 self._regressor(),
@@ -159,7 +163,7 @@ class Learners:
         return fitted.predict
 
     def clean_pairs(self) -> tuple[Predict, dict[str, Any]]:
-        """Fit the uncorrected loss on answers without noise, told the share of class 1."""
+        """Fit the uncorrected loss on answers without noise, given the share of class 1."""
         return self._corrected(CleanPairs(), self.problem.prior), {}
 
     def t_loss(self) -> tuple[Predict, dict[str, Any]]:
@@ -179,7 +183,7 @@ class Learners:
         return predict, tuned.as_dict() | self._line()
 
     def sd_loss(self) -> tuple[Predict, dict[str, Any]]:
-        """Fit the uncorrected loss on the noisy answers, taken for clean ones."""
+        """Fit the uncorrected loss on the noisy answers as if they were clean."""
         counts = self.problem.pairs.item_counts()
         share = float(counts.same.sum() / counts.total.sum())
         roots = algebra.prior_roots(CleanPairs().same_probability(), share)
@@ -191,7 +195,7 @@ class Learners:
         return self._corrected(CleanPairs(), roots[0]), {"prior": roots[0]}
 
     def weighted(self) -> tuple[Predict, dict[str, Any]]:
-        """Fit "same" against "different", weighed by 1 − α and α."""
+        """Fit "same" against "different", weighted by 1 − α and α."""
         tuned = self.tuned
         model = WeightedPairClassifier(
             self._classifier(2), noise=tuned.noise, prior=tuned.prior, alpha=tuned.alpha

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -43,51 +44,67 @@ class Problem:
         return max(share, 1.0 - share)
 
 
-def noise_of(spec: Spec) -> NoiseModel:
-    """Return the noise model with the rates of the spec.
+def noise_of(family: str, rates: Sequence[float]) -> NoiseModel:
+    """Return the noise model of a family with these rates.
 
-    >>> noise_of(Spec("cancer", "labeling", (0.1, 0.2), "joint", 2.0, 0))
+    >>> noise_of("labeling", (0.1, 0.2))
     LabelingNoise(positive_flip=0.1, negative_flip=0.2, ...)
     """
-    if spec.family == "clean":
+    if family == "clean":
         return CleanPairs()
-    return (PairingNoise if spec.family == "pairing" else LabelingNoise)(*spec.rates)
+    first, second = rates
+    return (PairingNoise if family == "pairing" else LabelingNoise)(first, second)
 
 
 def make_problem(spec: Spec) -> Problem:
     """Draw split, pairs and answers of a spec; the seed decides everything.
 
-    Features are standardised on the training items and cut at ±10. Specs that differ in the rates
-    alone have the same split and the same pairs of items, and differ in the answers only.
+    Specs that differ in the rates alone have the same split and the same pairs of items; only
+    their answers differ.
     """
-    noise = noise_of(spec)
+    noise = noise_of(spec.family, spec.rates)
     if spec.dataset == "gaussians":
-        return _gaussians(spec, noise)
-    X, y = _table(spec.dataset)
-    if 0 < spec.rows < len(y):
-        keep = np.random.default_rng(spec.seed).choice(len(y), spec.rows, replace=False)
+        return _gaussians(spec.seed, noise)
+    density = spec.density or 1.0
+    return split(spec.dataset, noise, pairs_per_item=density, seed=spec.seed, rows=spec.rows)
+
+
+def split(
+    name: str,
+    noise: NoiseModel,
+    *,
+    pairs_per_item: float = 1.0,
+    n_pairs: int | None = None,
+    seed: int = 0,
+    rows: int = 0,
+) -> Problem:
+    """Split a table 75:25 by item and draw noisy pairs among the training items.
+
+    The split is stratified. Features are standardised on the training items and cut at ±10. The
+    pairs are ``n_pairs``, or ``pairs_per_item`` for every training item. ``rows`` caps the items of
+    the table (0: all).
+    """
+    X, y = _table(name)
+    if 0 < rows < len(y):
+        keep = np.random.default_rng(seed).choice(len(y), rows, replace=False)
         X, y = X[keep], y[keep]
-    X, X_test, y, y_test = train_test_split(
-        X, y, test_size=0.25, stratify=y, random_state=spec.seed
-    )
+    X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
     scaler = StandardScaler().fit(X)
     X, X_test = (np.clip(scaler.transform(part), -10, 10) for part in (X, X_test))
-    n_pairs = max(1, round((spec.density or 1.0) * len(y)))
-    pairs = sample_pairs(y, n_pairs, noise, random_state=spec.seed)
+    if n_pairs is None:
+        n_pairs = max(1, round(pairs_per_item * len(y)))
+    pairs = sample_pairs(y, n_pairs, noise, random_state=seed)
     return Problem(X, y, pairs, X_test, y_test, noise)
 
 
-def _gaussians(spec: Spec, noise: NoiseModel) -> Problem:
+def _gaussians(seed: int, noise: NoiseModel) -> Problem:
     """Return Figure 2's problem: n pairs of 2n items, so 2n "S and D points", each used once."""
     first, second = (
-        datasets.load("gaussians", n_samples=n, prior=GAUSSIAN_PRIOR, random_state=seed)
-        for n, seed in (
-            (GAUSSIAN_ITEMS, spec.seed),
-            (GAUSSIAN_TEST_ITEMS, 1_000_000 + spec.seed),
-        )
+        datasets.load("gaussians", n_samples=n, prior=GAUSSIAN_PRIOR, random_state=draw)
+        for n, draw in ((GAUSSIAN_ITEMS, seed), (GAUSSIAN_TEST_ITEMS, 1_000_000 + seed))
     )
     left, right = np.arange(GAUSSIAN_ITEMS).reshape(2, -1)
-    same = noise.corrupt(first[1], left, right, random_state=2_000_000 + spec.seed)
+    same = noise.corrupt(first[1], left, right, random_state=2_000_000 + seed)
     return Problem(*first, Pairs(left, right, same), *second, noise)
 
 

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from noisypairs.app.experiments.spec import Spec
+from noisypairs.app.files.writing import atomic_write
 
 CONFIGURATION, RECORDS = "run.json", "records.jsonl"
 
 
 class FolderMismatch(ValueError):
-    """The output folder holds results of another configuration, or results nobody asked for."""
+    """The output folder holds results of another configuration, or unexplained ones."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +123,8 @@ def open_folder(folder: Path, configuration: Mapping[str, Any], resume: bool) ->
         )
     folder.mkdir(parents=True, exist_ok=True)
     drop_torn_line(folder)
-    write_whole(path, json.dumps(configuration, indent=2, ensure_ascii=False) + "\n")
+    text = json.dumps(configuration, indent=2, ensure_ascii=False) + "\n"
+    atomic_write(path, text, force=True)
 
 
 def configuration_of(folder: Path) -> dict[str, Any]:
@@ -134,19 +135,6 @@ def configuration_of(folder: Path) -> dict[str, Any]:
             f"{folder} is not a folder of noisypairs reproduce: it has no {CONFIGURATION}"
         )
     return _read(path)
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file beside its place and move it there: no reader ever sees half of it."""
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -13,16 +13,12 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from noisypairs.app.experiments import figures, tables
-from noisypairs.app.experiments.paper import FIGURE2
-from noisypairs.app.experiments.records import (
-    FolderMismatch,
-    configuration_of,
-    load_records,
-    write_whole,
-)
-from noisypairs.app.experiments.spec import METHODS
+from noisypairs.app.experiments import efficiency, figures, numbers, tables
+from noisypairs.app.experiments.noise_models import PRIOR, figure1
+from noisypairs.app.experiments.records import FolderMismatch, configuration_of, load_records
+from noisypairs.app.experiments.spec import COLUMNS
 from noisypairs.app.experiments.tables import Records
+from noisypairs.app.files.writing import atomic_write
 from noisypairs.app.report.page import Block, Page, figure, paragraph, table
 from noisypairs.errors import did_you_mean
 
@@ -62,6 +58,7 @@ def build(folder: Path) -> Report:
     if not records:
         raise FolderMismatch(f"{folder} holds no record yet: run noisypairs reproduce first")
     drawn = {
+        "figure1": figure1(),
         "figure2": figures.figure2(records),
         "figure3": figures.figure3(records),
         "efficiency": figures.efficiency(records),
@@ -73,46 +70,34 @@ def build(folder: Path) -> Report:
 def _grids(records: Records) -> Iterable[tuple[str, Grid]]:
     for number, family in ((1, "pairing"), (2, "labeling")):
         for density in tables.densities(records, number):
-            lines = tables.paper_table(records, number, density)
+            found = tables.paper_table(records, number, density)
             title = f"Table {number}: {family} noise, {density:g} pairs per training item"
-            rows = tuple(map(tuple, tables.text_rows(lines)))
+            rows = tuple(map(tuple, tables.text_rows(found)))
             yield f"table{number}-{density:g}", Grid(title, tables.HEADINGS, rows)
-    if rows := _figure2_rows(records):
-        headings = ("noise", "method", "ours", "published")
-        yield "figure2-numbers", Grid("Figure 2: accuracy on 3,000 test items", headings, rows)
-    names, needed = tables.pairs_needed(records)
-    if needed:
-        title = "Pairs per item from which on a method is within 2 points of true labels"
-        yield "efficiency-needed", Grid(title, tuple(names), tuple(map(tuple, needed)))
+    for name, title, (headings, lines) in (
+        ("figure2-numbers", "Figure 2: accuracy on 3,000 test items", numbers.figure2(records)),
+        ("figure3-numbers", "Figure 3: accuracy on banana", numbers.figure3(records)),
+        ("efficiency-needed", "Pairs per item needed", efficiency.pairs_needed(records)),
+        ("flat-priors", "Tuned with weak priors → with flat ones", numbers.flat_priors(records)),
+    ):
+        if lines:
+            yield name, Grid(title, headings, lines)
     yield "time", Grid("Seconds per fit", *_times(records))
-
-
-def _figure2_rows(records: Records) -> tuple[tuple[str, ...], ...]:
-    rows = []
-    for (family, method), published in FIGURE2.items():
-        found = tables.summary(
-            record
-            for spec, record in records.items()
-            if (spec.dataset, spec.family, spec.method) == ("gaussians", family, method)
-        )
-        if found is not None:
-            error = f" ± {found.error:.2f}" if found.repeats > 1 else ""
-            ours = f"{found.mean:.2f}{error} (draws: {found.repeats})"
-            rows.append((family, METHODS[method], ours, f"{published:g}"))
-    return tuple(rows)
 
 
 def _times(records: Records) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
     """Return mean seconds by data set and method; the first that needs the tuning pays for it."""
     spent: dict[tuple[str, str], dict[str, list[float]]] = {}
     for spec, record in records.items():
+        if spec.flat_priors:  # another tuning: its columns do not share one with the others
+            continue
         times = spent.setdefault((spec.dataset, spec.model), {})
         times.setdefault(spec.method, []).append(record.seconds)
     rows = []
     for (dataset, model), times in spent.items():
-        means = (f"{fmean(times[m]):.1f}" if m in times else "–" for m in METHODS)
+        means = (f"{fmean(times[m]):.1f}" if m in times else "–" for m in COLUMNS)
         rows.append((dataset, model, *means))
-    return ("data set", "model", *METHODS.values()), tuple(rows)
+    return ("data set", "model", *COLUMNS.values()), tuple(rows)
 
 
 def provenance(report: Report) -> Grid:
@@ -151,7 +136,7 @@ def page(report: Report) -> str:
     return whole.section(origin.title, table(origin.headings, origin.rows), paragraph(tuned)).html()
 
 
-def _standing_alone(svg: str) -> str:
+def standing_alone(svg: str) -> str:
     """Return a picture as a file of its own: outside the page it has no font to inherit."""
     return svg.replace("<svg ", '<svg font-family="sans-serif" ', 1) + "\n"
 
@@ -173,6 +158,12 @@ def _marked(word: str) -> str:
 
 
 CAPTIONS = {
+    "figure1": (
+        "Figure 1: the two noise models",
+        f"Every way from the true classes of a pair to the answer, P(+) = {PRIOR:g}. The width of "
+        "a line is its probability; orange leads to a wrong answer. Under labeling noise two wrong "
+        "reports can give the right answer.",
+    ),
     "figure2": (
         "Figure 2: the two Gaussians",
         "Prior .2, 10,000 pairs of 20,000 items; a logistic linear model, rates and prior given. "
@@ -181,8 +172,9 @@ CAPTIONS = {
     ),
     "figure3": (
         "Figure 3: banana",
-        "Left: accuracy against the symmetric noise rate at 20 pairs per item. Right: against the "
-        "number of pairs, for three rates (dotted: joint). Dashed: trained on the true classes.",
+        "Top: accuracy against the symmetric noise rate at 20 pairs per item. Bottom: against the "
+        "number of pairs, for three rates (dotted: joint). Dashed: trained on the true classes, "
+        "ours; dash-dotted: published.",
     ),
     "efficiency": (
         "How many pairs does each method need",
@@ -199,21 +191,21 @@ def write_report(report: Report, out: Path, *, force: bool = False) -> list[Path
         files[f"{name}.md"] = tables.markdown(grid.headings, grid.rows) + "\n"
         bold = [[re.sub(r"\*\*(.*?)\*\*", r"\\textbf{\1}", w) for w in row] for row in grid.rows]
         files[f"{name}.tex"] = tables.latex(grid.headings, bold) + "\n"
-    files |= {f"{name}.svg": _standing_alone(svg) for name, svg in report.pictures.items()}
+    files |= {f"{name}.svg": standing_alone(svg) for name, svg in report.pictures.items()}
     taken = [name for name in files if (out / name).exists()]
     if taken and not force:
         raise FolderMismatch(
             f"{out} already holds {', '.join(taken[:3])}{' …' * (len(taken) > 3)}: add --force to "
-            "write them anew, or give another folder with --out"
+            "overwrite them, or give another folder with --out"
         )
     out.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        write_whole(out / name, text)
+        atomic_write(out / name, text, force=True)
     return [out / name for name in files]
 
 
 def update_docs(report: Report, docs: Path) -> Path:
-    """Renew what stands between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` of the page.
+    """Renew the text between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` of the page.
 
     Names are those of `build`'s tables and figures, and "what". Everything else stays as it is; a
     table or figure without records is left as it was.
@@ -240,12 +232,14 @@ def update_docs(report: Report, docs: Path) -> Path:
     text = _MARKED.sub(renewed, path.read_text(encoding="utf-8"))
     (docs / DOCS_FIGURES).mkdir(exist_ok=True)
     for name, svg in report.pictures.items():
-        write_whole(docs / DOCS_FIGURES / f"reproduction-{name}.svg", _standing_alone(svg))
-    write_whole(path, text)
+        picture = docs / DOCS_FIGURES / f"reproduction-{name}.svg"
+        atomic_write(picture, standing_alone(svg), force=True)
+    atomic_write(path, text, force=True)
     return path
 
 
 KNOWN_BLOCKS = (
     *(f"table{number}-{density}" for number in (1, 2) for density in (20, 2)),
-    *("figure2", "figure2-numbers", "figure3", "efficiency", "efficiency-needed", "time", "what"),
+    *("figure1", "figure2", "figure2-numbers", "figure3", "figure3-numbers", "efficiency"),
+    *("efficiency-needed", "flat-priors", "time", "what"),
 )

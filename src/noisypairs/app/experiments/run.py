@@ -1,4 +1,4 @@
-"""Run specs and keep their records: in parallel, with one thread each, going on where it stopped.
+"""Run specs and keep their records: in parallel, one thread each, resuming a stopped run.
 
 The unit of parallel work is the group of specs of one problem, which share data and tuning; every
 method appends its own record as it finishes. Nothing here names a joblib backend, so
@@ -121,7 +121,7 @@ def _record(spec: Spec, learners: Learners) -> Record:
 
 
 def grouped(specs: Iterable[Spec]) -> list[Group]:
-    """Return the specs by problem, dearest first, so that no long group is left for the end."""
+    """Return the specs by problem, the slowest first, so that no long group comes last."""
     groups: dict[tuple[Any, ...], list[Spec]] = {}
     for spec in specs:
         groups.setdefault(spec.problem(), []).append(spec)
@@ -129,7 +129,7 @@ def grouped(specs: Iterable[Spec]) -> list[Group]:
 
 
 def cost(group: Group) -> float:
-    """Return about how long a group takes, in no unit: what the time left is reckoned by."""
+    """Return about how long a group takes, in no unit; the time left is estimated from it."""
     first = group[0]
     items = _ITEMS.get(first.dataset, 1.0)
     network = 3.0 if first.model == "network" else 0.2

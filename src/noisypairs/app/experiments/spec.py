@@ -9,8 +9,8 @@ from typing import Any, Literal
 Family = Literal["clean", "pairing", "labeling"]
 Model = Literal["network", "kernel", "logistic"]
 
-#: The methods by their names in records, with the headings of their columns.
-METHODS = {
+#: The columns of the tables: the method by its name in records, and the heading.
+COLUMNS = {
     "pn": "best P-N",
     "sd-clean": "clean S-D",
     "t-loss": "T-Loss",
@@ -35,7 +35,8 @@ class Spec:
     ``density`` is the number of pairs per training item. ``model`` is what learns inside the
     point-wise methods: the paper's network, the package's default (ridge or logistic regression on
     a kernel map), or a logistic linear model. ``rows`` caps the items of the table (0: all).
-    ``told`` methods are given the true rates and prior; the others tune them on the noisy pairs.
+    Methods with ``told`` are given the true rates and prior; the others tune them on the noisy
+    pairs, with weak priors on rates and α, or without them where ``flat_priors`` is set.
 
     >>> spec = Spec("cancer", "pairing", (0.1, 0.2), "t-loss", 20.0, 0)
     >>> Spec.from_dict(spec.as_dict()) == spec
@@ -53,6 +54,7 @@ class Spec:
     model: Model = "network"
     rows: int = 0
     told: bool = False
+    flat_priors: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as JSON holds them."""

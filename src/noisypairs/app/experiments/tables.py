@@ -1,4 +1,4 @@
-"""From records to the rows of Tables 1 and 2 and of the efficiency table, in three languages."""
+"""From records to the rows of Tables 1 and 2; tables as Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
-from noisypairs.app.experiments.grids import EFFICIENCY_RATES, EFFICIENCY_ROWS, cell
+from noisypairs.app.experiments.grids import cell
 from noisypairs.app.experiments.paper import ROWS, Row
 from noisypairs.app.experiments.records import Record
-from noisypairs.app.experiments.spec import METHODS, Spec
+from noisypairs.app.experiments.spec import COLUMNS, Spec
 
 Records = Mapping[Spec, Record]
 #: Columns that compete for bold print; the first two are what they are measured against.
-COMPETING = tuple(method for method in METHODS if method not in ("pn", "sd-clean"))
+COMPETING = tuple(method for method in COLUMNS if method not in ("pn", "sd-clean"))
 #: Bold is within so many points of the best of its row, as in the paper.
 NEAR_BEST = 1.0
-#: How near to the true labels a method must come in ``efficiency``, in points.
-NEAR_CLEAN = 2.0
 
 
 @dataclass(frozen=True)
@@ -102,9 +100,9 @@ def paper_table(records: Records, number: int, density: float) -> list[Line]:
     lines = []
     for row in ROWS:
         if row.table == number:
-            specs = {m: cell(row.dataset, row.family, row.rates, m, density, 0) for m in METHODS}
+            specs = {m: cell(row.dataset, row.family, row.rates, m, density, 0) for m in COLUMNS}
             cells = {m: summary(found.get(s, ()), row.published.get(m)) for m, s in specs.items()}
-            if any(specs[m] in found for m in METHODS if m != "pn"):
+            if any(specs[m] in found for m in COLUMNS if m != "pn"):
                 lines.append(Line(row, stressed(cells)))
     return lines
 
@@ -141,7 +139,7 @@ def text_rows(lines: Sequence[Line], bold: str = "**{}**") -> list[list[str]]:
     return rows
 
 
-HEADINGS = ("data set", "rates", "repeats", *METHODS.values())
+HEADINGS = ("data set", "rates", "repeats", *COLUMNS.values())
 
 
 def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -183,52 +181,17 @@ def as_csv(records: Records) -> str:
     """Return every record as a line of CSV."""
     buffer = io.StringIO()
     names = ["dataset", "family", "rate_1", "rate_2", "method", "density", "seed", "model"]
-    names += ["rows", "told", "accuracy", "names", "refused", "seconds", "n_pairs"]
+    names += ["rows", "told", "accuracy", "names", "refused", "seconds", "n_pairs", "flat_priors"]
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(names)
     for spec, record in sorted(records.items()):
         fields = [spec.dataset, spec.family, *spec.rates, spec.method, spec.density, spec.seed]
         fields += [spec.model, spec.rows, spec.told, record.accuracy, record.names]
-        fields += [record.refused or "", record.seconds, record.details.get("n_pairs", "")]
+        fields += [
+            record.refused or "",
+            record.seconds,
+            record.details.get("n_pairs", ""),
+            spec.flat_priors,
+        ]
         writer.writerow(fields)
     return buffer.getvalue()
-
-
-def efficiency_curves(records: Records) -> dict[str, dict[str, list[tuple[float, Cell]]]]:
-    """Return {data set: {method: [(pairs per item, accuracy), …]}} of ``efficiency``.
-
-    best P-N has one point, at density 0; methods that no noise can change stand there too.
-    """
-    curves: dict[str, dict[str, list[tuple[float, Cell]]]] = {}
-    for spec, found in sorted(by_setting(records).items()):
-        mean = summary(found)
-        wanted = spec.model == "kernel" and spec.rows == EFFICIENCY_ROWS and mean is not None
-        if wanted and spec.rates in (EFFICIENCY_RATES, (0.0, 0.0)):
-            points = curves.setdefault(spec.dataset, {}).setdefault(spec.method, [])
-            points.append((spec.density, mean))  # type: ignore[arg-type]
-    return curves
-
-
-def pairs_needed(records: Records) -> tuple[list[str], list[list[str]]]:
-    """Return headings and rows: pairs per item from which a method stays near the true labels."""
-    methods = [method for method in METHODS if method != "pn"]
-    rows = []
-    for dataset, curves in efficiency_curves(records).items():
-        if "pn" not in curves:
-            continue
-        clean = curves["pn"][0][1]
-        texts = [_first_near(curves.get(method, []), clean.mean) for method in methods]
-        rows.append([dataset, clean.ours(), *texts])
-    return ["data set", METHODS["pn"], *(METHODS[method] for method in methods)], rows
-
-
-def _first_near(points: Sequence[tuple[float, Cell]], clean: float) -> str:
-    """Return the density from which on every point is near ``clean``; "> 50" if the last is not."""
-    if not points:
-        return "–"
-    needed = None
-    for density, found in sorted(points, key=lambda point: point[0], reverse=True):
-        if found.mean < clean - NEAR_CLEAN:
-            break
-        needed = density
-    return f"> {max(p[0] for p in points):g}" if needed is None else f"{needed:g}"
