@@ -95,7 +95,7 @@ FITTED = [
 #: Keys of JSON output that name the time, the machine or the place.
 UNSTEADY = {"seconds", "versions", "version", "date", "sources", "checksums", "written"}
 #: More pairs than this are streamed, or sampled first; no table here is as large.
-ENOUGH = ("ENOUGH_PAIRS", 2_000_000)
+ENOUGH = 2_000_000
 PACKAGES = ("numpy", "scipy", "scikit-learn", "pandas", "duckdb", "ibis-framework", "torch")
 
 Problem = Callable[[], Any]
@@ -162,18 +162,22 @@ def table_of(pairs: Pairs) -> Iterator[PairTable]:
 @contextlib.contextmanager
 def enough_pairs(number: int) -> Iterator[None]:
     """Let the joint learner take more pairs than this for many, whichever module says so."""
-    name, default = ENOUGH
     loaded = [module for key, module in sys.modules.items() if key.startswith("noisypairs")]
-    homes = [module for module in loaded if vars(module).get(name) == default]
-    if not homes:
-        raise LookupError(f"no module has {name} = {default}: say in ENOUGH what it is called now")
+    found = [
+        (home, name)
+        for home in loaded
+        for name, value in vars(home).items()
+        if name.isupper() and isinstance(value, int) and value == ENOUGH
+    ]
+    if not found:
+        raise LookupError(f"no constant of any module is {ENOUGH:,}: say in ENOUGH what it is now")
     try:
-        for home in homes:
+        for home, name in found:
             setattr(home, name, number)
         yield
     finally:
-        for home in homes:
-            setattr(home, name, default)
+        for home, name in found:
+            setattr(home, name, ENOUGH)
 
 
 # --- what is asked of a fitted learner ------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from scipy import integrate, stats
 
 from noisypairs import NotIdentifiable, Pairs, datasets
-from noisypairs.annotators import UNDECIDED, _Reading, annotator_table
+from noisypairs.annotators import UNDECIDED, annotator_table
 from noisypairs.annotators.kinds import (
     KINDS,
     SLIPS,
@@ -18,6 +18,7 @@ from noisypairs.annotators.kinds import (
     kind_probability,
     rate_posterior,
 )
+from noisypairs.annotators.table import _Reading
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import propagate
 

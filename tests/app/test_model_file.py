@@ -198,7 +198,7 @@ def test_a_foreign_type_is_refused_by_name_and_never_built(tmp_path: Path, place
     path = tmp_path / "m.skops"
     path.write_bytes(content.getvalue())
     Foreign.built = False
-    with pytest.raises(BadModelFile, match=r"holds tests\.test_modelfile\.Foreign, which no"):
+    with pytest.raises(BadModelFile, match=r"holds tests\.app\.test_model_file\.Foreign, which no"):
         model_file.load(path)
     assert not Foreign.built
     assert model_file.inspect(path)["title"] == "items.csv"  # looking is safe
@@ -209,13 +209,13 @@ def test_a_function_of_this_very_package_is_foreign_too(tmp_path: Path) -> None:
     with zipfile.ZipFile(content, "a") as archive:
         archive.writestr(FACTS, json.dumps({"noisypairs_model": 1, **facts()}))
     (tmp_path / "m.skops").write_bytes(content.getvalue())
-    with pytest.raises(BadModelFile, match=r"noisypairs\.modelfile\.save"):
+    with pytest.raises(BadModelFile, match=r"noisypairs\.app\.model_file\.save"):
         model_file.load(tmp_path / "m.skops")
 
 
 def test_what_a_reader_would_refuse_is_not_written(tmp_path: Path) -> None:
     pipeline = Pipeline([("encoder", FunctionTransformer()), ("classifier", Foreign())])
-    with pytest.raises(TypeError, match=r"cannot hold tests\.test_modelfile\.Foreign"):
+    with pytest.raises(TypeError, match=r"cannot hold tests\.app\.test_model_file\.Foreign"):
         model_file.save(tmp_path / "m.skops", pipeline, facts())
     assert list(tmp_path.iterdir()) == []
 

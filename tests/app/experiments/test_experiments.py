@@ -17,8 +17,8 @@ from noisypairs.app.experiments import (
     METHODS,
     Choice,
     Spec,
+    learners,
     load_records,
-    methods,
     plan,
     run,
     tables,
@@ -221,7 +221,7 @@ def test_every_method_makes_a_record(method: str) -> None:
 def test_the_network_learns_the_tumours(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("torch", reason="the network needs the torch extra")
     for name in ("FEWEST_STEPS", "MOST_STEPS"):
-        monkeypatch.setattr(methods, name, 700)
+        monkeypatch.setattr(learners, name, 700)
     spec = Spec("cancer", "pairing", (0.1, 0.1), method, 20.0, 0, told=True)
     (found,) = records_of((spec,))
     assert found.refused is None

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from noisypairs.app.fit.fitting import Candidate, ColumnNote, CurvePoint, ReliabilityBin
-from noisypairs.app.report import doubts, evidence
+from noisypairs.app.report import evidence, suspects
 from noisypairs.app.report.advice import by_suspicion
 from noisypairs.app.report.model import answer, fit_report, trust
 from noisypairs.app.report.page import Table, is_generated
@@ -211,7 +211,7 @@ def test_named_classes_are_said_to_be_named():
 
 def test_suspect_annotators_come_first_and_the_crowd_last():
     found = fit_result().annotators
-    rows = table_of(doubts.annotators(found)).rows
+    rows = table_of(suspects.annotators(found)).rows
     first = {row[0] for row in rows[: len(found.suspects)]}
     assert first == set(map(str, found.suspects))
     worth = [found.rows[r].informativeness.estimate for r in by_suspicion(found)]
@@ -223,7 +223,7 @@ def test_suspect_annotators_come_first_and_the_crowd_last():
 def test_a_crowd_without_suspects_is_said_to_have_none():
     found = fit_result().annotators
     honest = replace(found, rows=tuple(replace(row, verdict="honest") for row in found))
-    assert "Nobody stands out" in texts(doubts.annotators(honest))
+    assert "Nobody stands out" in texts(suspects.annotators(honest))
 
 
 def test_long_crowds_are_cut_and_counted():
@@ -231,15 +231,15 @@ def test_long_crowds_are_cut_and_counted():
     many = replace(
         found, rows=tuple(replace(found.rows[0], name=k, verdict="spammer") for k in range(30))
     )
-    blocks = doubts.annotators(many)
-    assert len(table_of(blocks).rows) == doubts.MOST_ANNOTATORS + 1
+    blocks = suspects.annotators(many)
+    assert len(table_of(blocks).rows) == suspects.MOST_ANNOTATORS + 1
     assert "30 stand out: 30 spammers (0, 1, 2, 3, 4 and 25 more)." in texts(blocks)
 
 
 def test_those_with_too_few_answers_are_counted_not_judged():
     found = fit_result().annotators
     few = replace(found, rows=tuple(replace(row, verdict="too few answers") for row in found))
-    said = texts(doubts.annotators(few))
+    said = texts(suspects.annotators(few))
     assert said.strip() == "Nobody stands out. 8 of 8 gave too few answers to be judged one by one."
 
 
@@ -251,7 +251,7 @@ def test_many_columns_treated_alike_share_a_line():
 
 
 def test_suspect_answers_show_both_items_and_never_certainty():
-    (row,) = table_of(doubts.suspects(fit_result())).rows
+    (row,) = table_of(suspects.suspects(fit_result())).rows
     assert row == (
         "same",
         "over 99%",
@@ -260,6 +260,6 @@ def test_suspect_answers_show_both_items_and_never_certainty():
         "item",
     )
     alone = replace(fit_result().suspects[0], annotator=None, left_features={})
-    blocks = doubts.suspects(replace(fit_result(), suspects=(alone,)))
+    blocks = suspects.suspects(replace(fit_result(), suspects=(alone,)))
     assert table_of(blocks).rows[0][2] == "item"
     assert len(table_of(blocks).headings) == 4

@@ -10,7 +10,7 @@ from sklearn.linear_model import LogisticRegression
 
 from noisypairs import ClassNamesWarning, JointPairClassifier, PairingNoise, Pairs, sample_pairs
 from noisypairs.annotators import annotator_table
-from noisypairs.estimators import joint
+from noisypairs.estimators.joint import classifier as joint
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability, propagate
 from noisypairs.inference.streaming import most_suspect
