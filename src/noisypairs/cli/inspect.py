@@ -24,12 +24,12 @@ def inspect(
     """
     with failing_with(BAD_DATA):
         from noisypairs.app import model_file
+        from noisypairs.app.model_card import card
 
         facts = model_file.inspect(model)
-        card = model_file.card(facts)
     if as_json:
         import json
 
         typer.echo(json.dumps(facts, allow_nan=False, ensure_ascii=False))
     else:
-        typer.echo(card, nl=False)
+        typer.echo(card(facts), nl=False)

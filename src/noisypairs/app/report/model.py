@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 from noisypairs.app.fit.fitting import FitResult
-from noisypairs.app.model_file import column_rows
+from noisypairs.app.model_card import column_rows
 from noisypairs.app.report import evidence, suspects
 from noisypairs.app.report.page import Block, Page, bullets, callout, numbers, paragraph, table
 from noisypairs.app.report.words import between, confidence, count, listed, percent, sentence, share
