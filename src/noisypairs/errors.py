@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class NotIdentifiable(ValueError):
@@ -42,3 +44,24 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(str(given), names, n=1, cutoff=0.5)
     guess = f"did you mean {near[0]!r}? " if near else ""
     return f"{guess}Known: {', '.join(names)}"
+
+
+@contextmanager
+def collected_warnings(kind: type[Warning] = Warning) -> Iterator[list[str]]:
+    """Collect the texts of the warnings of a kind, each once; the others are dropped.
+
+    The list is filled when the block ends. `ClassNamesWarning` is never among them: that classes
+    have no names is said wherever their names are shown.
+
+    >>> with collected_warnings() as found:
+    ...     warnings.warn("few answers", stacklevel=1)
+    ...     warnings.warn("few answers", stacklevel=1)
+    >>> found
+    ['few answers']
+    """
+    found: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ClassNamesWarning)
+        yield found
+    found += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, kind))

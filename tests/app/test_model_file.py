@@ -21,8 +21,9 @@ from noisypairs import PairingNoise, sample_pairs
 from noisypairs.app import model_card, model_file
 from noisypairs.app.encoding import item_encoder
 from noisypairs.app.files import CannotWrite
-from noisypairs.app.fit.comparison import Request, noted_warnings, pair_classifier
+from noisypairs.app.fit.request import Request, pair_classifier
 from noisypairs.app.model_file import FACTS, TRAINING_ONLY, BadModelFile, ModelVersionWarning
+from noisypairs.errors import collected_warnings
 from noisypairs.estimators.inner.defaults import default_candidates
 
 N = 80
@@ -88,7 +89,7 @@ def fitted(method: str = "joint", estimator: str = "logistic") -> tuple[Pipeline
     model = pair_classifier(method, request)
     if method != "joint":  # what is tested here is the file, not the choice of rates
         model.set_params(noise=PairingNoise(0.1, 0.1), prior=0.2)
-    with noted_warnings():
+    with collected_warnings():
         model.fit(encoder.fit_transform(frame), pairs)
     return Pipeline([("encoder", encoder), ("classifier", model)]), frame
 

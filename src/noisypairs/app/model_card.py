@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from noisypairs.app.words import exact_share
+from noisypairs.estimation import Interval
+
 #: A card names so many columns one by one; beyond that, columns treated alike share a line.
 MOST_COLUMNS, MOST_NAMES = 20, 6
 
@@ -24,7 +27,7 @@ def card(facts: Mapping[str, Any]) -> str:
 
 def _card_parts(facts: Mapping[str, Any]) -> list[str]:
     accuracy = facts.get("accuracy")
-    good = _interval(accuracy) if accuracy else "not estimated"
+    good = exact_share(Interval(**accuracy)) if accuracy else "not estimated"
     classes = [f"| {c['name']} | {c['share']:.1%} | {c['n_items']:,} |" for c in facts["classes"]]
     named = "named by known labels" if facts["names_known"] else "named by size, smallest first"
     noise = facts["noise"]
@@ -45,8 +48,8 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
         f"## Classes\n\nThey are {named}.\n\n| class | share | items |\n|---|---|---|\n"
         + "\n".join(classes),
         "## Noise of the answers\n\n"
-        f"* same called different: {_interval(noise['similar_flip'])}\n"
-        f"* different called same: {_interval(noise['dissimilar_flip'])}",
+        f"* same called different: {exact_share(Interval(**noise['similar_flip']))}\n"
+        f"* different called same: {exact_share(Interval(**noise['dissimilar_flip']))}",
         "## Trained on\n\n" + "\n".join(files),
         "## Columns\n\n| column | kind | what is done |\n|---|---|---|\n" + "\n".join(columns),
         "## Use and limits\n\n"
@@ -78,9 +81,3 @@ def _names(names: list[str]) -> str:
         first = ", ".join(names[: MOST_NAMES - 1])
         return f"{first}, …, {names[-1]} ({len(names):,} columns)"
     return ", ".join(names)
-
-
-def _interval(one: Mapping[str, float]) -> str:
-    if one["low"] == one["high"]:
-        return f"{one['estimate']:.1%}"
-    return f"{one['estimate']:.1%} ({one['low']:.1%} to {one['high']:.1%})"

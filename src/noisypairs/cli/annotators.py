@@ -124,7 +124,7 @@ def _judge(
     from noisypairs import reduction
     from noisypairs.annotators import crowd
     from noisypairs.app.encoding import item_encoder
-    from noisypairs.app.fit.comparison import noted_warnings
+    from noisypairs.errors import collected_warnings
 
     if data.pairs.annotator_names is None:
         raise ValueError(
@@ -134,7 +134,7 @@ def _judge(
     if data.features is not None:
         X = item_encoder(data.features, seed).fit_transform(data.features)
     some = reduction.sampled_answers(data.pairs, ENOUGH_PAIRS)
-    with noted_warnings() as notes:
+    with collected_warnings() as notes:
         known = {} if gold is None else _gold(data, some, gold)
     labels = known.get("labels")
     n_classes = classes or max(2, len(set((labels or {}).values())))

@@ -44,9 +44,9 @@ def predict(
     with failing_with(BAD_DATA):
         from noisypairs.app import model_file
         from noisypairs.app.files import atomic_write
-        from noisypairs.app.fit.comparison import noted_warnings
+        from noisypairs.errors import collected_warnings
 
-        with noted_warnings() as noted:
+        with collected_warnings() as noted:
             loaded = model_file.load(model)
             features, ids, notes = _new_items(loaded, items, id)
             result = _predictions(loaded, features, ids, threshold)

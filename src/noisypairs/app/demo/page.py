@@ -17,7 +17,7 @@ from noisypairs.app.report.page import (
     paragraph,
     table,
 )
-from noisypairs.app.report.words import between, percent
+from noisypairs.app.words import between, percent
 from noisypairs.estimation import wilson
 
 #: What the file says of itself: only such a page is overwritten by the next demo.

@@ -7,6 +7,7 @@ from typing import Any
 
 from noisypairs.app.plan.choice import Candidates
 from noisypairs.app.plan.goal import Goal, Plan
+from noisypairs.app.words import span
 from noisypairs.estimation import Interval
 
 #: Old pairs shown as worth asking again.
@@ -35,16 +36,6 @@ def statement(goal: Goal, target: float, cost: float | None = None) -> str:
     if (price := price_of(goal, cost)) is not None:
         text += f", at a cost of {span(price, '{:,.2f}')}"
     return f"{text}; {ceiling}."
-
-
-def span(interval: Interval, form: str) -> str:
-    """Return an estimate with its interval, whose upper end may be infinite.
-
-    >>> span(Interval(120.0, 80.0, float("inf")), "{:,.0f}")
-    '120 [80, no limit]'
-    """
-    high = form.format(interval.high) if isfinite(interval.high) else "no limit"
-    return f"{form.format(interval.estimate)} [{form.format(interval.low)}, {high}]"
 
 
 def price_of(goal: Goal, cost: float | None) -> Interval | None:

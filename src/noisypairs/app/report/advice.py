@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorTable
 from noisypairs.annotators.crowd import Crowd
-from noisypairs.app.report.words import count, listed, name_of, percent
+from noisypairs.app.words import count, listed, name_of, percent
 
 #: Verdict -> (what it means, what to do about it).
 MEANINGS = {

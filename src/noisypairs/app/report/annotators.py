@@ -8,7 +8,7 @@ from noisypairs.annotators.crowd import Crowd
 from noisypairs.app.report import suspects
 from noisypairs.app.report.advice import by_suspicion, crowd_answer, meanings
 from noisypairs.app.report.page import Block, Cell, Page, Table, bullets, numbers, paragraph, table
-from noisypairs.app.report.words import between, count, name_of, percent, plain, share
+from noisypairs.app.words import between, count, name_of, percent, plain, share
 
 GENERATOR = "noisypairs annotators"
 #: Rows shown in each table, the most suspect first; a CSV file has them all.

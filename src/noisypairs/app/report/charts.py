@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.app.report.page import clean
 from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, WIDTH, drawn, svg
-from noisypairs.app.report.words import shortened
+from noisypairs.app.words import shortened
 
 __all__ = [
     "annotator_plot",

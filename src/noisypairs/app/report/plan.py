@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from noisypairs.app.plan import Candidates, Forecast, Goal, Plan
-from noisypairs.app.plan.statement import N_AGAIN, pair_rows, price_of, span, statement
+from noisypairs.app.plan.statement import N_AGAIN, pair_rows, price_of, statement
 from noisypairs.app.report import charts
 from noisypairs.app.report.page import (
     Block,
@@ -20,7 +20,7 @@ from noisypairs.app.report.page import (
     paragraph,
     table,
 )
-from noisypairs.app.report.words import between, count, name_of, percent, sentence
+from noisypairs.app.words import between, count, name_of, percent, sentence, span
 
 GENERATOR = "noisypairs plan"
 #: Pairs to ask next that the page shows; the file has them all.
