@@ -111,7 +111,7 @@ def test_text_says_the_same_and_quiet_is_quiet(
     run_once: tuple[dict, pd.DataFrame, plan.Plan],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(plan, "plan", lambda *_, **__: run_once[2])
+    monkeypatch.setattr(plan, "plan_dataset", lambda *_, **__: run_once[2])
     words = (folder / "items.csv", folder / "pairs.csv", "--target", "0.99", "--cost", "0.04")
     result = run(*words, "--quiet")
     assert result.exit_code == 0, result.stderr
@@ -130,7 +130,7 @@ def test_the_page_draws_the_curves(
     run_once: tuple[dict, pd.DataFrame, plan.Plan],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(plan, "plan", lambda *_, **__: run_once[2])
+    monkeypatch.setattr(plan, "plan_dataset", lambda *_, **__: run_once[2])
     page = tmp_path / "plan.html"
     words = (folder / "items.csv", folder / "pairs.csv", "--target", "0.99", option, page)
     result = run(*words, "--quiet")

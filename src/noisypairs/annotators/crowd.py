@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
@@ -164,7 +164,7 @@ def judge_crowd(
         whole,
         alpha,
         None if truth is None else gold_rates(pairs, truth, level),
-        rest_accuracy(pairs, table),
+        rest_accuracy(np.bincount(_who(pairs), pairs.weight, len(table)), table),
         after,
         note,
         [] if features is None else errors_by_feature(pairs, table.item_proba, features, level),
@@ -300,14 +300,14 @@ def gold_rates(pairs: Pairs, truth: NDArray[np.int8], level: float = 0.95) -> li
     ]
 
 
-def rest_accuracy(pairs: Pairs, table: AnnotatorTable) -> list[float | None]:
+def rest_accuracy(given: ArrayLike, table: AnnotatorTable) -> list[float | None]:
     """Return the expected share of right answers among those of everybody else, (R,).
 
     The classes are kept as inferred from all answers, so this is exact arithmetic on the table and
-    an approximation to inferring them anew; None where nobody else answered.
+    an approximation to inferring them again; None where nobody else answered. ``given`` (R,) is
+    the weight of each annotator's answers, in the order of the table.
     """
-    weight = np.ones(pairs.n_pairs) if pairs.weight is None else pairs.weight.astype(float)
-    given = np.bincount(_who(pairs), weight, minlength=len(table))
+    given = np.asarray(given, dtype=float)
     right = given * np.array([row.accuracy for row in table])
     rest = given.sum() - given
     shares = (right.sum() - right) / np.maximum(rest, 1e-300)

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from noisypairs.app.encoding import item_encoder
+from noisypairs.app.files import Dataset
 from noisypairs.app.fit.summary import mean_rates, shares
 from noisypairs.app.plan.choice import Candidates, Worth, candidates, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, Step, fit_joint, learning_curves
@@ -149,6 +151,18 @@ def plan(
         worth=worth_of_answers(graph, beliefs, S, level=level, random_state=random_state),
         candidates=candidates(graph, beliefs, S, random_state),
     )
+
+
+def plan_dataset(
+    data: Dataset, target: float, *, n_classes: int = 2, seed: int = 0, step: Step | None = None
+) -> Plan:
+    """Plan for the items and answers of files: encode the features, then `plan`."""
+    if data.features is None:
+        raise ValueError(
+            f"{data.sources[0]['path']} holds no features of the items: a plan needs them"
+        )
+    X = item_encoder(data.features, seed).fit_transform(data.features)
+    return plan(X, data.pairs, target, n_classes=n_classes, random_state=seed, step=step)
 
 
 def reach(law: Forecast, target: float, n_answers: int) -> Goal:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
+import pandas as pd
+
 from noisypairs.app.plan.choice import Candidates
 from noisypairs.app.plan.goal import Goal, Plan
 from noisypairs.app.words import span
@@ -58,6 +60,11 @@ def pair_rows(chosen: Candidates, ids: list[str]) -> list[dict[str, Any]]:
         }
         for left, right, again, bits in zip(*(c.tolist() for c in columns), strict=True)
     ]
+
+
+def pairs_csv(chosen: Candidates, ids: list[str]) -> str:
+    """Return the pairs to ask as the text of a CSV file."""
+    return str(pd.DataFrame(pair_rows(chosen, ids)).to_csv(index=False))
 
 
 def as_dict(
