@@ -43,7 +43,7 @@ def run_once(
 ) -> tuple[dict, pd.DataFrame, plan.Plan]:
     """One whole run; the plan behind it is kept, for another look at it as text."""
     kept: list[plan.Plan] = []
-    whole = plan.plan
+    whole = plan.plan_dataset
 
     def keep(*args: object, **settings: object) -> plan.Plan:
         kept.append(whole(*args, **settings))
@@ -52,7 +52,7 @@ def run_once(
     out = tmp_path_factory.mktemp("next") / "next.csv"
     words = ("--target", "0.99", "--cost", "0.04", "--next", "25", "-o", out, "--json")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "plan", keep)
+        patch.setattr(plan, "plan_dataset", keep)
         result = run(folder / "items.csv", folder / "pairs.csv", *words)
     assert result.exit_code == 0, result.stderr
     assert "learning from all 400 answers" in result.stderr

@@ -108,7 +108,7 @@ def _root(
 ) -> None:
     """Learn a classifier for single items from noisy answers to "are these two the same class?".
 
-    With files of your own: check, fit, predict; annotators and plan for whoever buys the answers.
+    With files of your own: check, fit, predict; annotators and plan for those who collect answers.
     """
 
 

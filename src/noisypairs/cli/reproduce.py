@@ -52,9 +52,9 @@ def reproduce(
         _require_network(specs)
     from noisypairs.app.experiments.records import FolderMismatch
 
-    with app.failing_with(app.BAD_DATA), _progress(quiet) as tell:
+    with app.failing_with(app.BAD_DATA), _progress(quiet) as show:
         try:
-            records = run(specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=tell)
+            records = run(specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=show)
         except FolderMismatch as error:
             typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(app.WRONG_USE) from error
@@ -127,7 +127,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[Run], None]]:
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
 
-        def tell(state: Run) -> None:
+        def show(state: Run) -> None:
             done, left = state.before + state.done, state.seconds_left
             minutes = "" if left is None else f", about {app.duration(left)} left"
             line = f"{done} of {state.total} cells{minutes}. {state.latest}".rstrip(". ")
@@ -135,4 +135,4 @@ def _progress(quiet: bool) -> Iterator[Callable[[Run], None]]:
             if not console.is_terminal:
                 console.print(line)
 
-        yield tell
+        yield show

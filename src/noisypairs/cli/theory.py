@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from noisypairs.theory.facts import Fact
 
 
-# Unknown options arrive among the rates, where a negative number is told from a misspelt option.
+# Unknown options arrive among the rates: a negative number is no misspelt option.
 @app.command(ignore_unknown_options=True)
 def theory(
     prior: Annotated[float, typer.Option(help="P(positive class), in (0, 1).")],

@@ -166,7 +166,7 @@ def test_without_curve_bins_annotators_and_suspects_the_page_says_so():
     text = words_of(fit_report(bare))
     for part in (
         "No learning curve was asked for",
-        "too few held-out answers to tell",
+        "too few held-out answers for this",
         "do not say who gave them",
         "No answer is more likely wrong than right",
     ):

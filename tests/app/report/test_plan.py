@@ -77,7 +77,7 @@ def test_the_answer_comes_first_then_the_curves_and_what_to_ask() -> None:
     assert needed is not None
     assert needed.estimate == pytest.approx(1200, rel=0.25)
     for part in (
-        "about 90% of new items are put right",
+        "about 90% of new items are classified correctly",
         f"91.5% takes {needed.estimate:,.0f} [",
         f"at a cost of {0.04 * needed.estimate:,.2f} [",
         "30 pairs to ask next",
@@ -108,7 +108,7 @@ def test_what_cannot_be_told_is_said_so() -> None:
     found = plan_result(0.9)
     unclear = replace(found.new_items, state="open", needed=None, reachable=0.4)
     text = words_of(plan_report(replace(found, new_items=unclear), IDS))
-    assert "cannot be told from these answers" in text
+    assert "cannot be decided from these answers" in text
     assert "above the target with probability 40%" in text
 
 

@@ -217,7 +217,7 @@ def behind(
 ) -> tuple[Candidate, ...]:
     """Return all rows, each with how far it falls short of the chosen method on the same answers.
 
-    Where the chosen method could not be tried, or another one not, there is no difference to tell.
+    Where one of the two could not be tried, there is no difference.
     """
     rows = []
     for trial in tried.values():

@@ -49,7 +49,7 @@ def fit_dataset(
     features, pairs = dataset.features, dataset.pairs
     if features is None:
         raise ValueError(
-            "no file gives the items' features, and nothing else tells new items apart"
+            "no file gives the items' features, and nothing else can classify new items"
         )
     _require_both_answers(pairs)
     asked = (request or Request()).settled(pairs)
@@ -98,7 +98,7 @@ def _require_both_answers(pairs: Pairs) -> None:
         word = "same" if said[0] else "different"
         raise NotIdentifiable(
             f"all {n_proper:,} answers are {word!r}: one class only, or answers that say "
-            "nothing. Both kinds of answers are needed to tell classes apart"
+            "nothing. Both kinds of answers are needed to separate classes"
         )
 
 

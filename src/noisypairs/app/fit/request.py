@@ -115,9 +115,9 @@ def pair_classifier(name: str, request: Request) -> PairClassifier:
             random_state=request.seed,
         )
     if isinstance(request.n_classes, int) and request.n_classes > 2:
-        raise NotIdentifiable(f"it tells two classes apart, not {request.n_classes}")
+        raise NotIdentifiable(f"it is made for two classes, not {request.n_classes}")
     if request.noise_model == "free":
-        raise NotIdentifiable("it knows no free noise matrix, only pairing and labeling noise")
+        raise NotIdentifiable("it has no free noise matrix, only pairing and labeling noise")
     family: Any = "pairing" if request.noise_model == "auto" else request.noise_model
     kind = WeightedPairClassifier if name == "weighted" else LossCorrectionClassifier
     return kind(inner, noise_model=family, random_state=request.seed)
@@ -125,7 +125,7 @@ def pair_classifier(name: str, request: Request) -> PairClassifier:
 
 def _inner(name: str, regress: bool, seed: int) -> Any:
     """Return the estimator inside; the squared corrected loss asks for a regressor."""
-    # Leaves and steps are kept coarse: labels this noisy reward no finer ones.
+    # Leaves and steps are coarse: labels this noisy do not support finer ones.
     forest = {"min_samples_leaf": 5, "random_state": seed}
     match name:
         case "logistic":

@@ -243,7 +243,7 @@ def _reliability(held_out: HeldOutAnswers, chance: Array | None) -> tuple[Reliab
 
 
 def _annotators(model: PairClassifier, X: Any, pairs: Pairs, seed: int) -> AnnotatorTable | None:
-    """Return the table of annotators, or None where the answers do not tell them apart."""
+    """Return the table of annotators, or None where the answers do not distinguish them."""
     inner = clone(model.estimator_) if isinstance(model, JointPairClassifier) else None
     with collected_warnings():
         try:

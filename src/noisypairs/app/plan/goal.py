@@ -1,4 +1,4 @@
-"""The whole plan: how right the answers at hand make the learner, what more would do, what next."""
+"""The whole plan: accuracy with the answers at hand, with more of them, and what to ask next."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Goal:
     """What the target takes for one of the two accuracies.
 
     ``state`` is "reached" (already), "more" (``needed`` further answers), "open" (the interval of
-    the ceiling contains the target: these answers cannot tell) or "unreachable". ``needed`` is None
-    where no number can be given; its ``high`` may be infinite.
+    the ceiling contains the target: these answers cannot decide) or "unreachable". ``needed`` is
+    None where no number can be given; its ``high`` may be infinite.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Plan:
-    """Where the learner stands, what a target takes, and what to ask next.
+    """How good the learner is, what a target takes, and what to ask next.
 
     ``new_items`` and ``these_items`` are the goals for items never compared and for those at hand,
     ``chance`` the share of the largest class, which naming that class for every item would reach,
@@ -77,7 +77,7 @@ class Plan:
         return self.candidates.best(n, self.n_items)
 
     def ask_again(self, n: int) -> Candidates:
-        """Return the ``n`` old pairs that it pays most to ask again."""
+        """Return the ``n`` old pairs most worth asking again."""
         return self.candidates[self.candidates.again].best(n, self.n_items)
 
 
@@ -93,7 +93,7 @@ def plan(
     random_state: int = 0,
     step: Step | None = None,
 ) -> Plan:
-    """Plan from noisy pairs alone: no true class is looked at, known labels are left aside.
+    """Plan from noisy pairs alone: no true class is used, known labels are ignored.
 
     - ``X`` (n_items, d): numeric features; ``pairs`` are taken to be drawn at random, and more of
       the kind to follow.
@@ -166,7 +166,7 @@ def plan_dataset(
 
 
 def reach(law: Forecast, target: float, n_answers: int) -> Goal:
-    """Say whether and with how many further answers the law reaches the target."""
+    """Return whether and with how many further answers the law reaches the target."""
     now, ceiling, need = law.accuracy(n_answers), law.ceiling_interval, law.need(target)
     needed: Interval | None = None
     if now.estimate >= target:

@@ -93,7 +93,7 @@ def learning(curve: Sequence[CurvePoint]) -> list[Block]:
 def calibration(bins: Sequence[ReliabilityBin]) -> list[Block]:
     """Show whether "70% sure that it will be called same" comes true in 70 of 100 cases."""
     if not bins:
-        return [paragraph("There were too few held-out answers to tell.")]
+        return [paragraph("There were too few held-out answers for this.")]
     observed = [one.observed for one in bins]
     picture = charts.reliability(
         [one.predicted for one in bins],

@@ -71,8 +71,8 @@ def suspects(found: Evidence, n_pairs: int) -> list[Block]:
     share_of_all = percent(found.n_suspects / max(n_pairs, 1))
     text = (
         f"{count(found.n_suspects, 'answer is', 'answers are')} more likely wrong than right, "
-        f"{share_of_all} of all. These {len(shown)} are the surest of them; the model already "
-        "gives them little weight."
+        f"{share_of_all} of all. These {len(shown)} are the most likely wrong; the model "
+        "already gives them little weight."
     )
     return [paragraph(text), table(headings, rows, numeric=(1,))]
 
