@@ -31,7 +31,7 @@ from noisypairs.app.demo.learning import CROWD, REFERENCE, attempt
 from noisypairs.app.fit.summary import mean_rates
 from noisypairs.app.report.page import Page, is_generated
 from noisypairs.noise import LabelingNoise
-from tests.app.report.test_page import check_page
+from tests.app.report.page_reader import words_of
 
 #: Drawing takes half a second, and the same result is shown by many tests.
 drawn_once = cache(demo.demo_report)
@@ -306,15 +306,11 @@ def test_missing_or_damaged_data_exits_with_1_in_one_line(monkeypatch):
 # ---------------------------------------------------------------- the page
 
 
-def texts(html: str) -> str:
-    return " ".join(" ".join(check_page(html).text).split())
-
-
 def test_the_page_says_what_the_command_prints(run, result):
     assert run().exit_code == 0
     html = Path("report.html").read_text(encoding="utf-8")
     assert is_generated(html, demo.GENERATOR)
-    text = texts(html)
+    text = words_of(html)
     for one in demo.stories(result):
         for part in (one.title, one.before, one.after, *one.footnotes):
             assert " ".join(part.split()) in text
@@ -333,7 +329,7 @@ def test_intervals_of_the_page_are_those_of_the_test_items(result):
     middle = (share + 1.96**2 / (2 * n)) / (1 + 1.96**2 / n)
     half = 1.96 / (1 + 1.96**2 / n) * np.sqrt(share * (1 - share) / n + 1.96**2 / (4 * n**2))
     expected = f"{100 * (middle - half):.0f} to {middle + half:.0%}, by the chance of {n} items"
-    assert expected in texts(demo.demo_report(result))
+    assert expected in words_of(demo.demo_report(result))
 
 
 def test_a_page_where_the_joint_learner_refused_says_so(result):
@@ -343,7 +339,7 @@ def test_a_page_where_the_joint_learner_refused_says_so(result):
         cancer=replace(result.cancer, learnt=None, rows=(first, *result.cancer.rows[1:])),
         crowd=replace(result.crowd, worst=()),
     )
-    text = texts(demo.demo_report(silent))
+    text = words_of(demo.demo_report(silent))
     assert "refuses to learn" in text
     assert "Problem. no <signal> at all" in text
 
@@ -393,7 +389,7 @@ def test_without_a_report_no_file_is_written(run):
 
 
 def test_bars_name_what_a_method_was_given(result):
-    text = texts(drawn_once(result))
+    text = words_of(drawn_once(result))
     for name in ("Joint learner", "Weighted, prior told", "every true class told"):
         assert name in text
 

@@ -7,8 +7,11 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from noisypairs import datasets
+import numpy as np
+
+from noisypairs import PairingNoise, datasets
 from noisypairs.annotators import annotator_table
+from noisypairs.annotators.crowd import Crowd, judge_crowd
 from noisypairs.app.encoding import ColumnPlan
 from noisypairs.app.fit.result import (
     Candidate,
@@ -24,7 +27,11 @@ from noisypairs.app.fit.result import (
     RunFacts,
     SuspectPair,
 )
+from noisypairs.app.plan import LearningCurve, Plan, candidates, forecast, worth_of_answers
+from noisypairs.app.plan.goal import reach
 from noisypairs.estimation import Interval
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import propagate
 
 #: Ids and words from files are not to be trusted: markup, quotes, mathematics, control characters.
 HOSTILE = "<script>alert('x')</script>\"&$\\frac{1}$\x00\x1b[31m</td>{{ 7*7 }}"
@@ -33,10 +40,10 @@ HOSTILE = "<script>alert('x')</script>\"&$\\frac{1}$\x00\x1b[31m</td>{{ 7*7 }}"
 @cache
 def fit_result(name: str = "item") -> FitResult:
     """Return a result with every part filled; ``name`` stands wherever a file could put a word."""
-    crowd = datasets.simulated_crowd(
+    simulated = datasets.simulated_crowd(
         60, 2, 8, 20, similar_flip=0.1, dissimilar_flip=0.1, random_state=0
     )
-    pairs = crowd.pairs
+    pairs = simulated.pairs
     table = annotator_table(pairs, random_state=0)
     features = {name: "1.5", "colour": name}
     return FitResult(
@@ -116,3 +123,44 @@ def with_fields(result: FitResult, **fields: Any) -> FitResult:
         for value in [getattr(result, part.name)]
     }
     return replace(result, **changed)
+
+
+SIZES = np.array([100, 150, 220, 330, 500])
+NOISE = PairingNoise(0.1, 0.2)
+
+
+@cache
+def plan_result(target: float = 0.9) -> Plan:
+    """Return a plan whose curves follow the two laws: .92 − 9/n, and 1 − .4 exp(−n/200)."""
+    rng = np.random.default_rng(0)
+    left, right = rng.permuted(np.tile(np.arange(40), (60, 1)), axis=1)[:, :2].T
+    graph = PairGraph.from_answers(left, right, rng.random(60) < 0.5, n_items=40)
+    S = NOISE.same_probability()
+    beliefs = propagate(graph, rng.normal(size=(40, 2)), S)
+    laws = (0.92 - 9.0 / SIZES, 1.0 - 0.4 * np.exp(-SIZES / 200))
+    new, these = (
+        forecast(LearningCurve(name, SIZES, law, 1e-5 * np.eye(5)), 40)
+        for name, law in zip(("new items", "these items"), laws, strict=True)
+    )
+    return Plan(
+        target=target,
+        n_answers=600,
+        n_items=40,
+        n_classes=2,
+        noise=NOISE,
+        rates=(0.1, 0.2),
+        chance=0.6,
+        new_items=reach(new, target, 600),
+        these_items=reach(these, target, 600),
+        forecasts=(new, these),
+        worth=worth_of_answers(graph, beliefs, S, random_state=0),
+        candidates=candidates(graph, beliefs, S, 0),
+    )
+
+
+@cache
+def crowd() -> Crowd:
+    """Return a judged crowd of twenty, two of them suspect."""
+    rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1}
+    simulated = datasets.simulated_crowd(100, 2, 20, 30, **rates, random_state=0)
+    return judge_crowd(simulated.pairs, labels=dict(enumerate(simulated.target[:30].tolist())))

@@ -14,8 +14,8 @@ from noisypairs.app.report.advice import by_suspicion
 from noisypairs.app.report.model import answer, fit_report, trust
 from noisypairs.app.report.page import Table, is_generated
 from noisypairs.estimation import Interval
+from tests.app.report.page_reader import check_page, words_of
 from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
-from tests.app.report.test_page import check_page
 
 ORDER = [
     "The data",
@@ -34,10 +34,6 @@ ORDER = [
 @pytest.fixture(scope="module")
 def html() -> str:
     return fit_report(fit_result())
-
-
-def words_of(html: str) -> str:
-    return " ".join(" ".join(check_page(html).text).split())
 
 
 def texts(blocks) -> str:
