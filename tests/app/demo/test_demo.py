@@ -29,6 +29,7 @@ from noisypairs.app import demo
 from noisypairs.app.demo import learning
 from noisypairs.app.demo.learning import CROWD, REFERENCE, attempt
 from noisypairs.app.fit.summary import mean_rates
+from noisypairs.app.report import charts
 from noisypairs.app.report.page import Page, is_generated
 from noisypairs.noise import LabelingNoise
 from tests.app.report.page_reader import words_of
@@ -388,10 +389,20 @@ def test_without_a_report_no_file_is_written(run):
     assert [*Path().iterdir()] == []
 
 
-def test_bars_name_what_a_method_was_given(result):
-    text = words_of(drawn_once(result))
-    for name in ("Joint learner", "Weighted, prior told", "every true class told"):
-        assert name in text
+def test_bars_name_what_a_method_was_given(result, monkeypatch):
+    drawn, bars = [], charts.bars
+
+    def noted(names, *values, **settings):
+        drawn.append(names)
+        return bars(names, *values, **settings)
+
+    monkeypatch.setattr(charts, "bars", noted)
+    demo.demo_report(result)
+    names = drawn[0]
+    assert len(set(names)) == len(names) == len(result.cancer.rows)
+    assert names[0] == "Joint learner"
+    assert "Weighted, prior told" in names
+    assert names[-1] == "every true class told"
 
 
 def test_methods_that_refuse_for_one_reason_share_a_footnote(result):
