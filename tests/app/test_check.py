@@ -1,4 +1,4 @@
-"""The checkup: noise found again, triangles as predicted, verdicts by the methods' own rules."""
+"""The data check: noise found again, triangles as predicted, methods judged by their own rules."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def uneven():
     return check(dataset(pairs, X)), y
 
 
-def verdicts(found) -> dict[str, str]:
-    return {verdict.method: verdict.outlook for verdict in found.methods}
+def outlooks(found) -> dict[str, str]:
+    return {one.method: one.outlook for one in found.methods}
 
 
 def test_noise_and_prior_are_found_again(uneven):
@@ -57,7 +57,7 @@ def test_noise_and_prior_are_found_again(uneven):
     assert noise.inflation == pytest.approx(1 / noise.signal**2)
     for interval in (noise.similar_flip, noise.dissimilar_flip, noise.prior, noise.accuracy):
         assert interval.low <= interval.estimate <= interval.high
-    assert verdicts(found) == {"joint": "works", "weighted": "works", "correction": "works"}
+    assert outlooks(found) == {"joint": "works", "weighted": "works", "correction": "works"}
     assert found.no_noise is None
 
 
@@ -85,7 +85,7 @@ def test_an_even_prior_is_no_place_for_pointwise_methods():
     order = np.concatenate([np.flatnonzero(y == 0)[:50], np.flatnonzero(y == 1)[:50]])
     pairs = sample_pairs(y[order], 500, PairingNoise(0.1, 0.1), random_state=1)
     found = check(dataset(pairs, X[order]))
-    outlook = verdicts(found)
+    outlook = outlooks(found)
     assert outlook["joint"] == "works"
     assert outlook["weighted"] == outlook["correction"] == "fails"
     assert "Use a joint method" in found.methods[1].reason
@@ -96,7 +96,7 @@ def test_random_answers_are_not_identifiable():
     left, right = rng.integers(0, 40, (2, 100))
     pairs = Pairs(left, right, rng.random(100) < 0.5, 40).without_self_pairs()
     found = check(dataset(pairs, rng.normal(size=(40, 2))))
-    assert verdicts(found)["joint"] == "fails"
+    assert outlooks(found)["joint"] == "fails"
     assert "say nothing about classes" in found.methods[0].reason
 
 
@@ -130,11 +130,11 @@ def test_rates_without_a_fit_come_from_repeats_or_known_classes():
     assert found.noise.how == "repeated answers"
     assert found.noise.similar_flip.estimate == pytest.approx(0.1, abs=0.02)
     assert found.noise.prior.estimate == pytest.approx(max(y.mean(), 1 - y.mean()), abs=0.03)
-    assert verdicts(found) == {"joint": "not tried", "weighted": "works", "correction": "works"}
+    assert outlooks(found) == {"joint": "not tried", "weighted": "works", "correction": "works"}
     known = pairs.with_labels({k: int(y[k]) for k in range(len(y))})
     found = check(dataset(known, None), fit=False)
     assert found.noise.how == "items of known class"
-    assert verdicts(check(dataset(pairs, None)))["joint"] == "fails"  # no features
+    assert outlooks(check(dataset(pairs, None)))["joint"] == "fails"  # no features
 
 
 def test_one_answer_per_pair_and_no_fit_says_why_there_is_no_noise():
@@ -142,7 +142,7 @@ def test_one_answer_per_pair_and_no_fit_says_why_there_is_no_noise():
     found = check(dataset(pairs.select(slice(0, 20)), None), fit=False)
     assert found.noise is None
     assert "asked" in found.no_noise
-    assert verdicts(found)["weighted"] == "not tried"
+    assert outlooks(found)["weighted"] == "not tried"
 
 
 def test_three_classes_are_beyond_pointwise_methods():
@@ -151,7 +151,7 @@ def test_three_classes_are_beyond_pointwise_methods():
     X = 4 * np.eye(3)[y] + rng.normal(size=(75, 3))
     pairs = sample_pairs(y, 600, PairingNoise(0.1, 0.1), random_state=0)
     found = check(dataset(pairs, X), n_classes=3)
-    assert verdicts(found) == {"joint": "works", "weighted": "fails", "correction": "fails"}
+    assert outlooks(found) == {"joint": "works", "weighted": "fails", "correction": "fails"}
     assert found.noise.similar_flip.estimate == pytest.approx(0.1, abs=0.05)
     assert found.noise.signal is None
     assert any("more than two classes" in problem for problem in found.problems)

@@ -18,11 +18,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from noisypairs import PairingNoise, sample_pairs
-from noisypairs.app import model_file
+from noisypairs.app import model_card, model_file
 from noisypairs.app.encoding import item_encoder
 from noisypairs.app.files import CannotWrite
-from noisypairs.app.fit.comparison import Request, noted_warnings, pair_classifier
+from noisypairs.app.fit.request import Request, pair_classifier
 from noisypairs.app.model_file import FACTS, TRAINING_ONLY, BadModelFile, ModelVersionWarning
+from noisypairs.errors import collected_warnings
 from noisypairs.estimators.inner.defaults import default_candidates
 
 N = 80
@@ -88,7 +89,7 @@ def fitted(method: str = "joint", estimator: str = "logistic") -> tuple[Pipeline
     model = pair_classifier(method, request)
     if method != "joint":  # what is tested here is the file, not the choice of rates
         model.set_params(noise=PairingNoise(0.1, 0.1), prior=0.2)
-    with noted_warnings():
+    with collected_warnings():
         model.fit(encoder.fit_transform(frame), pairs)
     return Pipeline([("encoder", encoder), ("classifier", model)]), frame
 
@@ -167,7 +168,7 @@ def test_inspect_reads_the_facts_and_builds_nothing(
 
 
 def test_the_card_says_what_a_user_asks(good: Path) -> None:
-    card = model_file.card(model_file.inspect(good))
+    card = model_card.card(model_file.inspect(good))
     with zipfile.ZipFile(good) as archive:
         assert archive.read("README.md").decode() == card
     for words in (
@@ -178,12 +179,12 @@ def test_the_card_says_what_a_user_asks(good: Path) -> None:
         "| width | number | numbers |",
     ):
         assert words in card
-    assert "\x1b" not in model_file.card({**facts(), "title": "\x1b[31mred"})
+    assert "\x1b" not in model_card.card({**facts(), "title": "\x1b[31mred"})
 
 
 def test_plain_skops_loads_the_file_too(good: Path) -> None:
     trusted = skops.get_untrusted_types(file=good)
-    assert set(trusted) <= model_file.TRUSTED
+    assert set(trusted) <= model_file.trusted_types()
     assert isinstance(skops.load(good, trusted=trusted), Pipeline)
 
 
@@ -211,6 +212,29 @@ def test_a_function_of_this_very_package_is_foreign_too(tmp_path: Path) -> None:
     (tmp_path / "m.skops").write_bytes(content.getvalue())
     with pytest.raises(BadModelFile, match=r"noisypairs\.app\.model_file\.save"):
         model_file.load(tmp_path / "m.skops")
+
+
+def test_a_type_of_another_version_is_refused_with_what_to_do(good: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(good) as archive:
+        schema = archive.read("schema.json").decode()
+    changed = schema.replace('"noisypairs.app.encoding"', '"noisypairs.codec"').encode()
+    path = rewritten(good, tmp_path / "m.skops", schema_json=changed)
+    with pytest.raises(BadModelFile, match=r"holds noisypairs\.codec\..*fit the model again, or"):
+        model_file.load(path)
+
+
+OLD = sorted((Path(__file__).parents[1] / "data" / "models-0.1.0").glob("*.skops"))
+
+
+@pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
+def test_a_file_of_version_0_1_0_predicts_as_it_did(path: Path) -> None:
+    model = model_file.load(path)
+    expected = pd.read_csv(path.with_suffix(".expected.csv"))
+    proba = model.pipeline.predict_proba(pd.read_csv(path.with_suffix(".items.csv")))
+    assert [f"P({name})" for name in model.pipeline.classes_] == list(expected.columns[2:])
+    np.testing.assert_allclose(proba, expected.iloc[:, 2:], atol=1e-6)
+    winner = model.pipeline.classes_[proba.argmax(axis=1)]
+    assert winner.astype(str).tolist() == expected["class"].astype(str).tolist()
 
 
 def test_what_a_reader_would_refuse_is_not_written(tmp_path: Path) -> None:

@@ -298,3 +298,15 @@ def test_the_installed_command_fits_reports_and_overwrites_when_told(tmp_path: P
     page = (tmp_path / "r.html").read_text()
     assert page.lstrip().lower().startswith("<!doctype html>")
     assert listing(tmp_path) == ["items.csv", "labels.csv", "m.skops", "pairs.csv", "r.html"]
+
+
+OLD = sorted((Path(__file__).parents[1] / "data" / "models-0.1.0").glob("*.skops"))
+
+
+@pytest.mark.parametrize("old", OLD, ids=lambda path: path.stem)
+def test_predict_reads_model_files_of_version_0_1_0(old: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out.csv"
+    result = run("predict", old, old.with_suffix(".items.csv"), "-o", output)
+    assert result.exit_code == 0, result.output
+    expected, found = pd.read_csv(old.with_suffix(".expected.csv")), pd.read_csv(output)
+    pd.testing.assert_frame_equal(found, expected, rtol=0, atol=1e-6)

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from noisypairs.app.files import read_dataset
-from noisypairs.app.fit.comparison import Request
 from noisypairs.app.fit.fitting import fit_dataset
+from noisypairs.app.fit.request import Request
 from noisypairs.app.model_file import save
 from tests.app.fit_problems import Files, write_files
 

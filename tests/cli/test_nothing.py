@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from tests.app.fit_problems import Files, write_files
-from tests.cli.test_failures import fails, run, words_for
+from tests.cli.commands import fails, run, words_for
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def run_once(
 ) -> tuple[dict, pd.DataFrame, plan.Plan]:
     """One whole run; the plan behind it is kept, for another look at it as text."""
     kept: list[plan.Plan] = []
-    whole = plan.plan
+    whole = plan.plan_dataset
 
     def keep(*args: object, **settings: object) -> plan.Plan:
         kept.append(whole(*args, **settings))
@@ -52,7 +52,7 @@ def run_once(
     out = tmp_path_factory.mktemp("next") / "next.csv"
     words = ("--target", "0.99", "--cost", "0.04", "--next", "25", "-o", out, "--json")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan, "plan", keep)
+        patch.setattr(plan, "plan_dataset", keep)
         result = run(folder / "items.csv", folder / "pairs.csv", *words)
     assert result.exit_code == 0, result.stderr
     assert "learning from all 400 answers" in result.stderr
@@ -111,7 +111,7 @@ def test_text_says_the_same_and_quiet_is_quiet(
     run_once: tuple[dict, pd.DataFrame, plan.Plan],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(plan, "plan", lambda *_, **__: run_once[2])
+    monkeypatch.setattr(plan, "plan_dataset", lambda *_, **__: run_once[2])
     words = (folder / "items.csv", folder / "pairs.csv", "--target", "0.99", "--cost", "0.04")
     result = run(*words, "--quiet")
     assert result.exit_code == 0, result.stderr
@@ -130,7 +130,7 @@ def test_the_page_draws_the_curves(
     run_once: tuple[dict, pd.DataFrame, plan.Plan],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(plan, "plan", lambda *_, **__: run_once[2])
+    monkeypatch.setattr(plan, "plan_dataset", lambda *_, **__: run_once[2])
     page = tmp_path / "plan.html"
     words = (folder / "items.csv", folder / "pairs.csv", "--target", "0.99", option, page)
     result = run(*words, "--quiet")

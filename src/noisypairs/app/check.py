@@ -1,13 +1,12 @@
 """What a data set holds, what is wrong with it, and which methods can learn from it.
 
-`check` turns a `Dataset` into a `Checkup`: counts of the answers, the noise with intervals, the
-prior, the signal |a − b| that point-wise methods live on, broken triangles seen against expected
-ones, and a verdict per method. It computes; printing is the command line's.
+`check` turns a `Dataset` into a `DataCheck`: counts of the answers, the noise with intervals, the
+prior, the signal |a − b| that point-wise methods need, broken triangles beside expected ones, and
+for each method whether it can work.
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
@@ -16,8 +15,9 @@ import numpy as np
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
+from noisypairs.app.encoding import ColumnPlan, describe, item_encoder
 from noisypairs.app.files import Dataset
-from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
+from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning, collected_warnings
 from noisypairs.estimation import (
     Interval,
     RateEstimate,
@@ -39,19 +39,19 @@ N_STEPS = 4
 N_REDRAWN = 12
 """How often answers are redrawn to see how many triangles break under the estimated noise."""
 
-ENOUGH_PAIRS = 500_000
+MOST_PAIRS_CHECKED = 500_000
 """Pairs of a `PairTable` that the joint learner, rates by counting and triangles are tried on."""
 
 FAR = 4.0
-"""Standard deviations by which broken triangles differ from the expected before it is said."""
+"""Standard deviations by which broken triangles must differ from the expected to be a problem."""
 
 
 @dataclass(frozen=True)
 class NoiseFound:
     """The noise of the answers: how it was found, both flip rates, the prior and the signal.
 
-    `prior` is that of class 1, the larger class unless classes are known; None if it cannot be
-    told. `signal` is |a − b| = |P(same | class 1) − P(same | class 0)|, for two classes only, and
+    `prior` is that of class 1, the larger class unless classes are known; None if it is not
+    known. `signal` is |a − b| = |P(same | class 1) − P(same | class 0)|, for two classes only, and
     `inflation` = 1/(a − b)², how many answers are worth one labelled item to a point-wise method.
     `accuracy` is the share of items whose class the features alone predict rightly; `no_prior`
     says why there is no prior, if so.
@@ -83,7 +83,7 @@ class TrianglesExpected:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Feasibility:
     """Whether a method can learn from these pairs, and why or why not."""
 
     method: str
@@ -92,23 +92,22 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Checkup:
-    """Everything `noisypairs check` has to say; `to_dict` gives plain JSON values."""
+class DataCheck:
+    """Everything `noisypairs check` shows; `to_dict` gives plain JSON values."""
 
     dataset: Dataset
     audit: Audit
-    features: tuple[tuple[str, str, str], ...]
+    features: tuple[ColumnPlan, ...]
     noise: NoiseFound | None
     no_noise: str | None
     triangles: TrianglesExpected | None
-    methods: tuple[Verdict, ...]
+    methods: tuple[Feasibility, ...]
     problems: tuple[str, ...]
     seed: int
 
     def to_dict(self) -> dict[str, Any]:
         """Return nested dictionaries of plain values, ready for JSON."""
         data = self.dataset
-        names = ("name", "kind", "treatment")
         return {
             "format": data.format,
             "sources": [dict(source) for source in data.sources],
@@ -117,13 +116,15 @@ class Checkup:
             "notes": data.notes,
             "known_classes": len(data.pairs.labels),
             "audit": self.audit.to_dict(),
-            "features": [dict(zip(names, row, strict=True)) for row in self.features],
+            "features": [
+                {"name": one.name, "kind": one.kind, "treatment": one.note} for one in self.features
+            ],
             "noise": None if self.noise is None else asdict(self.noise),
             "no_noise": self.no_noise,
             "triangles": None
             if self.triangles is None
             else asdict(self.triangles) | {"beyond": self.triangles.beyond},
-            "methods": [asdict(verdict) for verdict in self.methods],
+            "methods": [asdict(method) for method in self.methods],
             "problems": list(self.problems),
             "seed": self.seed,
         }
@@ -136,7 +137,7 @@ def check(
     n_classes: int = 2,
     seed: int = 0,
     step: Step = lambda _: None,
-) -> Checkup:
+) -> DataCheck:
     """Check a data set; with `fit` the joint learner estimates noise and prior from the features.
 
     Without a fit (or features) the rates come from known classes or repeated answers, if any.
@@ -144,16 +145,16 @@ def check(
     if n_classes < 2:
         raise ValueError(f"n_classes={n_classes}: expected at least 2 classes")
     step("counting answers")
-    pairs, report = dataset.pairs.sample(ENOUGH_PAIRS), dataset.pairs.audit()
-    plans = _plans(dataset)
-    joint = Verdict("joint", "not tried", "no fit was asked for")
+    pairs, report = dataset.pairs.sample(MOST_PAIRS_CHECKED), dataset.pairs.audit()
+    plans = () if dataset.features is None else tuple(describe(dataset.features))
+    joint = Feasibility("joint", "not tried", "no fit was asked for")
     found, beliefs, why = None, None, None
-    if fit and dataset.features is not None and any(kind != "constant" for _, kind, _ in plans):
+    if fit and dataset.features is not None and any(plan.kind != "constant" for plan in plans):
         step("fitting the joint learner")
         found, noise, beliefs, joint = _fitted(dataset, pairs, n_classes, seed, step)
         why = None if found else joint.reason
     elif fit:
-        joint = Verdict("joint", "fails", "there are no features to learn from")
+        joint = Feasibility("joint", "fails", "there are no features to learn from")
     if found is None:
         found, noise, reason = _counted(pairs)
         why = None if found else f"{why}; {reason}" if why else reason
@@ -164,44 +165,26 @@ def check(
         triangles = expected_triangles(*asked[:2], noise, asked[2], found.prior, seed)
     methods = (joint, *_pointwise(dataset.pairs, found, noise, n_classes))
     problems = (*_problems(dataset, report), *_triangle_problem(triangles))
-    return Checkup(dataset, report, plans, found, why, triangles, methods, problems, seed)
-
-
-def _plans(dataset: Dataset) -> tuple[tuple[str, str, str], ...]:
-    """Return (name, kind, treatment) of every feature column."""
-    if dataset.features is None:
-        return ()
-    from noisypairs.app.encoding import describe
-
-    return tuple((plan.name, plan.kind, plan.note) for plan in describe(dataset.features))
+    return DataCheck(dataset, report, plans, found, why, triangles, methods, problems, seed)
 
 
 def _fitted(
     dataset: Dataset, pairs: Pairs, n_classes: int, seed: int, step: Step
-) -> tuple[NoiseFound | None, NoiseModel | None, Array | None, Verdict]:
+) -> tuple[NoiseFound | None, NoiseModel | None, Array | None, Feasibility]:
     """Let the joint learner find noise and prior; say whether it could."""
-    from noisypairs.app.encoding import item_encoder
-
     X = item_encoder(dataset.features).fit_transform(dataset.features)
     model = JointPairClassifier(n_classes=n_classes, random_state=seed)
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with collected_warnings(NotIdentifiableWarning) as doubts:
         try:
             model.fit(X, pairs)
         except ValueError as error:
-            return None, None, None, Verdict("joint", "fails", str(error))
+            return None, None, None, Feasibility("joint", "fails", str(error))
         step("redrawing answers for intervals")
         limits = model.intervals(X, pairs)
-    doubts = [str(w.message) for w in said if issubclass(w.category, NotIdentifiableWarning)]
-    outlook: Outlook = "doubtful" if doubts else "works"
     accuracy = limits["accuracy"]
-    reason = (
-        doubts[0]
-        if doubts
-        else (
-            f"features alone predict an estimated {accuracy.estimate:.1%} of the items rightly "
-            f"[{accuracy.low:.1%}, {accuracy.high:.1%}]"
-        )
+    works = (
+        f"features alone predict an estimated {accuracy.estimate:.1%} of the items rightly "
+        f"[{accuracy.low:.1%}, {accuracy.high:.1%}]"
     )
     signal = None
     if n_classes == 2:
@@ -216,7 +199,16 @@ def _fitted(
         accuracy,
         None if n_classes == 2 else f"{n_classes} classes have no single prior",
     )
-    return found, model.noise_, model.item_proba_, Verdict("joint", outlook, reason)
+    return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works)
+
+
+def _feasibility(method: str, doubts: list[str], works: str) -> Feasibility:
+    """Return that a method works, for this reason, or the first of the doubts about it."""
+    return (
+        Feasibility(method, "doubtful", doubts[0])
+        if doubts
+        else Feasibility(method, "works", works)
+    )
 
 
 def _inflation(signal: float | None) -> float | None:
@@ -261,32 +253,29 @@ def _prior(pairs: Pairs, noise: NoiseModel) -> tuple[Interval | None, str | None
 
 def _pointwise(
     pairs: Pairs, found: NoiseFound | None, noise: NoiseModel | None, n_classes: int
-) -> tuple[Verdict, ...]:
+) -> tuple[Feasibility, ...]:
     """Judge the two learners that need a − b ≠ 0 by the rule they judge themselves by."""
     names = ("weighted", "correction")
     if n_classes != 2:
         reason = f"made for two classes, not {n_classes}"
-        return tuple(Verdict(name, "fails", reason) for name in names)
+        return tuple(Feasibility(name, "fails", reason) for name in names)
     if found is None or noise is None or found.prior is None or found.signal is None:
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
-        return tuple(Verdict(name, "not tried", reason) for name in names)
+        return tuple(Feasibility(name, "not tried", reason) for name in names)
     prior = float(np.clip(found.prior.estimate, 1e-6, 1 - 1e-6))
-    outlook: Outlook = "works"
     pooled = pairs.pooled_answers()
     total = pooled.total_weight
-    reason = (
+    works = (
         f"the signal |a − b| = {found.signal:.3f} is {found.signal * np.sqrt(2 * total):.0f} times "
         "its own error"
     )
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", NotIdentifiableWarning)
+    with collected_warnings(NotIdentifiableWarning) as doubts:
         try:
             check_signal(noise, prior, pairs)
         except NotIdentifiable as error:
-            outlook, reason = "fails", str(error)
-    if said:
-        outlook, reason = "doubtful", str(said[0].message)
-    return tuple(Verdict(name, outlook, reason) for name in names)
+            reason = str(error)
+            return tuple(Feasibility(name, "fails", reason) for name in names)
+    return tuple(_feasibility(name, doubts, works) for name in names)
 
 
 def _with_triangles(
@@ -296,7 +285,7 @@ def _with_triangles(
 
     A sample of the pairs would hold next to no triangles.
     """
-    some, items = pairs.among_some_items(ENOUGH_PAIRS)
+    some, items = pairs.among_some_items(MOST_PAIRS_CHECKED)
     if some is pairs:
         return some, report, beliefs
     return some, some.audit(), None if beliefs is None else beliefs[items]
@@ -369,10 +358,10 @@ def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
     if report.degree is not None and 2 * report.n_pairs < 2 * report.n_items:
         yield (
             f"{report.n_pairs:,} answers for {report.n_items:,} items are few: below one per item "
-            "the answers alone cannot tell classes, and noise can hardly be estimated"
+            "the answers alone cannot separate classes, and noise can hardly be estimated"
         )
     if report.n_annotators == 1:
-        yield "a single annotator gave every answer: his or her own bias cannot be seen"
+        yield "a single annotator gave every answer: that annotator's own bias cannot be seen"
 
 
 def _triangle_problem(triangles: TrianglesExpected | None) -> Iterator[str]:

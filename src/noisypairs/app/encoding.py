@@ -1,4 +1,4 @@
-"""From a table of items to numbers: every column looked at, encoded, and accounted for.
+"""From a table of items to numbers: every column is read, encoded and described.
 
 `describe` says what each column is taken for and why; `item_encoder` builds the scikit-learn
 transformer that follows. All its parts are scikit-learn's or defined here at the top level, with
@@ -203,7 +203,7 @@ class WordFactors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn how telling each word is, and the factors."""
+        """Learn the weight of each word, and the factors."""
         counts = _word_counts(X)
         self.tfidf_ = TfidfTransformer(sublinear_tf=True).fit(counts)
         wanted = max(1, min(self.n_factors, counts.shape[0] - 1))

@@ -3,8 +3,8 @@
 The file is a skops archive: a zip with the objects as JSON and plain arrays, and beside them two
 members of ours that skops does not look at, `FACTS` (what the model is, as JSON) and `CARD` (the
 same to read). `inspect` reads `FACTS` alone and builds no object. `load` first compares every type
-that the file names with `TRUSTED`; a type that is neither there nor among those that skops trusts
-is refused by name, before any of it is built.
+that the file names with `trusted_types`; a type that is neither there nor among those that skops
+trusts is refused by name, before any of it is built.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ import io
 import json
 import warnings
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any
 
-from noisypairs import noise
+from noisypairs.app.model_card import card
 from noisypairs.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -33,27 +36,27 @@ def _type_name(one: type) -> str:
 
 #: Members of the archive that are ours, and the version of their form.
 FACTS, CARD, FORM = "noisypairs.json", "README.md", 1
-#: Types beyond skops' own list that a model of ours is made of; nothing else is ever built.
-TRUSTED = frozenset(
+#: The member in which skops names the types.
+SCHEMA = "schema.json"
+#: Types of other packages, beyond skops' own list, that a model of ours may hold.
+TRUSTED_ELSEWHERE = frozenset(
     {
-        "noisypairs.app.encoding.CategoryReader",
-        "noisypairs.app.encoding.DateReader",
-        "noisypairs.app.encoding.NumberReader",
-        "noisypairs.app.encoding.WordFactors",
-        "noisypairs.app.encoding._Scale",
-        "noisypairs.estimation.Interval",
-        "noisypairs.estimation.PriorEstimate",
-        "noisypairs.estimators.inner.average.AveragedClassifier",
-        "noisypairs.estimators.inner.gaussian.GaussianClasses",
-        "noisypairs.estimators.joint.classifier.JointPairClassifier",
-        "noisypairs.estimators.loss_correction.LossCorrectionClassifier",
-        "noisypairs.estimators.inner.ridge.RidgeClasses",
-        "noisypairs.estimators.weighted.WeightedPairClassifier",
-        *(name for name in map(_type_name, noise.models()) if name.startswith("noisypairs.")),
         "numpy.dtype",  # names a form of numbers, inside the imputer
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
         "sklearn.tree._tree.Tree",
+    }
+)
+#: Modules of version 0.1.0 that have moved since. Their classes kept their names, by which
+#: `_own_types` finds where they are now.
+MOVED = frozenset(
+    {
+        "noisypairs.encoding",
+        "noisypairs.estimators.average",
+        "noisypairs.estimators.gaussian",
+        "noisypairs.estimators.joint",
+        "noisypairs.estimators.ridge",
+        "noisypairs.noise",
     }
 )
 #: What a learner keeps about its training data, one entry per item or answer, or for tuning only.
@@ -66,8 +69,6 @@ TRAINING_ONLY = (
 )
 #: A file that would unpack to more than this, or has more members, is refused: it may be a trap.
 MOST_BYTES, MOST_MEMBERS, MOST_FACTS = 2 * 2**30, 20_000, 8 * 2**20
-#: A card names so many columns one by one; beyond that, columns treated alike share a line.
-MOST_COLUMNS, MOST_NAMES = 20, 6
 #: Packages whose other version may read a model differently.
 MATTERS = ("noisypairs", "scikit-learn", "numpy")
 
@@ -134,24 +135,24 @@ def inspect(path: PathLike[str] | str) -> dict[str, Any]:
 def load(path: PathLike[str] | str) -> Model:
     """Return the model in a file, if every type in it is trusted.
 
-    Warns with `ModelVersionWarning` where the file was written with other versions.
+    A file of version 0.1.0 is read under the names its classes have now. Warns with
+    `ModelVersionWarning` where the file was written with other versions.
     """
     from sklearn.exceptions import InconsistentVersionWarning
     from sklearn.pipeline import Pipeline
 
     skops = require_skops()
+    path = Path(path)
     content = _content(path)
-    facts = _facts(content, Path(path))
-    if foreign := _foreign(content, Path(path)):
-        raise BadModelFile(
-            f"{path} holds {', '.join(foreign)}, which no model of noisypairs contains: it was "
-            "changed or made by something else, and is not loaded"
-        )
-    _compare_versions(facts, Path(path))
+    facts = _facts(content, path)
+    content = _with_present_names(content, path)
+    if foreign := _foreign(content, path):
+        raise BadModelFile(_refusal(path, foreign, facts))
+    _compare_versions(facts, path)
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", InconsistentVersionWarning)  # told once, above
-            pipeline = skops.loads(content, trusted=sorted(TRUSTED))
+            warnings.simplefilter("ignore", InconsistentVersionWarning)  # said once, above
+            pipeline = skops.loads(content, trusted=sorted(trusted_types()))
     except skops.exceptions.UntrustedTypesFoundException as error:
         raise BadModelFile(f"{path} is not loaded: {error}") from error
     except Exception as error:  # a damaged file may fail in any way, and must fail in ours
@@ -161,77 +162,76 @@ def load(path: PathLike[str] | str) -> Model:
     return Model(pipeline, facts)
 
 
-def card(facts: Mapping[str, Any]) -> str:
-    """Return the model card, Markdown: what it is, how good, from what, how to use it.
+def trusted_types() -> frozenset[str]:
+    """Return the full names of all types beyond skops' own list that are ever built."""
+    return TRUSTED_ELSEWHERE | {f"{where}.{name}" for name, where in _own_types().items()}
 
-    Control characters are left out: a file must not steer the terminal that shows it.
+
+@cache
+def _own_types() -> Mapping[str, str]:
+    """Return the classes of ours that a model may hold: name -> module, as they are now.
+
+    These are the transformers of `encoding`, all exported estimators and noise models, the
+    estimators of `estimators.inner`, and the records of an estimated prior.
     """
-    text = "\n\n".join(_card_parts(facts)) + "\n"
-    return "".join(char for char in text if char.isprintable() or char == "\n")
+    from sklearn.base import BaseEstimator
+
+    from noisypairs import estimation, estimators, noise
+    from noisypairs.app import encoding
+    from noisypairs.estimators import inner
+
+    parts = [import_module(f"{inner.__name__}.{one.name}") for one in iter_modules(inner.__path__)]
+    found = [estimation.Interval, estimation.PriorEstimate]
+    for module in (encoding, estimators, noise, *parts):
+        found += [
+            value
+            for value in vars(module).values()
+            if isinstance(value, type)
+            and value.__module__.startswith(module.__name__)
+            and issubclass(value, (BaseEstimator, noise.NoiseModel))
+        ]
+    return {one.__qualname__: one.__module__ for one in found}
 
 
-def _card_parts(facts: Mapping[str, Any]) -> list[str]:
-    accuracy = facts.get("accuracy")
-    good = _interval(accuracy) if accuracy else "not estimated"
-    classes = [f"| {c['name']} | {c['share']:.1%} | {c['n_items']:,} |" for c in facts["classes"]]
-    named = "named by known labels" if facts["names_known"] else "named by size, smallest first"
-    noise = facts["noise"]
-    files = [
-        f"* {role}: {name}, sha256 {facts['checksums'][role]}"
-        for role, name in facts["sources"].items()
-    ]
-    rows = ((c["name"], c["kind"], c["note"]) for c in facts["features"])
-    columns = [f"| {' | '.join(row)} |" for row in column_rows(rows)]
-    return [
-        f"# Model of {facts['title']}",
-        f"{facts['method_title']} with {facts['estimator_title']}, learnt from "
-        f"{facts['n_pairs']:,} answers about {facts['n_items']:,} items. Written {facts['date']}, "
-        f"seed {facts['seed']}.",
-        f"**Estimated accuracy on new items: {good}**; always naming the largest class would reach "
-        f"{facts['majority_share']:.1%}. How estimated: {facts['accuracy_how']}.",
-        f"Why this method: {facts['why']}",
-        f"## Classes\n\nThey are {named}.\n\n| class | share | items |\n|---|---|---|\n"
-        + "\n".join(classes),
-        "## Noise of the answers\n\n"
-        f"* same called different: {_interval(noise['similar_flip'])}\n"
-        f"* different called same: {_interval(noise['dissimilar_flip'])}",
-        "## Trained on\n\n" + "\n".join(files),
-        "## Columns\n\n| column | kind | what is done |\n|---|---|---|\n" + "\n".join(columns),
-        "## Use and limits\n\n"
-        "`noisypairs predict MODEL NEW_ITEMS -o out.csv`. New items must have the columns above, "
-        "measured in the same way. The answers were never checked against true classes: the "
-        "accuracy is an estimate. A kernel model keeps up to 300 encoded training items inside the "
-        "file; the answers and the beliefs about single items are not kept.",
-        "## Versions\n\n" + ", ".join(f"{k} {v}" for k, v in facts["versions"].items()),
-    ]
+def _with_present_names(content: bytes, path: Path) -> bytes:
+    """Return the archive with the module names of version 0.1.0 replaced by those of now."""
+    renamed = []
+
+    def present(node: dict[str, Any]) -> dict[str, Any]:
+        now = _own_types().get(str(node.get("__class__")))
+        if node.get("__module__") in MOVED and now is not None:
+            renamed.append(now)
+            return node | {"__module__": now}
+        return node
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as old:
+            schema = json.loads(old.read(SCHEMA), object_hook=present)
+            members = {one: old.read(one) for one in old.namelist() if renamed}
+    except Exception as error:  # whatever a damaged or hostile archive sets off
+        raise BadModelFile(f"{path} is damaged ({error})") from error
+    if not renamed:
+        return content
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as new:
+        for name, data in (members | {SCHEMA: json.dumps(schema).encode()}).items():
+            new.writestr(name, data)
+    return buffer.getvalue()
 
 
-def column_rows(columns: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:
-    """Return a row (names, kind, treatment) per column, or where they are many, per treatment.
-
-    >>> column_rows([(f"f{k}", "number", "scaled") for k in range(64)])
-    [('f0, f1, f2, f3, f4, …, f63 (64 columns)', 'number', 'scaled')]
-    """
-    rows = [(str(name), str(kind), str(note)) for name, kind, note in columns]
-    if len(rows) <= MOST_COLUMNS:
-        return rows
-    alike: dict[tuple[str, str], list[str]] = {}
-    for name, *treatment in rows:
-        alike.setdefault((treatment[0], treatment[1]), []).append(name)
-    return [(_names(names), *treatment) for treatment, names in alike.items()]
-
-
-def _names(names: list[str]) -> str:
-    if len(names) > MOST_NAMES:
-        first = ", ".join(names[: MOST_NAMES - 1])
-        return f"{first}, …, {names[-1]} ({len(names):,} columns)"
-    return ", ".join(names)
-
-
-def _interval(one: Mapping[str, float]) -> str:
-    if one["low"] == one["high"]:
-        return f"{one['estimate']:.1%}"
-    return f"{one['estimate']:.1%} ({one['low']:.1%} to {one['high']:.1%})"
+def _refusal(path: Path, foreign: list[str], facts: Mapping[str, Any]) -> str:
+    """Say what is not trusted and what to do; a type of ours is one of another version."""
+    names = ", ".join(foreign)
+    if all(name.startswith("noisypairs.") for name in foreign):
+        writer = facts.get("versions", {}).get("noisypairs", "that wrote it")
+        return (
+            f"{path} holds {names}, which this version of noisypairs does not load: fit the model "
+            f"again, or predict with noisypairs {writer}"
+        )
+    return (
+        f"{path} holds {names}, which no model of noisypairs contains: it was changed or made by "
+        "something else, and is not loaded. Fit the model again from its data"
+    )
 
 
 def _stripped(pipeline: Pipeline) -> Pipeline:
@@ -301,7 +301,7 @@ def _foreign(content: bytes, path: Path | None = None) -> list[str]:
         found = skops.get_untrusted_types(data=content)
     except Exception as error:  # whatever a damaged or hostile schema sets off
         raise BadModelFile(f"{path or 'the model'} is damaged ({error})") from error
-    return sorted(set(found) - TRUSTED)
+    return sorted(set(found) - trusted_types())
 
 
 def _compare_versions(facts: Mapping[str, Any], path: Path) -> None:

@@ -3,35 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import options
-from noisypairs.cli.app import (
-    BAD_DATA,
-    WRONG_USE,
-    command,
-    console_of,
-    failing_with,
-    progress,
-    table,
-)
+from noisypairs.cli import app, options
 
 if TYPE_CHECKING:
     from noisypairs.annotators.crowd import Crowd
-    from noisypairs.app.files import Dataset
-    from noisypairs.pairs import Pairs
 
-#: What is said wherever names are hidden.
-PRIVACY = (
-    "Names of annotators are hashed. Pairs plus one known label reveal every label on a connected "
-    "graph: hashing hides who answered, not what the items are."
-)
 #: Rows of the table on the screen; files hold them all.
 MOST_ROWS = 20
-#: Answers of a table too large to load that people are compared on.
-ENOUGH_PAIRS = 500_000
 #: What the columns mean that do not say it themselves.
 _LEGEND = (
     "worth: 1 for perfect answers, 0 for a coin, below 0 for reversed ones. agree: with others on "
@@ -41,7 +23,8 @@ _LEGEND = (
 )
 
 
-@command()
+@app.command()
+@options.with_reading
 def annotators(
     pairs: options.Pairs,
     items: Annotated[Path | None, typer.Argument(help="One row per item: features help.")] = None,
@@ -55,12 +38,7 @@ def annotators(
     salt: Annotated[
         str | None, typer.Option(help="Key of the hash; random for each run if not given.")
     ] = None,
-    left: options.Left = None,
-    right: options.Right = None,
-    same: options.Same = None,
-    annotator: options.Annotator = None,
-    id: options.Id = None,
-    format: options.Format = None,
+    reading: options.Reading = options.GUESSED,
     classes: Annotated[
         int | None, typer.Option(min=2, max=50, help="How many classes; 2, or as gold has.")
     ] = None,
@@ -71,129 +49,45 @@ def annotators(
 ) -> None:
     """Judge who answers well: rates, verdicts, whom to drop.
 
-    Names the spammers, those who always say the same, and those who mean the opposite; whoever
-    gave too few answers is not judged.
+    Names the spammers, those who always say the same, and those who say the opposite of what they
+    see. Whoever gave too few answers is not judged.
 
     Example: noisypairs annotators pairs.csv items.csv -o annotators.html
     """
-    with failing_with(WRONG_USE):
-        options.check_format(format)
+    with app.failing_with(app.WRONG_USE):
+        reading.check()
         _check_use(output, hash_ids, salt)
         options.check_outputs({"the output": output}, [pairs, items, gold], force)
-    with failing_with(BAD_DATA):
-        from noisypairs.app.files import Columns, read_dataset
+    with app.failing_with(app.BAD_DATA):
+        from noisypairs.app.annotators import PRIVACY, judge_annotators, with_hashed_names
 
-        with progress(3, quiet, (1.0, 20.0, 1.0)) as step:
+        with app.progress(3, quiet, (1.0, 20.0, 1.0)) as step:
             step("reading the files")
-            columns = Columns(left, right, same, annotator, id)
-            data = read_dataset(items, pairs, columns, format=format, stream=True)
-            notes = list(data.notes)
+            data = reading.dataset(items, pairs)
             step("judging the annotators")
-            found, more = _judge(data, gold, classes, seed)
-            notes += more
+            found, more = judge_annotators(data, gold, classes, seed)
+            notes = [*data.notes, *more]
             if hash_ids:
-                found = _hashed(found, salt)
+                found = with_hashed_names(found, salt)
                 notes = [PRIVACY]  # other notes may quote names
             step("writing")
             if output is not None:
                 _write(output, found, notes, force)
     if as_json:
-        import json
-
-        shown = found.to_dict() | {"notes": notes}
-        typer.echo(json.dumps(shown, allow_nan=False, ensure_ascii=False, default=str))
+        app.print_json(found.to_dict() | {"notes": notes})
     else:
-        _tell(found, notes if hash_ids else [], output)
+        _print_crowd(found, notes if hash_ids else [], output)
 
 
 def _check_use(output: Path | None, hash_ids: bool, salt: str | None) -> None:
     if output is not None and output.suffix.lower() not in (".html", ".csv"):
         raise ValueError(f"{output}: the output is a page (.html) or a table (.csv)")
     if output is not None and output.suffix.lower() == ".html":
-        import noisypairs.app.report.annotators  # noqa: F401  # a missing package is told at once
+        import noisypairs.app.report.annotators  # noqa: F401  # a missing package is named at once
     if salt is not None and not hash_ids:
         raise ValueError("--salt is the key of --hash-ids: give both, or neither")
     if salt == "":
         raise ValueError("--salt is empty: anybody could then look up the names; give a secret")
-
-
-def _judge(
-    data: Dataset, gold: Path | None, classes: int | None, seed: int
-) -> tuple[Crowd, list[str]]:
-    """Judge everybody; of a table too large to load all answers count, but a sample is compared."""
-    from noisypairs.annotators import crowd
-    from noisypairs.app.encoding import item_encoder
-    from noisypairs.app.fit.comparison import noted_warnings
-
-    if data.pairs.annotator_names is None:
-        raise ValueError(
-            "the pairs do not say who answered: name the column with --annotator, or add one"
-        )
-    X: Any = None
-    if data.features is not None:
-        X = item_encoder(data.features, seed).fit_transform(data.features)
-    some = data.pairs.sample(ENOUGH_PAIRS)
-    with noted_warnings() as notes:
-        known = {} if gold is None else _gold(data, some, gold)
-    labels = known.get("labels")
-    n_classes = classes or max(2, len(set((labels or {}).values())))
-    settings: dict[str, Any] = {"n_classes": n_classes, "random_state": seed}
-    found = crowd.judge_crowd(some, X, data.features, **settings, **known)
-    if some.n_pairs < data.pairs.n_pairs:
-        found = _with_all_answers(found, data.pairs, X, gold=labels, **settings)
-        notes.append(
-            f"rates and verdicts count all {data.pairs.n_pairs:,} answers; agreement, known "
-            f"answers, features and the crowd without suspects a sample of {some.n_pairs:,}"
-        )
-    return found, notes
-
-
-def _with_all_answers(found: Crowd, pairs: Any, X: Any, **settings: Any) -> Crowd:
-    """Replace the table of a sample by that of all answers."""
-    from dataclasses import replace
-
-    from noisypairs.annotators import annotator_table
-    from noisypairs.annotators.crowd import Agreement, GoldRates, rest_accuracy
-
-    table = annotator_table(pairs, X, **settings)
-    place = {row.name: r for r, row in enumerate(found.table)}
-    at = [place.get(row.name) for row in table]
-    alone, unseen, gold = Agreement(0, None, None), GoldRates(0, 0, None, None), found.gold
-    return replace(
-        found,
-        table=table,
-        agreement=[alone if r is None else found.agreement[r] for r in at],
-        gold=None if gold is None else [unseen if r is None else gold[r] for r in at],
-        rest_accuracy=rest_accuracy(table),
-    )
-
-
-def _gold(data: Dataset, pairs: Pairs, path: Path) -> dict[str, Any]:
-    """Read known answers where the file has two columns of items, else known classes."""
-    from noisypairs.annotators.crowd import truth_from_answers
-    from noisypairs.app.files import read_frame, read_labels, read_pairs
-    from noisypairs.pairs.columns import couples_of
-
-    if couples_of(read_frame(path).columns):
-        gold = read_pairs(path)
-        return {"truth": truth_from_answers(pairs, data.ids, gold.pairs, gold.ids)}
-    return {"labels": read_labels(path, data.ids, data.columns.id)}
-
-
-def _hashed(found: Crowd, salt: str | None) -> Crowd:
-    """Replace the names by a keyed hash: without the key nobody can try names out."""
-    import hashlib
-    import hmac
-    import secrets
-    from dataclasses import replace
-
-    key = secrets.token_bytes(32) if salt is None else salt.encode()
-
-    def code(name: object) -> str:
-        return hmac.new(key, str(name).encode(), hashlib.sha256).hexdigest()[:12]
-
-    rows = tuple(replace(row, name=code(row.name)) for row in found.table.rows)
-    return replace(found, table=replace(found.table, rows=rows))
 
 
 def _write(output: Path, found: Crowd, notes: list[str], force: bool) -> None:
@@ -210,20 +104,22 @@ def _write(output: Path, found: Crowd, notes: list[str], force: bool) -> None:
     atomic_write(output, content, force)
 
 
-def _tell(found: Crowd, notes: list[str], output: Path | None) -> None:
+def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
     from noisypairs.app.report.advice import by_suspicion, crowd_answer, meanings
 
-    console = console_of(170)
+    console = app.console_of(170)
     console.print(crowd_answer(found), "", sep="\n", soft_wrap=True)
     order = by_suspicion(found.table)
     rows = [_cells(found, r) for r in order[:MOST_ROWS]]
     headings = ["annotator", "answers", "same called different", "different called same"]
     headings += ["worth", "verdict", "agree (n)", "kappa", "items changed", "others right"]
-    console.print(table(console, headings, rows))
+    console.print(app.table(console, headings, rows))
     if len(order) > MOST_ROWS:
         console.print(f"… and {len(order) - MOST_ROWS} more: write them with -o FILE.csv")
-    told = [(v, f"{n:,}", f"{means}: {todo}") for v, n, means, todo in meanings(found.table)]
-    console.print("", table(console, ("verdict", "annotators", "what it means"), told), sep="\n")
+    rows = [(v, f"{n:,}", f"{means}: {todo}") for v, n, means, todo in meanings(found.table)]
+    console.print(
+        "", app.table(console, ("verdict", "annotators", "what it means"), rows), sep="\n"
+    )
     written = [] if output is None else [f"Written: {output}"]
     for line in ("", *_LEGEND, *notes, *written):
         console.print(line, soft_wrap=True)

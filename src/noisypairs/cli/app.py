@@ -6,6 +6,7 @@ stderr (`failing_with`).
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 BAD_DATA, WRONG_USE, INTERRUPTED = 1, 2, 130
-#: Seconds of work after which a line of progress also tells the time left.
-WORTH_TELLING = 2.0
+#: Seconds of work after which a line of progress also shows the time left.
+FIRST_ESTIMATE = 2.0
 
 Command = Callable[..., None]
 _COMMANDS: list[tuple[Command, dict[str, Any]]] = []
@@ -65,6 +66,11 @@ def failing_with(code: int) -> Iterator[None]:
         _fail("stopped; no file was left half-written", INTERRUPTED, error)
 
 
+def print_json(found: object) -> None:
+    """Print one JSON object; what JSON does not know is printed as text."""
+    typer.echo(json.dumps(found, allow_nan=False, ensure_ascii=False, default=str))
+
+
 def _fail(message: str, code: int, error: BaseException) -> NoReturn:
     typer.echo(f"Error: {' '.join(message.split())}", err=True)
     raise typer.Exit(code) from error
@@ -102,7 +108,7 @@ def _root(
 ) -> None:
     """Learn a classifier for single items from noisy answers to "are these two the same class?".
 
-    With files of your own: check, fit, predict; annotators and plan for whoever buys the answers.
+    With files of your own: check, fit, predict; annotators and plan for those who collect answers.
     """
 
 
@@ -112,7 +118,7 @@ def progress(
 ) -> Iterator[Callable[[str], None]]:
     """Give what to call as each step begins: a bar with time left on a terminal, else lines.
 
-    ``shares`` (total,) say how long the steps take in comparison; by default all alike. Lines tell
+    ``shares`` (total,) say how long the steps take in comparison; by default all alike. Lines show
     the time left as soon as two seconds of work are done.
     """
     from rich.progress import Progress
@@ -136,12 +142,12 @@ def progress(
 
 
 def _time_left(elapsed: float, done: float, total: float) -> str:
-    """Return the time left where enough work is done to tell.
+    """Return the time left where enough work is done to estimate it.
 
     >>> _time_left(30.0, 1.0, 4.0), _time_left(0.5, 1.0, 4.0)
     (' about 90 s left', '')
     """
-    if elapsed < WORTH_TELLING or not 0.0 < done < total:
+    if elapsed < FIRST_ESTIMATE or not 0.0 < done < total:
         return ""
     return f" about {duration(elapsed * (total - done) / done)} left"
 

@@ -7,21 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import options
-from noisypairs.cli.app import (
-    BAD_DATA,
-    WRONG_USE,
-    command,
-    console_of,
-    failing_with,
-    progress,
-    table,
-)
+from noisypairs.cli import app, options
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from noisypairs.app.check import Checkup
+    from noisypairs.app.check import DataCheck
     from noisypairs.app.files import Dataset
 
 
@@ -29,17 +20,13 @@ if TYPE_CHECKING:
 _SHARES = (1.0, 1.0, 8.0, 4.0, 2.0)
 
 
-@command()
+@app.command()
+@options.with_reading
 def check(
     items: options.Items,
     pairs: options.Pairs,
-    left: options.Left = None,
-    right: options.Right = None,
-    same: options.Same = None,
-    annotator: options.Annotator = None,
-    id: options.Id = None,
+    reading: options.Reading = options.GUESSED,
     labels: options.Labels = None,
-    format: options.Format = None,
     classes: options.Classes = 2,
     no_fit: Annotated[bool, typer.Option("--no-fit", help="A quick look, nothing fitted.")] = False,
     seed: options.Seed = 0,
@@ -53,27 +40,23 @@ def check(
 
     Example: noisypairs check items.csv pairs.csv
     """
-    with failing_with(WRONG_USE):
-        options.check_format(format)
-    with failing_with(BAD_DATA):
+    with app.failing_with(app.WRONG_USE):
+        reading.check()
+    with app.failing_with(app.BAD_DATA):
         from noisypairs.app import check
-        from noisypairs.app.files import Columns, read_dataset
 
-        columns = Columns(left, right, same, annotator, id)
-        with progress(check.N_STEPS + 1, quiet, _SHARES) as step:
+        with app.progress(check.N_STEPS + 1, quiet, _SHARES) as step:
             step("reading the files")
-            dataset = read_dataset(items, pairs, columns, labels, format, stream=True)
+            dataset = reading.dataset(items, pairs, labels)
             found = check.check(dataset, fit=not no_fit, n_classes=classes, seed=seed, step=step)
     if as_json:
-        import json
-
-        typer.echo(json.dumps(found.to_dict(), allow_nan=False, ensure_ascii=False))
+        app.print_json(found.to_dict())
     else:
-        _tell(found)
+        _print_check(found)
 
 
-def _tell(found: Checkup) -> None:
-    console = console_of(110)
+def _print_check(found: DataCheck) -> None:
+    console = app.console_of(110)
     for title, lines in (
         ("Files", _files(found.dataset)),
         ("Columns and answers", _reading(found.dataset)),
@@ -90,9 +73,9 @@ def _tell(found: Checkup) -> None:
         (v.method, v.outlook, v.reason if first[v.reason] == v.method else f"as {first[v.reason]}")
         for v in found.methods
     ]
-    console.print(table(console, ("method", "outlook", "why"), rows), "", sep="\n")
+    console.print(app.table(console, ("method", "outlook", "why"), rows), "", sep="\n")
     problems = [f"{k}. {text}" for k, text in enumerate(found.problems, 1)]
-    _section(console, "What is wrong", problems or ["nothing that counting can see"])
+    _section(console, "What is wrong", problems or ["nothing found by counting"])
 
 
 def _section(console: Console, title: str, lines: Sequence[str]) -> None:
@@ -122,11 +105,11 @@ def _reading(data: Dataset) -> Iterator[str]:
         yield f"known classes: {len(data.pairs.labels):,} items"
 
 
-def _features(found: Checkup) -> Iterator[str]:
+def _features(found: DataCheck) -> Iterator[str]:
     """Give a line per kind of column, with names where there are few of them."""
     kinds: dict[str, list[str]] = {}
-    for name, kind, _ in found.features:
-        kinds.setdefault(kind, []).append(name)
+    for one in found.features:
+        kinds.setdefault(one.kind, []).append(one.name)
     for kind, names in kinds.items():
         shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
         yield f"{kind:<10} {len(names):>4}: {shown}"
@@ -134,7 +117,7 @@ def _features(found: Checkup) -> Iterator[str]:
         yield "none: the items are known by their ids alone"
 
 
-def _noise(found: Checkup) -> Iterator[str]:
+def _noise(found: DataCheck) -> Iterator[str]:
     noise = found.noise
     if noise is None:
         yield f"cannot be identified from these pairs: {found.no_noise}"
@@ -154,7 +137,7 @@ def _noise(found: Checkup) -> Iterator[str]:
     yield f"found by: {noise.how}; {noise.similar_flip.level:.0%} intervals in brackets"
 
 
-def _triangles(found: Checkup) -> Iterator[str]:
+def _triangles(found: DataCheck) -> Iterator[str]:
     seen = found.triangles
     if seen is None:
         closed = found.audit.triangles.closed

@@ -9,22 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import options
-from noisypairs.cli.app import (
-    BAD_DATA,
-    WRONG_USE,
-    command,
-    console_of,
-    failing_with,
-    progress,
-    table,
-)
+from noisypairs.cli import app, options
 
 if TYPE_CHECKING:
     from noisypairs.app.demo import Story
 
 
-@command()
+@app.command()
 def demo(
     seed: options.Seed = 0,
     report: Annotated[
@@ -42,28 +33,26 @@ def demo(
     Example: noisypairs demo --report demo.html
     """
     target = None if no_report else report
-    with failing_with(WRONG_USE):
+    with app.failing_with(app.WRONG_USE):
         from noisypairs.app import demo as work
         from noisypairs.app.files import atomic_write, check_writable
 
         if target is not None:
             force = force or _is_ours(target, work.GENERATOR)
             check_writable(target, force)
-    with failing_with(BAD_DATA), progress(work.N_STEPS, quiet) as step:
+    with app.failing_with(app.BAD_DATA), app.progress(work.N_STEPS, quiet) as step:
         result = work.run(seed, step)
     if target is not None:
-        with failing_with(WRONG_USE):
+        with app.failing_with(app.WRONG_USE):
             atomic_write(target, work.demo_report(result), force)
     if as_json:
-        import json
         from dataclasses import asdict
 
-        found = asdict(result) | {"report": None if target is None else str(target)}
-        typer.echo(json.dumps(found, allow_nan=False, ensure_ascii=False))
+        app.print_json(asdict(result) | {"report": None if target is None else str(target)})
     else:
         last = f"{result.seconds:.0f} s in all, with seed {seed}."
         page = "" if target is None else f" The same with pictures: {target}"
-        _tell(work.stories(result), last + page)
+        _print_stories(work.stories(result), last + page)
 
 
 def _is_ours(target: Path, generator: str) -> bool:
@@ -76,11 +65,13 @@ def _is_ours(target: Path, generator: str) -> bool:
         return is_generated(stream.read(5000), generator)
 
 
-def _tell(stories: Sequence[Story], last: str) -> None:
-    console = console_of(100)
+def _print_stories(stories: Sequence[Story], last: str) -> None:
+    console = app.console_of(100)
     for story in stories:
         console.print(story.title, style="bold")
-        console.print(story.before, "", table(console, story.headings, story.rows), "", sep="\n")
+        console.print(
+            story.before, "", app.table(console, story.headings, story.rows), "", sep="\n"
+        )
         for paragraph in ("\n".join(story.footnotes), story.after):
             console.print(paragraph, end="\n\n" if paragraph else "")
     console.print(last)

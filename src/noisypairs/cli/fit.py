@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import options
-from noisypairs.cli.app import (
-    BAD_DATA,
-    WRONG_USE,
-    command,
-    console_of,
-    failing_with,
-    progress,
-    table,
-)
+from noisypairs.cli import app, options
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from noisypairs.app.fit.fitting import Candidate, FitResult
+    from noisypairs.app.fit.result import Candidate, FitResult
 
 
-@command()
+@app.command()
+@options.with_reading
 def fit(
     items: options.Items,
     pairs: options.Pairs,
@@ -45,12 +37,7 @@ def fit(
         typer.Option("--annotators/--no-annotators", help="Rates for everyone who answered."),
     ] = None,
     noise_model: Annotated[str, typer.Option(help="auto, pairing, labeling or free.")] = "auto",
-    left: options.Left = None,
-    right: options.Right = None,
-    same: options.Same = None,
-    annotator: options.Annotator = None,
-    id: options.Id = None,
-    format: options.Format = None,
+    reading: options.Reading = options.GUESSED,
     seed: options.Seed = 0,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -62,8 +49,8 @@ def fit(
 
     Example: noisypairs fit items.csv pairs.csv -o model.skops --report report.html
     """
-    with failing_with(WRONG_USE):
-        from noisypairs.app.fit.comparison import Request, class_numbers
+    with app.failing_with(app.WRONG_USE):
+        from noisypairs.app.fit.request import Request, class_numbers
 
         request = Request(
             method=method,
@@ -74,18 +61,17 @@ def fit(
             curve=report is not None,
             seed=seed,
         )
-        options.check_format(format)
+        reading.check()
         outputs = {"the model": output, "the report": report}
         options.check_outputs(outputs, [items, pairs, labels], force)
         _require_writers(report is not None)
-    with failing_with(BAD_DATA):
+    with app.failing_with(app.BAD_DATA):
         from noisypairs.app import model_file
-        from noisypairs.app.files import Columns, atomic_write, read_dataset
+        from noisypairs.app.files import atomic_write
         from noisypairs.app.fit.fitting import fit_dataset, n_steps
 
-        columns = Columns(left, right, same, annotator, id)
-        dataset = read_dataset(items, pairs, columns, labels, format, stream=True)
-        with progress(n_steps(request), quiet) as step:
+        dataset = reading.dataset(items, pairs, labels)
+        with app.progress(n_steps(request), quiet) as step:
             fitted = fit_dataset(dataset, request, step)
         model_file.save(output, fitted.model, fitted.result.facts, force)
         if report is not None:
@@ -94,12 +80,9 @@ def fit(
             atomic_write(report, fit_report(fitted.result), force)
     written = {"model": str(output), "report": None if report is None else str(report)}
     if as_json:
-        import json
-
-        found = fitted.result.to_dict() | {"written": written}
-        typer.echo(json.dumps(found, allow_nan=False, ensure_ascii=False, default=str))
+        app.print_json(fitted.result.to_dict() | {"written": written})
     else:
-        _tell(fitted.result, written)
+        _print_result(fitted.result, written)
 
 
 def _require_writers(with_report: bool) -> None:
@@ -111,48 +94,47 @@ def _require_writers(with_report: bool) -> None:
         import noisypairs.app.report.model  # noqa: F401
 
 
-def _tell(result: FitResult, written: Mapping[str, str | None]) -> None:
+def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
     """Print the answer first, then what it rests on."""
-    console = console_of(100)
-    accuracy = "not estimated" if result.accuracy is None else _percent(result.accuracy)
+    from noisypairs.app.words import exact_share
+
+    console = app.console_of(100)
+    data, choice, found, run = result.data, result.choice, result.model, result.run
+    accuracy = "not estimated" if found.accuracy is None else exact_share(found.accuracy)
     console.print(
         f"Estimated accuracy on new items: {accuracy}; always naming the largest class would reach "
-        f"{result.majority_share:.1%}.",
+        f"{found.majority_share:.1%}.",
         style="bold",
     )
-    console.print(f"How estimated: {result.accuracy_how}.", "", sep="\n")
-    rows = [(one.name, f"{one.share:.1%}", f"{one.n_items:,}") for one in result.classes]
-    console.print(table(console, ("class", "share", "items predicted"), rows))
-    if not result.names_known:
+    console.print(f"How estimated: {found.accuracy_how}.", "", sep="\n")
+    rows = [(one.name, f"{one.share:.1%}", f"{one.n_items:,}") for one in found.classes]
+    console.print(app.table(console, ("class", "share", "items predicted"), rows))
+    if not found.names_known:
         console.print("Pairs cannot name classes; these are numbered by size. --labels names them.")
     console.print(
         "",
-        f"Same pairs called different: {_percent(result.noise.similar_flip)}; different pairs "
-        f"called same: {_percent(result.noise.dissimilar_flip)}. {result.n_suspects:,} of "
-        f"{result.n_pairs:,} answers are probably wrong.",
+        f"Same pairs called different: {exact_share(found.noise.similar_flip)}; different pairs "
+        f"called same: {exact_share(found.noise.dissimilar_flip)}. "
+        f"{result.evidence.n_suspects:,} of {data.n_pairs:,} answers are probably wrong.",
         "",
-        result.why,
+        choice.why,
         "",
         sep="\n",
     )
     headings = ("method", "log-likelihood of a held-out answer", "behind")
-    console.print(table(console, headings, [_row(one) for one in result.candidates]), "", sep="\n")
+    console.print(
+        app.table(console, headings, [_row(one) for one in choice.candidates]), "", sep="\n"
+    )
     refusals: dict[str, list[str]] = {}
-    for one in result.candidates:
+    for one in choice.candidates:
         if one.refusal:
             refusals.setdefault(one.refusal, []).append(one.title)
     for why, titles in refusals.items():
         console.print(f"{' and '.join(titles)}: {why}.", "", sep="\n")
-    for text in (*result.notes, *(f"Warning: {text}" for text in result.warnings)):
+    for text in (*data.notes, *(f"Warning: {text}" for text in run.warnings)):
         console.print(f"* {text}")
     files = ", ".join(f"{what} {path}" for what, path in written.items() if path)
-    console.print("", f"Written: {files} ({result.seconds:.0f} s, seed {result.seed}).", sep="\n")
-
-
-def _percent(one: Any) -> str:
-    if one.low == one.high:
-        return f"{one.estimate:.1%}"
-    return f"{one.estimate:.1%} ({one.low:.1%} to {one.high:.1%})"
+    console.print("", f"Written: {files} ({run.seconds:.0f} s, seed {run.seed}).", sep="\n")
 
 
 def _row(one: Candidate) -> tuple[str, str, str]:

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+
+if TYPE_CHECKING:
+    from noisypairs.app.files import Dataset
 
 _COLUMN = "Column of {}; guessed if not given."
 
 Items = Annotated[Path, typer.Argument(help="One row per item: CSV, TSV, Parquet, JSON lines.")]
 Pairs = Annotated[Path, typer.Argument(help="One answer per row, or another tool's export.")]
-Left = Annotated[str | None, typer.Option(help=_COLUMN.format("the first item"))]
-Right = Annotated[str | None, typer.Option(help=_COLUMN.format("the second item"))]
-Same = Annotated[str | None, typer.Option(help=_COLUMN.format("the answers"))]
-Annotator = Annotated[str | None, typer.Option(help=_COLUMN.format("who answered"))]
+Model = Annotated[Path, typer.Argument(help="Model file that `noisypairs fit` wrote.")]
 Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' ids"))]
-Format = Annotated[
-    str | None, typer.Option("--format", help="Format of the pairs; guessed if not given.")
-]
 Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]
 Classes = Annotated[int, typer.Option(min=2, max=50, help="How many classes there are.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
@@ -27,13 +28,62 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 
 
-def check_format(name: str | None) -> None:
-    """Refuse a format of pairs that no importer knows."""
-    from noisypairs.app.files import FORMATS
-    from noisypairs.errors import did_you_mean
+@dataclass(frozen=True)
+class Reading:
+    """How the pairs are read: which columns hold what, and the format of the file."""
 
-    if name is not None and name not in FORMATS:
-        raise ValueError(f"unknown format {name!r}: {did_you_mean(name, FORMATS)}")
+    left: Annotated[str | None, typer.Option(help=_COLUMN.format("the first item"))] = None
+    right: Annotated[str | None, typer.Option(help=_COLUMN.format("the second item"))] = None
+    same: Annotated[str | None, typer.Option(help=_COLUMN.format("the answers"))] = None
+    annotator: Annotated[str | None, typer.Option(help=_COLUMN.format("who answered"))] = None
+    id: Id = None
+    format: Annotated[
+        str | None, typer.Option("--format", help="Format of the pairs; guessed if not given.")
+    ] = None
+
+    def check(self) -> None:
+        """Refuse a format of pairs that no importer knows."""
+        from noisypairs.app.files import FORMATS
+        from noisypairs.errors import did_you_mean
+
+        if self.format is not None and self.format not in FORMATS:
+            raise ValueError(
+                f"unknown format {self.format!r}: {did_you_mean(self.format, FORMATS)}"
+            )
+
+    def dataset(
+        self, items: Path | None, pairs: Path, labels: Path | None = None, stream: bool = True
+    ) -> Dataset:
+        """Return the items and pairs in these files."""
+        from noisypairs.app.files import Columns, read_dataset
+
+        columns = Columns(self.left, self.right, self.same, self.annotator, self.id)
+        return read_dataset(items, pairs, columns, labels, self.format, stream=stream)
+
+
+#: Nothing said: columns and format are guessed.
+GUESSED = Reading()
+
+
+def with_reading(function: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of `Reading`, in the place of its parameter ``reading``."""
+    hints = get_type_hints(Reading, include_extras=True)
+    shared = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+        for name, hint in hints.items()
+    ]
+    parameters: list[inspect.Parameter] = []
+    for one in inspect.signature(function, eval_str=True).parameters.values():
+        keyword = one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        parameters += shared if one.name == "reading" else [keyword]
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        function(reading=Reading(**{name: given.pop(name) for name in hints}), **given)
+
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # for typer
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    return command
 
 
 def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], force: bool) -> None:

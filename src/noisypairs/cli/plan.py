@@ -7,22 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import options
-from noisypairs.cli.app import (
-    BAD_DATA,
-    WRONG_USE,
-    command,
-    console_of,
-    failing_with,
-    progress,
-    table,
-)
+from noisypairs.cli import app, options
 
 if TYPE_CHECKING:
     from noisypairs.app.plan import Candidates, Plan
 
 
-@command()
+@app.command()
+@options.with_reading
 def plan(
     items: options.Items,
     pairs: options.Pairs,
@@ -35,65 +27,51 @@ def plan(
         Path | None, typer.Option("--output", "-o", help="CSV file for the pairs of --next.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page with the curves to write.")] = None,
-    left: options.Left = None,
-    right: options.Right = None,
-    same: options.Same = None,
-    annotator: options.Annotator = None,
-    id: options.Id = None,
-    format: options.Format = None,
+    reading: options.Reading = options.GUESSED,
     classes: options.Classes = 2,
     force: options.Force = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Tell how many more answers a target takes, and which to ask.
+    """Estimate how many more answers a target takes, and choose them.
 
     Judged by left-out noisy answers alone; no true class is used. -o plan.html is short for
     --report plan.html.
 
     Example: noisypairs plan items.csv pairs.csv --target 0.95 --cost 0.04 --next 100 -o next.csv
     """
-    with failing_with(WRONG_USE):
+    with app.failing_with(app.WRONG_USE):
         if output is not None and output.suffix.lower() == ".html" and report is None:
             output, report = None, output
-        options.check_format(format)
+        reading.check()
         _check_use(target, classes, next_pairs, output)
         outputs = {"the pairs to ask next": output, "the page": report}
         options.check_outputs(outputs, [items, pairs], force)
         if report is not None:
-            import noisypairs.app.report.plan  # noqa: F401  # a missing package is told at once
-    with failing_with(BAD_DATA):
+            import noisypairs.app.report.plan  # noqa: F401  # a missing package is named at once
+    with app.failing_with(app.BAD_DATA):
         from noisypairs.app import plan
-        from noisypairs.app.encoding import item_encoder
-        from noisypairs.app.files import Columns, read_dataset
+        from noisypairs.app.files import atomic_write
         from noisypairs.app.plan.goal import N_STEPS
+        from noisypairs.app.plan.statement import as_dict, pairs_csv
 
-        columns = Columns(left, right, same, annotator, id)
-        with progress(N_STEPS + 1, quiet) as step:
+        with app.progress(N_STEPS + 1, quiet) as step:
             step("reading the files")
-            data = read_dataset(items, pairs, columns, format=format)
-            if data.features is None:
-                raise ValueError(f"{items} holds no features of the items: a plan needs them")
-            X = item_encoder(data.features, seed).fit_transform(data.features)
-            found = plan.plan(
-                X, data.pairs, target, n_classes=classes, random_state=seed, step=step
-            )
+            data = reading.dataset(items, pairs, stream=False)
+            found = plan.plan_dataset(data, target, n_classes=classes, seed=seed, step=step)
         chosen = None if next_pairs is None else found.next_pairs(next_pairs)
         if output is not None and chosen is not None:
-            _write_pairs(output, chosen, data.ids, force)
+            atomic_write(output, pairs_csv(chosen, data.ids), force)
         if report is not None:
-            _write_page(report, found, data.ids, cost, chosen, force)
+            from noisypairs.app.report.plan import plan_report
+
+            atomic_write(report, plan_report(found, data.ids, cost, chosen), force)
     if as_json:
-        import json
-
-        from noisypairs.app.plan.statement import as_dict
-
-        shown = as_dict(found, cost, data.ids, chosen)
-        typer.echo(json.dumps(shown, allow_nan=False, ensure_ascii=False))
+        app.print_json(as_dict(found, cost, data.ids, chosen))
     else:
-        _tell(found, cost, data.ids)
-        _tell_files(chosen, output, report)
+        _print_plan(found, cost, data.ids)
+        _print_files(chosen, output, report)
 
 
 def _check_use(target: float, classes: int, chosen: int | None, output: Path | None) -> None:
@@ -108,37 +86,14 @@ def _check_use(target: float, classes: int, chosen: int | None, output: Path | N
         raise ValueError(f"{output}: the pairs to ask next are written as .csv")
 
 
-def _write_pairs(output: Path, chosen: Candidates, ids: list[str], force: bool) -> None:
-    import pandas as pd
-
-    from noisypairs.app.files import atomic_write
-    from noisypairs.app.plan.statement import pair_rows
-
-    atomic_write(output, pd.DataFrame(pair_rows(chosen, ids)).to_csv(index=False), force)
-
-
-def _write_page(
-    report: Path,
-    found: Plan,
-    ids: list[str],
-    cost: float | None,
-    chosen: Candidates | None,
-    force: bool,
-) -> None:
-    from noisypairs.app.files import atomic_write
-    from noisypairs.app.report.plan import plan_report
-
-    atomic_write(report, plan_report(found, ids, cost, chosen), force)
-
-
-def _tell(found: Plan, cost: float | None, ids: list[str]) -> None:
+def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
     from noisypairs.app.plan.statement import N_AGAIN, pair_rows, statement
 
-    console = console_of(110)
+    console = app.console_of(110)
     goals = (found.new_items, found.these_items)
     for goal in goals:
-        told = statement(goal, found.target, cost)
-        console.print(f"{goal.name}: {told}", soft_wrap=True)
+        said = statement(goal, found.target, cost)
+        console.print(f"{goal.name}: {said}", soft_wrap=True)
     missed, mixed = found.rates
     console.print(
         f"Naming every item after the largest class would be right for {found.chance:.1%}. Same "
@@ -151,11 +106,13 @@ def _tell(found: Plan, cost: float | None, ids: list[str]) -> None:
     new, these = found.curves
     columns = zip(new.sizes, new.accuracy, new.error, these.accuracy, these.error, strict=True)
     rows = [(f"{n:,}", f"{a:.3f} ± {e:.3f}", f"{b:.3f} ± {f:.3f}") for n, a, e, b, f in columns]
-    console.print(table(console, ("answers", "right on new items", "right on these items"), rows))
+    console.print(
+        app.table(console, ("answers", "right on new items", "right on these items"), rows)
+    )
     worth = found.worth
     console.print(
         "",
-        f"One more answer tells, in bits: on a random new pair {worth.fresh}, on a "
+        f"One more answer gives, in bits: on a random new pair {worth.fresh}, on a "
         f"random old pair again {worth.repeated}, on the best tenth of those "
         f"{worth.best_repeated:.3f}.",
         sep="\n",
@@ -166,11 +123,11 @@ def _tell(found: Plan, cost: float | None, ids: list[str]) -> None:
         for r in pair_rows(found.ask_again(N_AGAIN), ids)
     ]
     console.print("", "Old pairs most worth asking again:", sep="\n")
-    console.print(table(console, ("left", "right", "bits"), again))
+    console.print(app.table(console, ("left", "right", "bits"), again))
 
 
-def _tell_files(chosen: Candidates | None, output: Path | None, report: Path | None) -> None:
-    console = console_of(110)
+def _print_files(chosen: Candidates | None, output: Path | None, report: Path | None) -> None:
+    console = app.console_of(110)
     if chosen is not None:
         n_again = int(chosen.again.sum())
         console.print(

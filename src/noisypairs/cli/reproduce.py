@@ -9,22 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import options
-from noisypairs.cli.app import (
-    BAD_DATA,
-    INTERRUPTED,
-    WRONG_USE,
-    command,
-    console_of,
-    duration,
-    failing_with,
-)
+from noisypairs.cli import app, options
 
 if TYPE_CHECKING:
     from noisypairs.app.experiments import Run, Spec
 
 
-@command()
+@app.command()
 def reproduce(
     experiment: Annotated[
         str,
@@ -52,7 +43,7 @@ def reproduce(
 
     Example: noisypairs reproduce table1 --datasets cancer,diabetes --repeats 1 --out mine
     """
-    with failing_with(WRONG_USE):
+    with app.failing_with(app.WRONG_USE):
         from noisypairs.app.experiments import Choice, plan, run
 
         if jobs == 0:
@@ -67,26 +58,23 @@ def reproduce(
         return
     from noisypairs.app.experiments.records import FolderMismatch
 
-    with failing_with(BAD_DATA), _progress(quiet) as tell:
+    with app.failing_with(app.BAD_DATA), _progress(quiet) as show:
         try:
-            records = run(specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=tell)
+            records = run(specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=show)
         except FolderMismatch as error:
             typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
-            raise typer.Exit(WRONG_USE) from error
+            raise typer.Exit(app.WRONG_USE) from error
         except KeyboardInterrupt:
             typer.echo(f"Stopped. Go on with the same command and --out {out} --resume", err=True)
-            raise typer.Exit(INTERRUPTED) from None
+            raise typer.Exit(app.INTERRUPTED) from None
     refused = sum(record.refused is not None for record in records.values())
     if as_json:
-        import json
-
-        found = {"out": str(out), "records": len(records), "refused": refused}
-        typer.echo(json.dumps(found))
+        app.print_json({"out": str(out), "records": len(records), "refused": refused})
     else:
         typer.echo(f"{len(records)} cells, {refused} refused, in {out}: noisypairs report {out}")
 
 
-@command()
+@app.command()
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of noisypairs reproduce.")],
     out: Annotated[
@@ -105,7 +93,7 @@ def report(
 
     Example: noisypairs report mine --out mine/report
     """
-    with failing_with(WRONG_USE):
+    with app.failing_with(app.WRONG_USE):
         from noisypairs.app.experiments.report import build, update_docs, write_report
 
         found = build(folder)
@@ -113,16 +101,14 @@ def report(
         if docs is not None:
             paths.append(update_docs(found, docs))
     if as_json:
-        import json
-
-        typer.echo(json.dumps({"records": len(found.records), "files": list(map(str, paths))}))
+        app.print_json({"records": len(found.records), "files": list(map(str, paths))})
     else:
         typer.echo(f"{len(found.records)} records: {paths[0]}, and {len(paths) - 1} files beside")
 
 
 def _draw_figure1(out: Path, as_json: bool) -> None:
     """Write the picture of the two noise models, which needs no run."""
-    with failing_with(WRONG_USE):
+    with app.failing_with(app.WRONG_USE):
         from noisypairs.app.experiments.noise_models import figure1
         from noisypairs.app.experiments.report import standing_alone
         from noisypairs.app.files import atomic_write
@@ -132,9 +118,7 @@ def _draw_figure1(out: Path, as_json: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
         path = atomic_write(out / "figure1.svg", standing_alone(figure1()), force=True)
     if as_json:
-        import json
-
-        typer.echo(json.dumps({"out": str(out), "records": 0, "refused": 0}))
+        app.print_json({"out": str(out), "records": 0, "refused": 0})
     else:
         typer.echo(f"Drawn, nothing to run: {path}")
 
@@ -162,16 +146,16 @@ def _progress(quiet: bool) -> Iterator[Callable[[Run], None]]:
     """Give what to call after each group: a bar with time left on a terminal, else lines."""
     from rich.progress import Progress
 
-    console = console_of(100, stderr=True, quiet=quiet)
+    console = app.console_of(100, stderr=True, quiet=quiet)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
 
-        def tell(state: Run) -> None:
+        def show(state: Run) -> None:
             done, left = state.before + state.done, state.seconds_left
-            minutes = "" if left is None else f", about {duration(left)} left"
+            minutes = "" if left is None else f", about {app.duration(left)} left"
             line = f"{done} of {state.total} cells{minutes}. {state.latest}".rstrip(". ")
             bar.update(task, total=state.total, completed=done, description=line)
             if not console.is_terminal:
                 console.print(line)
 
-        yield tell
+        yield show

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisypairs.cli import options
-from noisypairs.cli.app import WRONG_USE, command, console_of, failing_with, table
+from noisypairs.cli import app, options
 
 if TYPE_CHECKING:
     from noisypairs.noise import NoiseModel
     from noisypairs.theory.facts import Fact
 
 
-# Unknown options arrive among the rates, where a negative number is told from a misspelt option.
-@command(ignore_unknown_options=True)
+# Unknown options arrive among the rates: a negative number is no misspelt option.
+@app.command(ignore_unknown_options=True)
 def theory(
     prior: Annotated[float, typer.Option(help="P(positive class), in (0, 1).")],
     rates: Annotated[
@@ -42,7 +41,7 @@ def theory(
 
     Example: noisypairs theory --noise pairing 0.2 0.1 --prior 0.35 --n 10000
     """
-    with failing_with(WRONG_USE):
+    with app.failing_with(app.WRONG_USE):
         from noisypairs.theory import ModelClass
         from noisypairs.theory.facts import as_json as facts_as_json
         from noisypairs.theory.facts import known_facts
@@ -51,11 +50,9 @@ def theory(
         model = ModelClass.linear(norm=reach, loss=loss)
         facts = known_facts(source, prior, n, delta, epsilon, model)
     if as_json:
-        import json
-
         given = {"noise": noise, "rates": [float(word) for word in rates or []], "prior": prior}
         given |= {"n": n, "delta": delta, "epsilon": epsilon, "loss": loss, "reach": reach}
-        typer.echo(json.dumps(given | facts_as_json(facts), allow_nan=False, ensure_ascii=False))
+        app.print_json(given | facts_as_json(facts))
     else:
         named = " ".join([noise, *(rates or [])])
         _show(f"{named}; prior {prior:g}; {n:,} pairs; delta {delta:g}; {loss} loss", facts)
@@ -95,13 +92,13 @@ def _rate(word: str) -> float:
 
 
 def _show(title: str, facts: Sequence[Fact]) -> None:
-    console = console_of(110)
+    console = app.console_of(110)
     rows = []
     for fact in facts:
         same = fact.printed is not None and _text(fact.printed) == _text(fact.derived)
         rows.append((fact.label, _text(fact.derived), "=" if same else _text(fact.printed)))
     headings = ("quantity", "derived", "as printed in the paper")
-    console.print(title, table(console, headings, rows), sep="\n")
+    console.print(title, app.table(console, headings, rows), sep="\n")
     for reason in dict.fromkeys(str(f.derived) for f in facts if isinstance(f.derived, Exception)):
         console.print(f"does not exist: {reason}")
 

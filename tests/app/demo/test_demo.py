@@ -26,10 +26,13 @@ from noisypairs import (
     sample_pairs,
 )
 from noisypairs.app import demo
-from noisypairs.app.demo import page, story, work
+from noisypairs.app.demo import learning
+from noisypairs.app.demo.learning import CROWD, REFERENCE, attempt
+from noisypairs.app.fit.summary import mean_rates
+from noisypairs.app.report import charts
 from noisypairs.app.report.page import Page, is_generated
 from noisypairs.noise import LabelingNoise
-from tests.app.report.test_page import check_page
+from tests.app.report.page_reader import words_of
 
 #: Drawing takes half a second, and the same result is shown by many tests.
 drawn_once = cache(demo.demo_report)
@@ -89,7 +92,7 @@ def test_every_method_has_its_row(result, steps):
         "k-means, answers ignored",
     }
     assert told_prior == set(POINTWISE)
-    assert (result.cancer.rows[-1].method, result.cancer.rows[-1].told) == demo.REFERENCE
+    assert (result.cancer.rows[-1].method, result.cancer.rows[-1].told) == REFERENCE
     assert len(result.crowd.rows) == 4
     assert len(steps) == demo.N_STEPS == len(result.cancer.rows) + len(result.crowd.rows)
     assert steps[0] == "Joint learner (nothing)"
@@ -135,7 +138,9 @@ def test_mean_rates_of_labeling_noise_agree_with_counting_pairs():
     truly_same = y[pairs.left] == y[pairs.right]
     counted = 1 - pairs.same[truly_same].mean(), pairs.same[~truly_same].mean()
     # Standard errors are below .0013; four of them.
-    assert work._mean_rates(noise, y.mean()) == pytest.approx(counted, abs=0.005)
+    assert mean_rates(noise, np.array([1.0 - y.mean(), y.mean()])) == pytest.approx(
+        counted, abs=0.005
+    )
 
 
 def test_rates_for_every_annotator_label_the_compared_items_better(result):
@@ -148,11 +153,11 @@ def test_rates_for_every_annotator_label_the_compared_items_better(result):
 def test_the_worst_annotators_are_the_busy_ones_whose_rates_sum_highest(result):
     worst = result.crowd.worst
     sums = [one.similar_flip + one.dissimilar_flip for one in worst]
-    assert len(worst) == work.N_WORST
+    assert len(worst) == learning.N_WORST
     assert sums == sorted(sums, reverse=True)
-    assert min(one.n_answers for one in worst) >= work.ENOUGH_ANSWERS
+    assert min(one.n_answers for one in worst) >= learning.ENOUGH_ANSWERS
     assert sum(one.kind != "honest" for one in worst) > len(worst) / 2
-    here = datasets.simulated_crowd(random_state=np.random.default_rng(0).spawn(1)[0], **demo.CROWD)
+    here = datasets.simulated_crowd(random_state=np.random.default_rng(0).spawn(1)[0], **CROWD)
     for one in worst:
         assert one.n_answers == (here.pairs.annotator == one.name).sum()
         assert one.kind == here.annotator_kind[one.name]
@@ -176,7 +181,7 @@ def refusing() -> LossCorrectionClassifier:
 
 def test_a_refusal_is_a_row_with_the_reason():
     X, y, pairs = balanced()
-    row = demo.attempt(
+    row = attempt(
         ("T", "nothing", LossCorrectionClassifier(noise=CleanPairs(), random_state=0)),
         (X, pairs),
         (X, y),
@@ -184,16 +189,12 @@ def test_a_refusal_is_a_row_with_the_reason():
     )
     assert (row.test_accuracy, row.train_accuracy) == (None, None)
     assert "items one by one" in row.refusal
-    assert story._test_cell(row) == "refuses: no signal"
-    assert story._footnotes([row, replace(row, method="U")])[0].startswith("T, U: the share")
 
 
 def test_other_errors_are_not_hidden():
     X, y, pairs = balanced()
     with pytest.raises(ValueError, match="X has 100 rows"):
-        demo.attempt(
-            ("J", "nothing", JointPairClassifier(random_state=0)), (X[:100], pairs), (X, y)
-        )
+        attempt(("J", "nothing", JointPairClassifier(random_state=0)), (X[:100], pairs), (X, y))
 
 
 def test_warnings_are_noted_but_for_class_names():
@@ -203,21 +204,20 @@ def test_warnings_are_noted_but_for_class_names():
     signal = algebra.signal(noise.same_probability(), 0.4)
     assert 2 < abs(signal) * np.sqrt(2 * 800) < 10  # enough to learn from, and to be warned about
     model = LossCorrectionClassifier(noise=noise, prior=0.4, random_state=0)
-    row = demo.attempt(("T", "all", model), (X, pairs), (X, y))
+    row = attempt(("T", "all", model), (X, pairs), (X, y))
     assert len(row.warnings) == 1
     assert "expect a large spread" in row.warnings[0]
-    assert story._test_cell(row).endswith("% *")
-    joint = demo.attempt(("J", "", JointPairClassifier(random_state=0)), (X, pairs), (X, y))
+    joint = attempt(("J", "", JointPairClassifier(random_state=0)), (X, pairs), (X, y))
     assert joint.warnings == ()
 
 
 def test_accuracies_are_up_to_class_names_and_see_the_answers_where_they_can():
     X, y, pairs = balanced()
     model = JointPairClassifier(random_state=0)
-    row = demo.attempt(("J", "nothing", model), (X, pairs), (X, 1 - y), 1 - y)
+    row = attempt(("J", "nothing", model), (X, pairs), (X, 1 - y), 1 - y)
     assert row.test_accuracy == metrics.accuracy_up_to_names(y, model.predict(X)) > 0.98
     assert row.train_accuracy == metrics.accuracy_up_to_names(y, model.item_proba_.argmax(axis=1))
-    plain = demo.attempt(("L", "classes", LogisticRegression()), (X, y), (X[:9], y[:9]), y)
+    plain = attempt(("L", "classes", LogisticRegression()), (X, y), (X[:9], y[:9]), y)
     assert plain.train_accuracy == LogisticRegression().fit(X, y).score(X, y)
 
 
@@ -228,7 +228,9 @@ def test_the_command_prints_the_tables_and_what_was_learnt(run, result):
     printed = run()
     assert printed.exit_code == 0
     for row in (*result.cancer.rows, *result.crowd.rows):
-        line = [word for word in (row.method, story._test_cell(row)) if word]
+        accuracy = row.test_accuracy
+        cell = "refuses: no signal" if accuracy is None else f"{accuracy:.1%}"
+        line = [row.method, cell + " *" * bool(row.warnings and accuracy)]
         assert any(all(word in text for word in line) for text in printed.stdout.splitlines())
     text = " ".join(printed.stdout.split())
     found, part = result.cancer.learnt, result.cancer
@@ -276,7 +278,8 @@ def test_when_the_joint_learner_refuses_the_words_say_so(result):
 def test_without_a_joint_model_the_reference_is_the_default_classifier():
     X, y, pairs = balanced()
     refuses = ("T", "clean", refusing())
-    rows, model = work._compare([refuses], (X, pairs, y), (X, y), None)
+    facts, model, _ = learning.compare([refuses], (X, pairs, y), (X, y), lambda _: None)
+    rows = facts["rows"]
     assert model is None
     assert rows[0].refusal is not None
     assert rows[1].test_accuracy > 0.98
@@ -304,15 +307,11 @@ def test_missing_or_damaged_data_exits_with_1_in_one_line(monkeypatch):
 # ---------------------------------------------------------------- the page
 
 
-def texts(html: str) -> str:
-    return " ".join(" ".join(check_page(html).text).split())
-
-
 def test_the_page_says_what_the_command_prints(run, result):
     assert run().exit_code == 0
     html = Path("report.html").read_text(encoding="utf-8")
     assert is_generated(html, demo.GENERATOR)
-    text = texts(html)
+    text = words_of(html)
     for one in demo.stories(result):
         for part in (one.title, one.before, one.after, *one.footnotes):
             assert " ".join(part.split()) in text
@@ -331,7 +330,7 @@ def test_intervals_of_the_page_are_those_of_the_test_items(result):
     middle = (share + 1.96**2 / (2 * n)) / (1 + 1.96**2 / n)
     half = 1.96 / (1 + 1.96**2 / n) * np.sqrt(share * (1 - share) / n + 1.96**2 / (4 * n**2))
     expected = f"{100 * (middle - half):.0f} to {middle + half:.0%}, by the chance of {n} items"
-    assert expected in texts(demo.demo_report(result))
+    assert expected in words_of(demo.demo_report(result))
 
 
 def test_a_page_where_the_joint_learner_refused_says_so(result):
@@ -341,7 +340,7 @@ def test_a_page_where_the_joint_learner_refused_says_so(result):
         cancer=replace(result.cancer, learnt=None, rows=(first, *result.cancer.rows[1:])),
         crowd=replace(result.crowd, worst=()),
     )
-    text = texts(demo.demo_report(silent))
+    text = words_of(demo.demo_report(silent))
     assert "refuses to learn" in text
     assert "Problem. no <signal> at all" in text
 
@@ -390,8 +389,24 @@ def test_without_a_report_no_file_is_written(run):
     assert [*Path().iterdir()] == []
 
 
-def test_bars_name_what_a_method_was_told(result):
-    names = [page._with_told(row) for row in result.cancer.rows]
-    assert len(set(names)) == len(names)
+def test_bars_name_what_a_method_was_given(result, monkeypatch):
+    drawn, bars = [], charts.bars
+
+    def noted(names, *values, **settings):
+        drawn.append(names)
+        return bars(names, *values, **settings)
+
+    monkeypatch.setattr(charts, "bars", noted)
+    demo.demo_report(result)
+    names = drawn[0]
+    assert len(set(names)) == len(names) == len(result.cancer.rows)
     assert names[0] == "Joint learner"
+    assert "Weighted, prior told" in names
     assert names[-1] == "every true class told"
+
+
+def test_methods_that_refuse_for_one_reason_share_a_footnote(result):
+    refused = [row for row in result.cancer.rows if row.refusal]
+    twice = replace(result.cancer, rows=(*result.cancer.rows, replace(refused[0], method="U")))
+    footnotes = demo.stories(replace(result, cancer=twice))[0].footnotes
+    assert footnotes[-1].startswith(f"{refused[0].method}, U: 46.8% of the answers are 'same'")

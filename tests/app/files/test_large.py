@@ -20,11 +20,11 @@ pytest.importorskip("duckdb", reason="pair tables need the app extra")
 pytest.importorskip("pyarrow", reason="pair tables need the app extra")
 
 from noisypairs import PairTable, WeightedPairClassifier, cli
+from noisypairs.app import annotators as annotators_module
 from noisypairs.app import check as check_module
 from noisypairs.app.check import check
 from noisypairs.app.files import BadFile, Columns, large, read_dataset
 from noisypairs.app.fit import comparison, summary
-from noisypairs.cli import annotators as annotators_command
 from noisypairs.estimators.joint import classifier as joint
 
 
@@ -46,9 +46,10 @@ def lowered(monkeypatch):
     """Every file counts as too large, and every sample is a real one."""
     monkeypatch.setattr(large, "MOST_ROWS", 1000)
     monkeypatch.setattr(large, "MOST_BYTES", 10_000)
-    for module in (comparison, check_module, annotators_command):
-        monkeypatch.setattr(module, "ENOUGH_PAIRS", 1600)
     monkeypatch.setattr(joint, "PAIRS_FOR_CHOICE", 1600)
+    monkeypatch.setattr(comparison, "MOST_PAIRS_COMPARED", 1600)
+    monkeypatch.setattr(check_module, "MOST_PAIRS_CHECKED", 1600)
+    monkeypatch.setattr(annotators_module, "MOST_ANSWERS_COMPARED", 1600)
     monkeypatch.setattr(joint, "PAIRS_FOR_INTERVALS", 1000)
 
 

@@ -10,33 +10,33 @@ from noisypairs import NotIdentifiable, PairingNoise, Pairs, metrics, sample_pai
 from noisypairs.app.fit.comparison import (
     CURVE,
     N_FOLDS,
-    Candidate,
-    HeldOut,
-    Request,
-    Trial,
+    HeldOutAnswers,
+    HeldOutResult,
     behind,
     choose,
-    class_numbers,
     compare,
     learner,
-    noted_warnings,
-    pair_classifier,
 )
+from noisypairs.app.fit.request import Request, class_numbers, pair_classifier
+from noisypairs.app.fit.result import Candidate
+from noisypairs.errors import collected_warnings
 from noisypairs.estimation import dyadic_mean
 
 N = 60
 
 
 @pytest.fixture(scope="module")
-def held_out() -> HeldOut:
+def held_out() -> HeldOutAnswers:
     rng = np.random.default_rng(0)
     y = (np.arange(N) % 4 == 0).astype(int)
     features = pd.DataFrame({"a": rng.normal(size=N) + 4.0 * y, "b": rng.normal(size=N)})
     pairs = sample_pairs(y, 2400, PairingNoise(0.1, 0.1), random_state=0)
-    return HeldOut(features, pairs.with_labels({0: "x", 1: "y"}), seed=0)
+    return HeldOutAnswers(features, pairs.with_labels({0: "x", 1: "y"}), seed=0)
 
 
-def test_folds_part_the_items_and_hold_out_the_answers_inside_them(held_out: HeldOut) -> None:
+def test_folds_part_the_items_and_hold_out_the_answers_inside_them(
+    held_out: HeldOutAnswers,
+) -> None:
     assert np.bincount(held_out.item_fold).tolist() == [N // N_FOLDS] * N_FOLDS
     left, right = held_out.item_fold[held_out.pairs.left], held_out.item_fold[held_out.pairs.right]
     assert (left == right).all()
@@ -47,7 +47,7 @@ def test_folds_part_the_items_and_hold_out_the_answers_inside_them(held_out: Hel
         assert np.abs(new.mean(axis=0)).max() > 1e-3
 
 
-def test_foretold_answers_are_those_of_each_folds_own_model(held_out: HeldOut) -> None:
+def test_predicted_answers_are_those_of_each_folds_own_model(held_out: HeldOutAnswers) -> None:
     noise, seen = PairingNoise(0.2, 0.1), []
 
     def learn(X, pairs, new):
@@ -55,7 +55,7 @@ def test_foretold_answers_are_those_of_each_folds_own_model(held_out: HeldOut) -
         seen.append(eta)
         return noise.same_probability(3), eta
 
-    chance, classes = held_out.foretell(learn)
+    chance, classes = held_out.predict(learn)
     scores, sizes = [], []
     for k, eta in enumerate(seen):
         items = np.flatnonzero(held_out.item_fold == k)
@@ -70,14 +70,14 @@ def test_foretold_answers_are_those_of_each_folds_own_model(held_out: HeldOut) -
     assert error == pytest.approx((high - low) / 2 / 1.959964, rel=1e-5)
 
 
-def test_majority_is_the_share_of_same_in_the_other_folds(held_out: HeldOut) -> None:
-    chance, _ = held_out.foretell(learner("majority", Request()))
+def test_majority_is_the_share_of_same_in_the_other_folds(held_out: HeldOutAnswers) -> None:
+    chance, _ = held_out.predict(learner("majority", Request()))
     for k, (_, pairs, _) in enumerate(held_out.folds):
         np.testing.assert_allclose(chance[held_out.answer_fold == k], pairs.same.mean())
 
 
-def test_kmeans_foretells_by_how_often_its_groups_were_called_same(held_out: HeldOut) -> None:
-    with noted_warnings():
+def test_kmeans_predicts_by_how_often_its_groups_were_called_same(held_out: HeldOutAnswers) -> None:
+    with collected_warnings():
         S, eta = learner("k-means", Request(n_classes=2))(*held_out.folds[0])
     assert S.shape == (2, 2)
     assert set(np.unique(eta)) == {0.0, 1.0}
@@ -85,7 +85,7 @@ def test_kmeans_foretells_by_how_often_its_groups_were_called_same(held_out: Hel
 
 
 def test_the_joint_learner_beats_baselines_and_the_curve_ends_at_its_score(
-    held_out: HeldOut,
+    held_out: HeldOutAnswers,
 ) -> None:
     request = Request(method="joint", estimator="logistic", n_classes=2, annotators=False)
     steps: list[str] = []
@@ -95,29 +95,33 @@ def test_the_joint_learner_beats_baselines_and_the_curve_ends_at_its_score(
     joint, majority = tried["joint"].row, tried["majority"].row
     assert joint.log_likelihood > majority.log_likelihood + 5 * majority.standard_error
     assert tried["joint"].chance is not None
-    with noted_warnings() as noted:
-        curve = list(held_out.curve(learner("joint", request), tried["joint"].chance))
+    with collected_warnings() as noted:
+        curve = held_out.curve(learner("joint", request), tried["joint"].chance)
     assert noted == []
-    assert [point[0] for point in curve] == [*CURVE, 1.0]
-    assert curve[-1][2:] == (joint.log_likelihood, joint.standard_error)
-    assert curve[-1][2] > curve[0][2] - 0.05
+    assert [point.share for point in curve] == [*CURVE, 1.0]
+    last = curve[-1]
+    assert (last.log_likelihood, last.standard_error) == (
+        joint.log_likelihood,
+        joint.standard_error,
+    )
+    assert last.log_likelihood > curve[0].log_likelihood - 0.05
     name, why = choose(held_out, tried, request)
     assert (name, why.startswith("Joint learner was asked for: -0.")) == ("joint", True)
 
 
-def trial(name: str, chance: float | np.ndarray | None, held_out: HeldOut) -> Trial:
+def trial(name: str, chance: float | np.ndarray | None, held_out: HeldOutAnswers) -> HeldOutResult:
     if chance is None:
-        return Trial(Candidate(name, name, False, refusal="no signal"))
+        return HeldOutResult(Candidate(name, name, False, refusal="no signal"))
     odds = np.where(held_out.pairs.same, chance, 1.0 - np.asarray(chance))
     mean, error = held_out.mean(held_out.log_chance(odds))
-    return Trial(Candidate(name, name, False, mean, error), odds)
+    return HeldOutResult(Candidate(name, name, False, mean, error), odds)
 
 
 @pytest.mark.parametrize(
     ("joint", "weighted", "correction", "winner", "said"),
     [
-        (0.8, 0.7, 0.6, "joint", "foretells the answers about unseen items best"),
-        (0.7, 0.8, 0.6, "weighted", "Weighted pairs foretells"),
+        (0.8, 0.7, 0.6, "joint", "predicts the answers about unseen items best"),
+        (0.7, 0.8, 0.6, "weighted", "Weighted pairs predicts"),
         (None, 0.6, 0.7, "correction", "Not possible here, as the table explains: Joint learner."),
         (None, None, None, "joint", "without a test on held-out items: expect little"),
         (0.501, 0.3, 0.2, "joint", "0.002 ± 0.000 more than “majority”"),
@@ -125,7 +129,12 @@ def trial(name: str, chance: float | np.ndarray | None, held_out: HeldOut) -> Tr
     ],
 )
 def test_the_best_on_held_out_answers_is_chosen(
-    held_out: HeldOut, joint: object, weighted: object, correction: object, winner: str, said: str
+    held_out: HeldOutAnswers,
+    joint: object,
+    weighted: object,
+    correction: object,
+    winner: str,
+    said: str,
 ) -> None:
     given = {"joint": joint, "weighted": weighted, "correction": correction, "majority": 0.5}
     tried = {name: trial(name, chance, held_out) for name, chance in given.items()}
@@ -134,7 +143,7 @@ def test_the_best_on_held_out_answers_is_chosen(
     assert said in why
 
 
-def test_a_tie_goes_to_the_joint_learner(held_out: HeldOut) -> None:
+def test_a_tie_goes_to_the_joint_learner(held_out: HeldOutAnswers) -> None:
     odd = np.arange(held_out.pairs.n_pairs) % 2 == 1
     tried = {
         "joint": trial("joint", np.where(odd, 0.9, 0.6), held_out),
@@ -206,4 +215,4 @@ def test_point_wise_methods_refuse_what_they_cannot(request_: Request) -> None:
 
 def test_too_few_items_are_refused() -> None:
     with pytest.raises(ValueError, match="there are 5 items: too few"):
-        HeldOut(pd.DataFrame({"a": range(5)}), Pairs([0], [1], [True], n_items=5), 0)
+        HeldOutAnswers(pd.DataFrame({"a": range(5)}), Pairs([0], [1], [True], n_items=5), 0)

@@ -1,4 +1,4 @@
-"""One fit from files to findings: what it says agrees with the truth and with hand computation."""
+"""One fit from files to a result: what it says agrees with the truth and with hand computation."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from noisypairs import (
     sample_pairs,
 )
 from noisypairs.algebra import class_prior
-from noisypairs.app.fit.fitting import Fitted, Request, fit_dataset, n_steps
+from noisypairs.app.fit.fitting import Fitted, fit_dataset, n_steps
+from noisypairs.app.fit.request import Request
 from noisypairs.app.fit.summary import mean_rates, suspects, wrong_probability
 from tests.app.fit_problems import NOISE, Files, write_files
 
@@ -47,33 +48,39 @@ def test_it_learns_the_classes_by_the_names_of_the_labels(fitted: Fitted, files:
     features = files.read().features
     names = np.where(files.y == 1, "yew", "ash")
     assert np.mean(fitted.model.predict(features) == names) > 0.95
-    found = {one.name: one for one in fitted.result.classes}
+    found = {one.name: one for one in fitted.result.model.classes}
     assert list(found) == ["ash", "yew"]
     assert found["yew"].share == pytest.approx(files.y.mean(), abs=0.05)
     assert sum(one.n_items for one in found.values()) == len(files.y)
-    assert fitted.result.names_known
-    assert fitted.result.n_labels == 4
+    assert fitted.result.model.names_known
+    assert fitted.result.data.n_labels == 4
 
 
 def test_noise_prior_and_accuracy_are_near_the_truth(fitted: Fitted, files: Files) -> None:
     result = fitted.result
-    assert result.noise.similar_flip.estimate == pytest.approx(NOISE.similar_flip, abs=0.05)
-    assert result.noise.dissimilar_flip.estimate == pytest.approx(NOISE.dissimilar_flip, abs=0.05)
-    assert result.noise.has_interval
-    assert files.y.mean() in result.prior
-    assert result.accuracy.low <= result.accuracy.estimate <= result.accuracy.high
-    assert result.accuracy.estimate > 0.9
-    assert result.majority_share == pytest.approx(0.75, abs=0.05)
+    assert result.model.noise.similar_flip.estimate == pytest.approx(NOISE.similar_flip, abs=0.05)
+    assert result.model.noise.dissimilar_flip.estimate == pytest.approx(
+        NOISE.dissimilar_flip, abs=0.05
+    )
+    assert result.model.noise.has_interval
+    assert files.y.mean() in result.model.prior
+    assert result.model.accuracy.low <= result.model.accuracy.estimate <= result.model.accuracy.high
+    assert result.model.accuracy.estimate > 0.9
+    assert result.model.majority_share == pytest.approx(0.75, abs=0.05)
 
 
 def test_the_account_of_the_data_is_complete(fitted: Fitted, files: Files) -> None:
     result = fitted.result
-    assert result.sources == {"items": "items.csv", "pairs": "pairs.csv", "labels": "labels.csv"}
-    assert all(len(digest) == 64 for digest in result.checksums.values())
-    assert result.columns["id"] == "photo"
-    assert result.columns["annotator"] == "worker"
-    assert result.answers == {"yes": "same", "no": "different"}
-    kinds = {one.name: one.kind for one in result.features}
+    assert result.data.sources == {
+        "items": "items.csv",
+        "pairs": "pairs.csv",
+        "labels": "labels.csv",
+    }
+    assert all(len(digest) == 64 for digest in result.data.checksums.values())
+    assert result.data.columns["id"] == "photo"
+    assert result.data.columns["annotator"] == "worker"
+    assert result.data.answers == {"yes": "same", "no": "different"}
+    kinds = {one.name: one.kind for one in result.data.features}
     assert kinds == {
         "width": "number",
         "height": "number",
@@ -81,27 +88,27 @@ def test_the_account_of_the_data_is_complete(fitted: Fitted, files: Files) -> No
         "about": "text",
         "unit": "constant",
     }
-    assert (result.n_items, result.n_pairs, result.n_annotators) == (90, 700, 3)
-    assert result.audit.n_pairs == 700
-    assert {row.name for row in result.annotators} == {"ann", "bob", "cid"}
+    assert (result.data.n_items, result.data.n_pairs, result.data.n_annotators) == (90, 700, 3)
+    assert result.data.audit.n_pairs == 700
+    assert {row.name for row in result.evidence.annotators} == {"ann", "bob", "cid"}
 
 
 def test_methods_and_baselines_are_compared(fitted: Fitted) -> None:
-    rows = {row.name: row for row in fitted.result.candidates}
+    rows = {row.name: row for row in fitted.result.choice.candidates}
     assert list(rows) == ["joint", "weighted", "correction", "k-means", "majority"]
-    chosen = rows[fitted.result.method]
+    chosen = rows[fitted.result.choice.method]
     assert chosen.behind == 0.0
     tried = [row for row in rows.values() if row.refusal is None]
     assert len(tried) >= 3
     for row in tried:
         assert row.behind == pytest.approx(chosen.log_likelihood - row.log_likelihood)
     assert rows["majority"].behind > 0.1
-    assert fitted.result.why
+    assert fitted.result.choice.why
 
 
 def test_reliability_covers_every_held_out_answer(fitted: Fitted) -> None:
-    bins = fitted.result.reliability
-    assert sum(one.n_answers for one in bins) == fitted.result.n_held_out
+    bins = fitted.result.evidence.reliability
+    assert sum(one.n_answers for one in bins) == fitted.result.choice.n_held_out
     assert np.all(np.diff([one.predicted for one in bins]) >= 0)
     inside = [one.observed.low - 0.1 <= one.predicted <= one.observed.high + 0.1 for one in bins]
     assert np.mean(inside) >= 0.7
@@ -109,9 +116,9 @@ def test_reliability_covers_every_held_out_answer(fitted: Fitted) -> None:
 
 def test_suspects_are_mostly_wrong_and_shown_with_their_items(fitted: Fitted, files: Files) -> None:
     ids = {name: k for k, name in enumerate(files.read().ids)}
-    found = fitted.result.suspects
+    found = fitted.result.evidence.suspects
     assert len(found) == 20
-    assert fitted.result.n_suspects >= 20
+    assert fitted.result.evidence.n_suspects >= 20
     wrong = [
         (files.y[ids[one.left]] == files.y[ids[one.right]]) != (one.answer == "same")
         for one in found
@@ -124,7 +131,7 @@ def test_suspects_are_mostly_wrong_and_shown_with_their_items(fitted: Fitted, fi
 
 def test_the_result_is_plain_and_announced_step_by_step(fitted: Fitted, steps: list[str]) -> None:
     whole = json.loads(json.dumps(fitted.result.to_dict(), allow_nan=False, default=str))
-    assert whole["method"] == fitted.result.method
+    assert whole["method"] == fitted.result.choice.method
     assert "suspects" not in fitted.result.facts
     assert len(steps) == n_steps(QUICK)
 
@@ -133,15 +140,18 @@ def test_point_wise_fit_with_curve_and_the_same_seed_twice(tmp_path: Path) -> No
     files = write_files(tmp_path, n_pairs=4000, prior=0.15)
     request = Request(method="weighted", estimator="logistic", curve=True, annotators=False)
     one, two = (fit_dataset(files.read(), request).result for _ in range(2))
-    same = {"seconds": 0.0, "date": "", "candidates": ()}
-    assert replace(one, **same) == replace(two, **same)
-    assert one.method == "weighted"
-    assert not one.noise.has_interval
-    assert one.annotators is None
-    assert one.curve[-1].share == 1.0
-    assert one.prior.low <= one.prior.estimate <= one.prior.high
-    assert one.accuracy.low < one.accuracy.high
-    assert "corrected for the noise" in one.accuracy_how
+    assert (one.data, one.model, one.evidence) == (two.data, two.model, two.evidence)
+    choices = [replace(each.choice, candidates=()) for each in (one, two)]
+    runs = [replace(each.run, seconds=0.0, date="") for each in (one, two)]
+    assert choices[0] == choices[1]
+    assert runs[0] == runs[1]
+    assert one.choice.method == "weighted"
+    assert not one.model.noise.has_interval
+    assert one.evidence.annotators is None
+    assert one.evidence.curve[-1].share == 1.0
+    assert one.model.prior.low <= one.model.prior.estimate <= one.model.prior.high
+    assert one.model.accuracy.low < one.model.accuracy.high
+    assert "corrected for the noise" in one.model.accuracy_how
 
 
 def test_answers_all_alike_or_missing_are_refused(files: Files) -> None:
@@ -222,5 +232,5 @@ def test_no_answer_that_is_more_likely_right_is_a_suspect() -> None:
 
 
 def test_no_folder_of_anyone_goes_into_the_result(fitted: Fitted, files: Files) -> None:
-    told = json.dumps(fitted.result.facts, default=str)
-    assert str(Path(files.items).parent) not in told
+    facts = json.dumps(fitted.result.facts, default=str)
+    assert str(Path(files.items).parent) not in facts

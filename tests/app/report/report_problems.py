@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import fields as dataclass_fields
+from dataclasses import replace
 from functools import cache
+from typing import Any
 
-from noisypairs import datasets
+import numpy as np
+
+from noisypairs import PairingNoise, datasets
 from noisypairs.annotators import annotator_table
-from noisypairs.app.fit.fitting import (
+from noisypairs.annotators.crowd import Crowd, judge_crowd
+from noisypairs.app.encoding import ColumnPlan
+from noisypairs.app.fit.result import (
     Candidate,
     ClassSummary,
-    ColumnNote,
     CurvePoint,
+    DataSummary,
+    Evidence,
     FitResult,
+    MethodChoice,
+    ModelSummary,
     NoiseSummary,
     ReliabilityBin,
+    RunFacts,
     SuspectPair,
 )
+from noisypairs.app.plan import LearningCurve, Plan, candidates, forecast, worth_of_answers
+from noisypairs.app.plan.goal import reach
 from noisypairs.estimation import Interval
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import propagate
 
 #: Ids and words from files are not to be trusted: markup, quotes, mathematics, control characters.
 HOSTILE = "<script>alert('x')</script>\"&$\\frac{1}$\x00\x1b[31m</td>{{ 7*7 }}"
@@ -25,64 +40,127 @@ HOSTILE = "<script>alert('x')</script>\"&$\\frac{1}$\x00\x1b[31m</td>{{ 7*7 }}"
 @cache
 def fit_result(name: str = "item") -> FitResult:
     """Return a result with every part filled; ``name`` stands wherever a file could put a word."""
-    crowd = datasets.simulated_crowd(
+    simulated = datasets.simulated_crowd(
         60, 2, 8, 20, similar_flip=0.1, dissimilar_flip=0.1, random_state=0
     )
-    pairs = crowd.pairs
+    pairs = simulated.pairs
     table = annotator_table(pairs, random_state=0)
     features = {name: "1.5", "colour": name}
     return FitResult(
-        title=name,
-        sources={"items": name, "pairs": "pairs.csv"},
-        checksums={"items": "ab12", "pairs": "cd34"},
-        columns={"left": name, "right": "b", "same": "same", "annotator": "who", "id": None},
-        answers={name: "same", "no": "different"},
-        notes=(f"2 answers about {name} left out",),
-        warnings=(),
-        n_items=pairs.n_items,
-        n_pairs=pairs.n_pairs,
-        n_annotators=8,
-        n_labels=0,
-        features=(ColumnNote(name, "number", f"unlike {name}"),),
-        n_features=3,
-        audit=pairs.audit(),
-        method="joint",
-        method_title="Joint learner",
-        estimator="default",
-        estimator_title="LogisticRegression",
-        why="the joint learner foretells answers best",
-        candidates=(
-            Candidate("joint", "Joint learner", False, -0.5, 0.02, 0.0, 0.0, 0.8),
-            Candidate("weighted", "Weighted", False, refusal=f"no signal in {name}"),
-            Candidate("k-means", "k-means", True, -0.6, 0.02, 0.1, 0.03, 0.7),
-            Candidate("majority", "Always “same”", True, -0.69, 0.01, 0.19, 0.02, 0.55),
+        data=DataSummary(
+            title=name,
+            sources={"items": name, "pairs": "pairs.csv"},
+            checksums={"items": "ab12", "pairs": "cd34"},
+            columns={"left": name, "right": "b", "same": "same", "annotator": "who", "id": None},
+            answers={name: "same", "no": "different"},
+            notes=(f"2 answers about {name} left out",),
+            n_items=pairs.n_items,
+            n_pairs=pairs.n_pairs,
+            n_annotators=8,
+            n_labels=0,
+            features=(ColumnPlan(name, "number", f"unlike {name}"),),
+            n_features=3,
+            audit=pairs.audit(),
         ),
-        n_held_out=321,
-        n_folds=3,
-        classes=(ClassSummary(name, 0.4, 24), ClassSummary("other", 0.6, 36)),
-        names_known=False,
-        prior=Interval(0.6, 0.55, 0.65),
-        noise=NoiseSummary(
-            "pairing",
-            "PairingNoise(0.2, 0.1)",
-            Interval(0.2, 0.18, 0.23),
-            Interval(0.1, 0.08, 0.13),
-            True,
-            ((0.8, 0.1), (0.1, 0.8)),
+        choice=MethodChoice(
+            method="joint",
+            method_title="Joint learner",
+            estimator="default",
+            estimator_title="LogisticRegression",
+            why="the joint learner predicts answers best",
+            candidates=(
+                Candidate("joint", "Joint learner", False, -0.5, 0.02, 0.0, 0.0, 0.8),
+                Candidate("weighted", "Weighted", False, refusal=f"no signal in {name}"),
+                Candidate("k-means", "k-means", True, -0.6, 0.02, 0.1, 0.03, 0.7),
+                Candidate("majority", "Always “same”", True, -0.69, 0.01, 0.19, 0.02, 0.55),
+            ),
+            n_held_out=321,
+            n_folds=3,
         ),
-        accuracy=Interval(0.93, 0.9, 0.96),
-        accuracy_how="from left-out items",
-        majority_share=0.6,
-        curve=tuple(CurvePoint(s, int(400 * s), -0.7 + 0.2 * s, 0.01) for s in (0.25, 0.5, 1.0)),
-        reliability=(
-            ReliabilityBin(0.2, Interval(0.22, 0.15, 0.3), 100),
-            ReliabilityBin(0.8, Interval(0.77, 0.7, 0.85), 221),
+        model=ModelSummary(
+            classes=(ClassSummary(name, 0.4, 24), ClassSummary("other", 0.6, 36)),
+            names_known=False,
+            prior=Interval(0.6, 0.55, 0.65),
+            noise=NoiseSummary(
+                "pairing",
+                "PairingNoise(0.2, 0.1)",
+                Interval(0.2, 0.18, 0.23),
+                Interval(0.1, 0.08, 0.13),
+                True,
+                ((0.8, 0.1), (0.1, 0.8)),
+            ),
+            accuracy=Interval(0.93, 0.9, 0.96),
+            accuracy_how="from left-out items",
+            majority_share=0.6,
         ),
-        annotators=table,
-        suspects=(SuspectPair(name, "b", "same", name, 0.9999, features, features),),
-        n_suspects=77,
-        seed=3,
-        versions={"noisypairs": "0.0", "python": "3.11"},
-        date="2026-01-01T00:00:00+00:00",
-        seconds=12.0,
+        evidence=Evidence(
+            curve=tuple(
+                CurvePoint(s, int(400 * s), -0.7 + 0.2 * s, 0.01) for s in (0.25, 0.5, 1.0)
+            ),
+            reliability=(
+                ReliabilityBin(0.2, Interval(0.22, 0.15, 0.3), 100),
+                ReliabilityBin(0.8, Interval(0.77, 0.7, 0.85), 221),
+            ),
+            annotators=table,
+            suspects=(SuspectPair(name, "b", "same", name, 0.9999, features, features),),
+            n_suspects=77,
+        ),
+        run=RunFacts(
+            warnings=(),
+            seed=3,
+            versions={"noisypairs": "0.0", "python": "3.11"},
+            date="2026-01-01T00:00:00+00:00",
+            seconds=12.0,
+        ),
     )
+
+
+def with_fields(result: FitResult, **fields: Any) -> FitResult:
+    """Return the result with some fields replaced, in whichever part each of them is."""
+    changed = {
+        part.name: replace(value, **{k: v for k, v in fields.items() if hasattr(value, k)})
+        for part in dataclass_fields(result)
+        for value in [getattr(result, part.name)]
+    }
+    return replace(result, **changed)
+
+
+SIZES = np.array([100, 150, 220, 330, 500])
+NOISE = PairingNoise(0.1, 0.2)
+
+
+@cache
+def plan_result(target: float = 0.9) -> Plan:
+    """Return a plan whose curves follow the two laws: .92 − 9/n, and 1 − .4 exp(−n/200)."""
+    rng = np.random.default_rng(0)
+    left, right = rng.permuted(np.tile(np.arange(40), (60, 1)), axis=1)[:, :2].T
+    graph = PairGraph.from_answers(left, right, rng.random(60) < 0.5, n_items=40)
+    S = NOISE.same_probability()
+    beliefs = propagate(graph, rng.normal(size=(40, 2)), S)
+    laws = (0.92 - 9.0 / SIZES, 1.0 - 0.4 * np.exp(-SIZES / 200))
+    new, these = (
+        forecast(LearningCurve(name, SIZES, law, 1e-5 * np.eye(5)), 40)
+        for name, law in zip(("new items", "these items"), laws, strict=True)
+    )
+    return Plan(
+        target=target,
+        n_answers=600,
+        n_items=40,
+        n_classes=2,
+        noise=NOISE,
+        rates=(0.1, 0.2),
+        chance=0.6,
+        new_items=reach(new, target, 600),
+        these_items=reach(these, target, 600),
+        forecasts=(new, these),
+        worth=worth_of_answers(graph, beliefs, S, random_state=0),
+        candidates=candidates(graph, beliefs, S, 0),
+    )
+
+
+@cache
+def crowd() -> Crowd:
+    """Return a judged crowd of twenty, two of them suspect."""
+    rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1}
+    simulated = datasets.simulated_crowd(100, 2, 20, 30, **rates, random_state=0)
+    return judge_crowd(simulated.pairs, labels=dict(enumerate(simulated.target[:30].tolist())))

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import cache
 
-from noisypairs import datasets
 from noisypairs.annotators import KINDS, UNDECIDED
-from noisypairs.annotators.crowd import Crowd, judge_crowd
+from noisypairs.annotators.crowd import Crowd
 from noisypairs.app.report.advice import MEANINGS, by_suspicion, crowd_answer, meanings
 from noisypairs.app.report.annotators import MOST_ROWS, annotators_report
 from noisypairs.app.report.page import is_generated
-from tests.app.report.report_problems import HOSTILE
-from tests.app.report.test_page import check_page
-
-
-@cache
-def crowd() -> Crowd:
-    rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1}
-    simulated = datasets.simulated_crowd(100, 2, 20, 30, **rates, random_state=0)
-    return judge_crowd(simulated.pairs, labels=dict(enumerate(simulated.target[:30].tolist())))
+from tests.app.report.page_reader import check_page, words_of
+from tests.app.report.report_problems import HOSTILE, crowd
 
 
 def with_verdicts(*verdicts: str) -> Crowd:
@@ -30,10 +21,6 @@ def with_verdicts(*verdicts: str) -> Crowd:
     rows = zip(found.table.rows, given, strict=True)
     table = replace(found.table, rows=tuple(replace(row, verdict=v) for row, v in rows))
     return replace(found, table=table)
-
-
-def words_of(html: str) -> str:
-    return " ".join(" ".join(check_page(html).text).split())
 
 
 def test_the_page_has_its_parts_in_order() -> None:

@@ -16,9 +16,7 @@ from matplotlib.image import imread
 from noisypairs.app.report.annotators import annotators_report
 from noisypairs.app.report.model import fit_report
 from noisypairs.app.report.plan import plan_report
-from tests.app.report.report_problems import HOSTILE, fit_result
-from tests.app.report.test_annotators import crowd
-from tests.app.report.test_plan import plan_result
+from tests.app.report.report_problems import HOSTILE, crowd, fit_result, plan_result
 
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None

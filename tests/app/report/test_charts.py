@@ -7,7 +7,6 @@ import xml.etree.ElementTree as ET
 from functools import cache
 from importlib import resources
 
-import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -16,10 +15,6 @@ from noisypairs.app.report.picture import COLOURS
 from tests.app.report.report_problems import HOSTILE
 
 SVG = "{http://www.w3.org/2000/svg}"
-
-
-def corner(X):
-    return np.column_stack([X.sum(axis=1) < 0, X.sum(axis=1) >= 0]).astype(float)
 
 
 PICTURES = {
@@ -43,12 +38,6 @@ PICTURES = {
         [[0.2, 0.3], [0.6, 0.7]],
         truth=[[0.1, 0.1], [0.5, 0.5]],
         stressed=[True, False],
-    ),
-    "noise_curve": lambda: charts.noise_curve(
-        [0.1, 0.3], {"a": [0.9, 0.8], HOSTILE: [0.8, 0.6]}, {"a": ([0.8, 0.7], [1, 0.9])}
-    ),
-    "decision_boundary": lambda: charts.decision_boundary(
-        [[-1, 0], [1, 2], [0, 1]], [0, 1, 1], corner, ["left", "right"], x_label=HOSTILE
     ),
     "bars": lambda: charts.bars(
         ["a", "b", "c"],
@@ -163,34 +152,3 @@ def test_any_figure_becomes_a_picture():
     figure = Figure()
     figure.subplots().plot([0, 1], [0, 1])
     assert ET.fromstring(charts.svg(figure)).tag == f"{SVG}svg"
-
-
-def test_a_rule_that_never_changes_its_mind_is_drawn_without_a_border():
-    def always(X):
-        return np.tile([1.0, 0.0], (len(X), 1))
-
-    assert "left" in words(
-        charts.decision_boundary([[0, 0], [1, 1]], [0, 0], always, ["left", "r"])
-    )
-
-
-@pytest.mark.parametrize(
-    ("draw", "message"),
-    [
-        (
-            lambda: charts.decision_boundary([[1, 2, 3]], [0], corner, ["a"]),
-            r"two features, got an array of shape \(1, 3\)",
-        ),
-        (
-            lambda: charts.decision_boundary([[1, 2]], [0], corner, [*"abcdefg"]),
-            "7 classes cannot be told apart: give 6 at most",
-        ),
-        (
-            lambda: charts.noise_curve([0.1], {name: [0.5] for name in "abcdefg"}),
-            "7 curves cannot be told apart: give 6 at most",
-        ),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(draw, message):
-    with pytest.raises(ValueError, match=message):
-        draw()

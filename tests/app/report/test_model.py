@@ -1,4 +1,4 @@
-"""The report of a fit: the answer first, every part in its place, every doubt spoken out."""
+"""The report of a fit: the answer first, every part in its place, every reservation stated."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from dataclasses import replace
 
 import pytest
 
-from noisypairs.app.fit.fitting import Candidate, ColumnNote, CurvePoint, ReliabilityBin
+from noisypairs.app.encoding import ColumnPlan
+from noisypairs.app.fit.result import Candidate, CurvePoint, ReliabilityBin
 from noisypairs.app.report import evidence, suspects
 from noisypairs.app.report.advice import by_suspicion
 from noisypairs.app.report.model import answer, fit_report, trust
 from noisypairs.app.report.page import Table, is_generated
 from noisypairs.estimation import Interval
-from tests.app.report.report_problems import HOSTILE, fit_result
-from tests.app.report.test_page import check_page
+from tests.app.report.page_reader import check_page, words_of
+from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
 
 ORDER = [
     "The data",
@@ -33,10 +34,6 @@ ORDER = [
 @pytest.fixture(scope="module")
 def html() -> str:
     return fit_report(fit_result())
-
-
-def words_of(html: str) -> str:
-    return " ".join(" ".join(check_page(html).text).split())
 
 
 def texts(blocks) -> str:
@@ -59,11 +56,11 @@ def test_the_answer_comes_first_then_the_parts_in_order(html):
 def test_the_numbers_of_the_result_are_on_the_page(html):
     result, text = fit_result(), words_of(html)
     for part in (
-        f"{result.n_pairs:,} answers",
+        f"{result.data.n_pairs:,} answers",
         "20% (18 to 23%) are called different",
         "10% (8 to 13%) are called same",
         "Share of class other: 55 to 65% at 95% confidence",
-        f"{result.audit.contradictions:,}",
+        f"{result.data.audit.contradictions:,}",
         "From left-out items.",
         "77 answers are more likely wrong than right",
         "321 held-out answers",
@@ -100,8 +97,8 @@ def test_a_report_is_the_same_every_time(html):
 
 def with_candidate(name: str, **changes):
     result = fit_result()
-    changed = [replace(c, **changes) if c.name == name else c for c in result.candidates]
-    return replace(result, candidates=tuple(changed))
+    changed = [replace(c, **changes) if c.name == name else c for c in result.choice.candidates]
+    return with_fields(result, candidates=tuple(changed))
 
 
 def test_a_clear_lead_and_a_clear_accuracy_may_be_trusted():
@@ -120,25 +117,25 @@ def test_no_better_than_the_share_of_same_is_a_problem():
 def test_another_baseline_that_keeps_up_is_named_but_no_problem():
     kind, reason = trust(with_candidate("k-means", behind=-0.01, behind_error=0.02))
     assert kind == "good"
-    assert reason.endswith("foretold as well by “k-means”.")
+    assert reason.endswith("predicted as well by “k-means”.")
 
 
 def test_an_accuracy_that_may_be_that_of_the_largest_class_is_a_caution():
-    kind, reason = trust(replace(fit_result(), accuracy=Interval(0.7, 0.59, 0.8)))
+    kind, reason = trust(with_fields(fit_result(), accuracy=Interval(0.7, 0.59, 0.8)))
     assert kind == "caution"
     assert "which gets 60%" in reason
 
 
 def test_no_accuracy_is_a_caution_and_the_page_says_why():
-    result = replace(fit_result(), accuracy=None, accuracy_how="the prior is near ½")
+    result = with_fields(fit_result(), accuracy=None, accuracy_how="the prior is near ½")
     assert trust(result) == ("caution", "No accuracy could be estimated: The prior is near ½.")
-    assert answer(result).endswith("cannot be told from these answers.")
-    assert "No estimate: The prior is near ½." in texts(evidence.accuracy(result))
+    assert answer(result).endswith("cannot be estimated from these answers.")
+    assert "No estimate: The prior is near ½." in texts(evidence.accuracy(result.model))
     check_page(fit_report(result))
 
 
 def test_warnings_of_the_fit_are_a_caution():
-    kind, reason = trust(replace(fit_result(), warnings=("expect a large spread",)))
+    kind, reason = trust(with_fields(fit_result(), warnings=("expect a large spread",)))
     assert (kind, reason) == ("caution", "Use with care. Expect a large spread.")
 
 
@@ -150,7 +147,7 @@ def test_a_refusal_of_a_baseline_is_no_tie():
 
 
 def test_without_curve_bins_annotators_and_suspects_the_page_says_so():
-    bare = replace(
+    bare = with_fields(
         fit_result(),
         curve=(),
         reliability=(),
@@ -165,7 +162,7 @@ def test_without_curve_bins_annotators_and_suspects_the_page_says_so():
     text = words_of(fit_report(bare))
     for part in (
         "No learning curve was asked for",
-        "too few held-out answers to tell",
+        "too few held-out answers for this",
         "do not say who gave them",
         "No answer is more likely wrong than right",
     ):
@@ -175,32 +172,32 @@ def test_without_curve_bins_annotators_and_suspects_the_page_says_so():
 @pytest.mark.parametrize(("last", "words"), [(-0.5, "still rises"), (-0.605, "does not rise")])
 def test_the_learning_curve_says_whether_it_still_rises(last, words):
     points = (CurvePoint(0.5, 100, -0.6, 0.01), CurvePoint(1.0, 200, last, 0.01))
-    assert words in texts(evidence.learning(replace(fit_result(), curve=points)))
+    assert words in texts(evidence.learning(points))
 
 
 def test_probabilities_that_do_not_hold_are_counted():
     off = ReliabilityBin(0.5, Interval(0.7, 0.6, 0.8), 50)
-    bins = (*fit_result().reliability, off)
-    assert "In 1 of 3 groups" in texts(
-        evidence.calibration(replace(fit_result(), reliability=bins))
-    )
-    assert "The probabilities hold" in texts(evidence.calibration(fit_result()))
+    bins = (*fit_result().evidence.reliability, off)
+    said = texts(evidence.calibration(bins))
+    assert "In 1 of 3 groups" in said
+    assert "The largest difference is 20%" in said
+    assert "The probabilities hold" in texts(evidence.calibration(bins[:2]))
 
 
 def test_answers_that_say_next_to_nothing_are_called_so():
-    noise = fit_result().noise
+    noise = fit_result().model.noise
     useless = replace(
         noise, similar_flip=Interval(0.6, 0.5, 0.7), dissimilar_flip=noise.similar_flip
     )
     weak = replace(useless, dissimilar_flip=Interval(0.4, 0.3, 0.5), has_interval=False)
-    text = words_of(fit_report(replace(fit_result(), noise=weak)))
-    assert "say next to nothing" in text
+    text = words_of(fit_report(with_fields(fit_result(), noise=weak)))
+    assert "carry almost no information" in text
     assert "60% are called different" in text  # and no interval where there is none
     assert "no interval" in text
 
 
 def test_named_classes_are_said_to_be_named():
-    known = replace(fit_result(), names_known=True, n_labels=4)
+    known = with_fields(fit_result(), names_known=True, n_labels=4)
     text = words_of(fit_report(known))
     assert "named after 4 items of known class" in text
     assert "--labels" not in text
@@ -210,7 +207,7 @@ def test_named_classes_are_said_to_be_named():
 
 
 def test_suspect_annotators_come_first_and_the_crowd_last():
-    found = fit_result().annotators
+    found = fit_result().evidence.annotators
     rows = table_of(suspects.annotators(found)).rows
     first = {row[0] for row in rows[: len(found.suspects)]}
     assert first == set(map(str, found.suspects))
@@ -221,13 +218,13 @@ def test_suspect_annotators_come_first_and_the_crowd_last():
 
 
 def test_a_crowd_without_suspects_is_said_to_have_none():
-    found = fit_result().annotators
+    found = fit_result().evidence.annotators
     honest = replace(found, rows=tuple(replace(row, verdict="honest") for row in found))
     assert "Nobody stands out" in texts(suspects.annotators(honest))
 
 
 def test_long_crowds_are_cut_and_counted():
-    found = fit_result().annotators
+    found = fit_result().evidence.annotators
     many = replace(
         found, rows=tuple(replace(found.rows[0], name=k, verdict="spammer") for k in range(30))
     )
@@ -237,21 +234,21 @@ def test_long_crowds_are_cut_and_counted():
 
 
 def test_those_with_too_few_answers_are_counted_not_judged():
-    found = fit_result().annotators
+    found = fit_result().evidence.annotators
     few = replace(found, rows=tuple(replace(row, verdict="too few answers") for row in found))
     said = texts(suspects.annotators(few))
     assert said.strip() == "Nobody stands out. 8 of 8 gave too few answers to be judged one by one."
 
 
 def test_many_columns_treated_alike_share_a_line():
-    many = tuple(ColumnNote(f"f{k:02d}", "number", "scaled") for k in range(40))
-    text = words_of(fit_report(replace(fit_result(), features=many)))
+    many = tuple(ColumnPlan(f"f{k:02d}", "number", "scaled") for k in range(40))
+    text = words_of(fit_report(with_fields(fit_result(), features=many)))
     assert "f00, f01, f02, f03, f04, …, f39 (40 columns)" in text
     assert "f20" not in text
 
 
 def test_suspect_answers_show_both_items_and_never_certainty():
-    (row,) = table_of(suspects.suspects(fit_result())).rows
+    (row,) = table_of(suspects.suspects(fit_result().evidence, 600)).rows
     assert row == (
         "same",
         "over 99%",
@@ -259,7 +256,7 @@ def test_suspect_answers_show_both_items_and_never_certainty():
         "b (item 1.5; colour item)",
         "item",
     )
-    alone = replace(fit_result().suspects[0], annotator=None, left_features={})
-    blocks = suspects.suspects(replace(fit_result(), suspects=(alone,)))
+    alone = replace(fit_result().evidence.suspects[0], annotator=None, left_features={})
+    blocks = suspects.suspects(with_fields(fit_result(), suspects=(alone,)).evidence, 600)
     assert table_of(blocks).rows[0][2] == "item"
     assert len(table_of(blocks).headings) == 4

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from importlib import resources
-from itertools import pairwise
 
 import pytest
 
@@ -21,76 +19,8 @@ from noisypairs.app.report.page import (
     paragraph,
     table,
 )
+from tests.app.report.page_reader import check_page, read
 from tests.app.report.report_problems import HOSTILE
-
-VOID = {"meta", "link", "br", "img", "hr", "input"}
-FETCHING = {
-    "script",
-    "img",
-    "iframe",
-    "object",
-    "embed",
-    "audio",
-    "video",
-    "source",
-    "form",
-    "base",
-}
-
-
-class Reader(HTMLParser):
-    """Collects tags, texts and attributes, and notes what is closed in the wrong order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.text: list[str] = []
-        self.mistakes: list[str] = []
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-
-    def handle_endtag(self, tag):
-        if not self.open or self.open.pop() != tag:
-            self.mistakes.append(tag)
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def read(html: str) -> Reader:
-    reader = Reader()
-    reader.feed(html)
-    reader.close()
-    return reader
-
-
-def check_page(html: str) -> Reader:
-    """Assert what holds for every page of ours, and return what is in it."""
-    page = read(html)
-    assert (page.open, page.mistakes) == ([], [])
-    assert {tag for tag, _ in page.tags} & FETCHING == set()
-    for tag, attributes in page.tags:
-        for name, value in attributes.items():
-            assert not name.startswith("on"), f"{name} in <{tag}>"
-            if name in ("src", "href", "xlink:href", "srcset", "action", "poster"):
-                assert re.match(r"#|data:,$", value or ""), f"<{tag} {name}={value!r}>"
-    assert re.search(r"@import|url\((?!#)", html) is None
-    ids = [a["id"] for _, a in page.tags if "id" in a]
-    assert len(ids) == len(set(ids))
-    referred = re.findall(r'(?:href="|url\()#([^")]+)', html)
-    assert set(referred) <= set(ids)
-    levels = [int(tag[1]) for tag, _ in page.tags if re.fullmatch("h[1-6]", tag)]
-    assert levels[0] == 1
-    assert levels.count(1) == 1
-    assert all(after <= before + 1 for before, after in pairwise(levels))
-    return page
 
 
 def full_page(word: str = "word") -> Page:

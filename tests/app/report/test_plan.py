@@ -4,59 +4,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
 
-from noisypairs import PairingNoise
-from noisypairs.app.plan import LearningCurve, Plan, candidates, forecast, worth_of_answers
-from noisypairs.app.plan.goal import reach
 from noisypairs.app.plan.statement import as_dict, price_of, statement
 from noisypairs.app.report.page import is_generated
 from noisypairs.app.report.plan import plan_report
 from noisypairs.estimation import Interval
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import propagate
-from tests.app.report.report_problems import HOSTILE
-from tests.app.report.test_page import check_page
+from tests.app.report.page_reader import check_page, words_of
+from tests.app.report.report_problems import HOSTILE, plan_result
 
-SIZES = np.array([100, 150, 220, 330, 500])
-NOISE = PairingNoise(0.1, 0.2)
 IDS = [f"photo {k}" for k in range(40)]
-
-
-@cache
-def plan_result(target: float = 0.9) -> Plan:
-    """Return a plan whose curves follow the two laws: .92 − 9/n, and 1 − .4 exp(−n/200)."""
-    rng = np.random.default_rng(0)
-    left, right = rng.permuted(np.tile(np.arange(40), (60, 1)), axis=1)[:, :2].T
-    graph = PairGraph.from_answers(left, right, rng.random(60) < 0.5, n_items=40)
-    S = NOISE.same_probability()
-    beliefs = propagate(graph, rng.normal(size=(40, 2)), S)
-    laws = (0.92 - 9.0 / SIZES, 1.0 - 0.4 * np.exp(-SIZES / 200))
-    new, these = (
-        forecast(LearningCurve(name, SIZES, law, 1e-5 * np.eye(5)), 40)
-        for name, law in zip(("new items", "these items"), laws, strict=True)
-    )
-    return Plan(
-        target=target,
-        n_answers=600,
-        n_items=40,
-        n_classes=2,
-        noise=NOISE,
-        rates=(0.1, 0.2),
-        chance=0.6,
-        new_items=reach(new, target, 600),
-        these_items=reach(these, target, 600),
-        forecasts=(new, these),
-        worth=worth_of_answers(graph, beliefs, S, random_state=0),
-        candidates=candidates(graph, beliefs, S, 0),
-    )
-
-
-def words_of(html: str) -> str:
-    return " ".join(" ".join(check_page(html).text).split())
 
 
 def test_the_answer_comes_first_then_the_curves_and_what_to_ask() -> None:
@@ -77,7 +36,7 @@ def test_the_answer_comes_first_then_the_curves_and_what_to_ask() -> None:
     assert needed is not None
     assert needed.estimate == pytest.approx(1200, rel=0.25)
     for part in (
-        "about 90% of new items are put right",
+        "about 90% of new items are classified correctly",
         f"91.5% takes {needed.estimate:,.0f} [",
         f"at a cost of {0.04 * needed.estimate:,.2f} [",
         "30 pairs to ask next",
@@ -108,7 +67,7 @@ def test_what_cannot_be_told_is_said_so() -> None:
     found = plan_result(0.9)
     unclear = replace(found.new_items, state="open", needed=None, reachable=0.4)
     text = words_of(plan_report(replace(found, new_items=unclear), IDS))
-    assert "cannot be told from these answers" in text
+    assert "cannot be decided from these answers" in text
     assert "above the target with probability 40%" in text
 
 

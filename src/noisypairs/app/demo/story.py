@@ -1,11 +1,18 @@
-"""What the demo found out, in sentences and tables. Printing is left to the command line."""
+"""What the demo found out, in sentences and tables, for the command line and the page."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from noisypairs.app.demo.work import ENOUGH_ANSWERS, Annotator, CancerResult, CrowdResult, Demo, Row
+from noisypairs.app.demo.learning import (
+    ENOUGH_ANSWERS,
+    Annotator,
+    Demo,
+    Row,
+    SimulatedCrowd,
+    Tumours,
+)
 
 
 @dataclass(frozen=True)
@@ -26,7 +33,7 @@ def stories(result: Demo) -> list[Story]:
     return found + [_annotator_story(result.crowd.worst)] * bool(result.crowd.worst)
 
 
-def _cancer_story(part: CancerResult) -> Story:
+def _cancer_story(part: Tumours) -> Story:
     before = (
         f"{part.n_train + part.n_test} breast tumours, benign or malignant, with {part.n_features} "
         f"measurements each. Nobody names a class: about {part.n_train} of the tumours there are "
@@ -50,7 +57,7 @@ def _cancer_story(part: CancerResult) -> Story:
     return Story("1. Tumours", before, headings, rows, _footnotes(part.rows), after)
 
 
-def _crowd_story(part: CrowdResult) -> Story:
+def _crowd_story(part: SimulatedCrowd) -> Story:
     before = (
         f"{part.n_train} simulated items of three classes. {part.n_annotators} annotators gave "
         f"{part.n_pairs:,} answers, {part.n_wrong / part.n_pairs:.0%} of them wrong: "

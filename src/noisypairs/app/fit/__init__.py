@@ -1,1 +1,1 @@
-"""From files to a fitted model and everything worth telling about it."""
+"""From files to a fitted model and a record of what it found out."""

@@ -1,10 +1,9 @@
-"""What a fitted pair classifier has to tell, as plain records: classes, noise, doubts, suspects."""
+"""What a fitted pair classifier found out: classes, noise, accuracy, evidence, suspect answers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,18 @@ from sklearn.pipeline import Pipeline
 from noisypairs import algebra, metrics
 from noisypairs.algebra import Array, class_prior
 from noisypairs.annotators import AnnotatorTable, annotator_table
-from noisypairs.app.fit.comparison import HeldOut, Trial, noted_warnings
-from noisypairs.errors import NotIdentifiable
+from noisypairs.app.fit.comparison import HeldOutAnswers, HeldOutResult, learner
+from noisypairs.app.fit.request import Request
+from noisypairs.app.fit.result import (
+    ClassSummary,
+    CurvePoint,
+    Evidence,
+    ModelSummary,
+    NoiseSummary,
+    ReliabilityBin,
+    SuspectPair,
+)
+from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import Interval, wilson
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import PairClassifier
@@ -23,83 +32,67 @@ from noisypairs.inference import streaming
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
+if TYPE_CHECKING:
+    from noisypairs.app.files import Dataset
+
 #: Level of every interval; suspect pairs shown; bins of the reliability table; redrawn answers.
 LEVEL, N_SUSPECTS, N_BINS, N_REDRAWN = 0.9, 20, 10, 40
 
 
-@dataclass(frozen=True)
-class ClassSummary:
-    """One class: its name, P(class), and how many of the given items are predicted to be in it."""
-
-    name: str
-    share: float
-    n_items: int
-
-
-@dataclass(frozen=True)
-class NoiseSummary:
-    """How wrong the answers are: P("different" | same), P("same" | different), with intervals.
-
-    Where the method gives no interval, ``low`` and ``high`` are those of the estimate itself.
-    """
-
-    family: str  # "pairing", "labeling", "free"
-    text: str  # the noise model as it prints, e.g. PairingNoise(similar_flip=0.2, …)
-    similar_flip: Interval
-    dissimilar_flip: Interval
-    has_interval: bool
-    same_probability: tuple[tuple[float, ...], ...]  # S, (K, K)
-
-
-@dataclass(frozen=True)
-class ReliabilityBin:
-    """Held-out answers whose foretold P("same") lies in a bin, and how many were "same"."""
-
-    predicted: float  # mean P("same") in the bin
-    observed: Interval  # share of "same", Wilson's interval
-    n_answers: int
-
-
-@dataclass(frozen=True)
-class SuspectPair:
-    """An answer that is probably wrong, with both items as they stand in the file."""
-
-    left: str
-    right: str
-    answer: str  # "same" or "different"
-    annotator: str | None
-    probability: float  # that the answer is wrong
-    left_features: Mapping[str, str]
-    right_features: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Certainty:
-    """Noise, prior of the last of two classes, and clean accuracy, each as sure as it can be."""
-
-    noise: NoiseSummary
-    prior: Interval | None
-    accuracy: Interval | None
-    accuracy_how: str
-
-
-def certainty(
-    model: PairClassifier, X: Any, pairs: Pairs, held_out: HeldOut, trial: Trial
-) -> Certainty:
-    """Return noise, prior and accuracy with intervals, by the means that the method offers."""
+def summarise_model(
+    model: PairClassifier, X: Any, pairs: Pairs, held_out: HeldOutAnswers, tested: HeldOutResult
+) -> ModelSummary:
+    """Return classes, noise and accuracy with intervals, by the means that the method offers."""
     if isinstance(model, JointPairClassifier):
-        found = model.intervals(X, pairs, LEVEL, N_REDRAWN)
-        noise = summarise_noise(model, found["similar_flip"], found["dissimilar_flip"])
+        limits = model.intervals(X, pairs, LEVEL, N_REDRAWN)
+        rates = limits["similar_flip"], limits["dissimilar_flip"]
+        prior = limits["prior"] if len(model.classes_) == 2 else None
+        accuracy: Interval | None = limits["accuracy"]
         how = (
-            f"mean belief in the class that features alone predict for an item left out, "
-            f"{N_REDRAWN} times with classes and answers drawn anew ({LEVEL:.0%} interval); it "
-            "takes the model for true"
+            "mean belief in the class that features alone predict for an item left out, "
+            f"{N_REDRAWN} times with classes and answers drawn again ({LEVEL:.0%} interval); it "
+            "assumes that the model is correct"
         )
-        prior = found["prior"] if len(model.classes_) == 2 else None
-        return Certainty(noise, prior, found["accuracy"], how)
-    rates = mean_rates(model.noise_, shares(model))
-    noise = summarise_noise(model, *(Interval(rate, rate, rate, LEVEL) for rate in rates))
-    return Certainty(noise, _prior(model), *_pointwise_accuracy(model, held_out, trial))
+    else:
+        similar, dissimilar = mean_rates(model.noise_, shares(model))
+        rates = _exactly(similar), _exactly(dissimilar)
+        prior = _prior(model)
+        accuracy, how = _pointwise_accuracy(model, held_out, tested)
+    return ModelSummary(
+        classes=_classes(model, X),
+        names_known=bool(pairs.labels),
+        prior=prior,
+        noise=_noise_summary(model, *rates),
+        accuracy=accuracy,
+        accuracy_how=how,
+        majority_share=float(shares(model).max()),
+    )
+
+
+def gather_evidence(
+    model: PairClassifier,
+    X: Any,
+    dataset: Dataset,
+    held_out: HeldOutAnswers,
+    tested: HeldOutResult,
+    asked: Request,
+) -> Evidence:
+    """Return the learning curve if asked for, calibration, annotators and suspect answers."""
+    curve: tuple[CurvePoint, ...] = ()
+    if asked.curve and tested.chance is not None:
+        curve = held_out.curve(learner(tested.row.name, asked), tested.chance)
+    worst, n_wrong = suspect_answers(model, X, dataset.pairs, dataset.features, dataset.ids)
+    return Evidence(
+        curve=curve,
+        reliability=_reliability(held_out, tested.chance),
+        annotators=_annotators(model, X, dataset.pairs, asked.seed) if asked.annotators else None,
+        suspects=worst,
+        n_suspects=n_wrong,
+    )
+
+
+def _exactly(value: float) -> Interval:
+    return Interval(value, value, value, LEVEL)
 
 
 def _prior(model: Any) -> Interval | None:
@@ -109,18 +102,18 @@ def _prior(model: Any) -> Interval | None:
 
 
 def _pointwise_accuracy(
-    model: PairClassifier, held_out: HeldOut, trial: Trial
+    model: PairClassifier, held_out: HeldOutAnswers, tested: HeldOutResult
 ) -> tuple[Interval | None, str]:
-    if trial.classes is None:
-        return None, f"not estimated: {trial.row.refusal}"
+    if tested.classes is None:
+        return None, f"not estimated: {tested.row.refusal}"
     how = (
         "from the noisy answers about items left out, corrected for the noise as estimated "
-        f"({LEVEL:.0%} interval, which leaves the doubt about the noise out)"
+        f"({LEVEL:.0%} interval, which leaves out the uncertainty of the noise)"
     )
-    return metrics.estimate_accuracy(held_out.pairs, trial.classes, model.noise_, LEVEL), how
+    return metrics.estimate_accuracy(held_out.pairs, tested.classes, model.noise_, LEVEL), how
 
 
-def summarise_noise(model: Any, similar: Interval, dissimilar: Interval) -> NoiseSummary:
+def _noise_summary(model: Any, similar: Interval, dissimilar: Interval) -> NoiseSummary:
     """Return the noise of a fitted model with these intervals of its mean rates."""
     S = model.noise_.same_probability(len(model.classes_))
     return NoiseSummary(
@@ -150,7 +143,7 @@ def mean_rates(noise: NoiseModel, prior: Array) -> tuple[float, float]:
     return algebra.mean_rates(noise.same_probability(len(prior)), prior)
 
 
-def classes(model: PairClassifier, X: Any) -> tuple[ClassSummary, ...]:
+def _classes(model: PairClassifier, X: Any) -> tuple[ClassSummary, ...]:
     """Return name, share and number of predicted items of every class."""
     winner = model.predict(X)
     return tuple(
@@ -230,8 +223,8 @@ def _cells(features: pd.DataFrame, row: int) -> dict[str, str]:
     }
 
 
-def reliability(held_out: HeldOut, chance: Array | None) -> tuple[ReliabilityBin, ...]:
-    """Return bins of about equally many held-out answers, by foretold P("same")."""
+def _reliability(held_out: HeldOutAnswers, chance: Array | None) -> tuple[ReliabilityBin, ...]:
+    """Return bins of about equally many held-out answers, by predicted P("same")."""
     if chance is None or not chance.size:
         return ()
     order = np.argsort(chance, kind="stable")
@@ -246,10 +239,10 @@ def reliability(held_out: HeldOut, chance: Array | None) -> tuple[ReliabilityBin
     )
 
 
-def annotators(model: PairClassifier, X: Any, pairs: Pairs, seed: int) -> AnnotatorTable | None:
-    """Return the table of annotators, or None where the answers do not tell them apart."""
+def _annotators(model: PairClassifier, X: Any, pairs: Pairs, seed: int) -> AnnotatorTable | None:
+    """Return the table of annotators, or None where the answers do not distinguish them."""
     inner = clone(model.estimator_) if isinstance(model, JointPairClassifier) else None
-    with noted_warnings():
+    with collected_warnings():
         try:
             return annotator_table(
                 pairs, X, n_classes=len(model.classes_), estimator=inner, random_state=seed

@@ -3,7 +3,7 @@
 from noisypairs.app.plan.choice import Candidates, Worth, candidates, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, learning_curves
 from noisypairs.app.plan.forecast import Forecast, Need, forecast
-from noisypairs.app.plan.goal import Goal, Plan, plan
+from noisypairs.app.plan.goal import Goal, Plan, plan, plan_dataset
 from noisypairs.app.plan.information import pair_information
 from noisypairs.app.plan.score import score_predictions
 
@@ -20,6 +20,7 @@ __all__ = [
     "learning_curves",
     "pair_information",
     "plan",
+    "plan_dataset",
     "score_predictions",
     "worth_of_answers",
 ]

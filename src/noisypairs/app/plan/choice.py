@@ -1,4 +1,4 @@
-"""Which pairs to ask next: new ones, and old ones again, by what their answers would tell."""
+"""Which pairs to ask next: new ones, and old ones again, by the information in their answers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from noisypairs.sampling import random_pairs
 
 #: New pairs looked at; all pairs where there are no more than so many.
 N_CANDIDATES = 40_000
-#: No item stands in more than so many times its fair share of the pairs chosen.
+#: No item is in more than so many times its fair share of the pairs chosen.
 FAIR_SHARES = 2
 
 
@@ -44,8 +44,8 @@ class Candidates:
     def best(self, n: int, n_items: int) -> Candidates:
         """Return the ``n`` most informative, spread over the items.
 
-        No item is in more than twice its fair share of the pairs, unless ``n`` asks for it: what
-        one answer tells is worth less after the next one on the same item.
+        No item is in more than twice its fair share of the pairs, unless ``n`` asks for it:
+        one answer gives less information after another one on the same item.
         """
         ranked = self[np.argsort(-self.information, kind="stable")]
         room = np.full(n_items, max(1, int(np.ceil(FAIR_SHARES * 2 * n / n_items))))
@@ -63,17 +63,17 @@ class Worth:
     fresh: Interval
     repeated: Interval
     best_repeated: float
-    """Mean over the tenth of the old pairs that it pays most to ask again."""
+    """Mean over the tenth of the old pairs most worth asking again."""
 
 
 def candidates(
     graph: PairGraph, beliefs: Beliefs, same: Array, random_state: RandomState = None
 ) -> Candidates:
-    """Return all old pairs and a sample of new ones, with what an answer would tell.
+    """Return all old pairs and a sample of new ones, with the information in an answer.
 
     Old pairs have the posterior of their edge, new ones the product of the two beliefs, as if the
     answers at hand tied the two items only through what is known of each. Half of the new pairs
-    are drawn at random, half with a doubtful item at one end.
+    are drawn at random, half with an uncertain item at one end.
 
     >>> from noisypairs.inference.propagation import propagate
     >>> graph = PairGraph.from_answers([0, 0], [1, 2], [True, False], n_items=4)
@@ -106,7 +106,7 @@ def worth_of_answers(
     """Compare one more answer on a random new pair with one on a random old pair.
 
     Information about the classes of the pair, `pair_information`. The intervals are those of a mean
-    over items drawn anew (resampled, 200 times); beliefs and noise are taken as they are.
+    over resampled items (200 times); beliefs and noise are taken as they are.
     """
     rng = np.random.default_rng(random_state)
     left, right = random_pairs(graph.n_items, 10_000, rng)

@@ -1,4 +1,4 @@
-"""The learning curve from noisy pairs alone: how right the learner is with more and more answers.
+"""The learning curve from noisy pairs alone: accuracy with more and more answers.
 
 The answers are cut into folds, all answers on one pair into the same. The learner is fitted to
 growing parts of the other folds and judged by the answers of the left-out fold (`score`), which
@@ -79,8 +79,8 @@ def learning_curves(
     - ``step`` is called with a line of text before each of the ``n_sizes · n_folds`` fits.
 
     The covariance has two parts: the left-out answers are few and share items (dyadic, see
-    `estimation.dyadic_mean`), and other answers would have taught something else (what is left of
-    the spread between folds). Parts in which the learner sees no classes are left out of the curve;
+    `estimation.dyadic_mean`), and other answers would have given another model (what is left of
+    the spread between folds). Parts in which the learner finds no classes are left out;
     `NotIdentifiable` where fewer than three sizes remain.
     """
     S = noise.same_probability(n_classes)
@@ -91,7 +91,7 @@ def learning_curves(
     accuracy = np.full((*shape, n_folds), np.nan)
     influence = np.zeros((*shape, pairs.n_pairs))
     for f in range(n_folds):
-        # One order per fold: each part contains the smaller ones, as answers arrive in life.
+        # One order per fold: each part contains the smaller ones, as when answers arrive over time.
         order = np.random.default_rng([seed, f]).permutation(np.flatnonzero(fold != f))
         left_out = np.flatnonzero(fold == f)
         for s, size in enumerate(sizes):
@@ -120,7 +120,7 @@ def fit_joint(
     """Return the joint learner fitted with one noise for all, as every step of a plan uses it."""
     model = JointPairClassifier(estimator, n_classes, noise_model=noise_model, random_state=seed)
     with warnings.catch_warnings():
-        # Class names play no part here, and what has not settled shows as a lower accuracy.
+        # Class names play no part here, and what has not converged shows as a lower accuracy.
         for kind in (ClassNamesWarning, NotIdentifiableWarning, ConvergenceWarning):
             warnings.simplefilter("ignore", kind)
         return model.fit(X, pairs)
@@ -146,7 +146,7 @@ def _scores(model: Any, left_out: Pairs, S: Array, beliefs: Array | None) -> Ite
 def class_order(proba: Array, beliefs: Array) -> NDArray[np.intp]:
     """Return which column of ``proba`` is which class of ``beliefs``, both (n_items, K).
 
-    Each fit numbers its classes anew; those that share most items are taken for the same.
+    Each fit numbers its classes in its own order; those that share most items are matched.
 
     >>> beliefs = np.array([[0.9, 0.1, 0.0], [0.1, 0.8, 0.1], [0.0, 0.2, 0.8]])
     >>> class_order(beliefs[:, [2, 0, 1]], beliefs).tolist()

@@ -1,7 +1,7 @@
-"""From a learning curve to the answers still needed: a law, its ceiling, and how sure both are.
+"""From a learning curve to the answers still needed: a law, its ceiling, and their intervals.
 
     new items      accuracy(n) = ceiling − a n^(−b)             the ceiling of these features
-    these items    accuracy(n) = 1 − a exp(−b n / n_items)      enough answers tell every class
+    these items    accuracy(n) = 1 − a exp(−b n / n_items)      enough answers reveal every class
 
 The second law is what independent answers do: each further answer about an item divides the odds of
 a mistake by about the same factor.

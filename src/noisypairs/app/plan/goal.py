@@ -1,4 +1,4 @@
-"""The whole plan: how right the answers at hand make the learner, what more would do, what next."""
+"""The whole plan: accuracy with the answers at hand, with more of them, and what to ask next."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from noisypairs.app.encoding import item_encoder
+from noisypairs.app.files import Dataset
 from noisypairs.app.fit.summary import mean_rates, shares
 from noisypairs.app.plan.choice import Candidates, Worth, candidates, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, Step, fit_joint, learning_curves
@@ -29,8 +31,8 @@ class Goal:
     """What the target takes for one of the two accuracies.
 
     ``state`` is "reached" (already), "more" (``needed`` further answers), "open" (the interval of
-    the ceiling contains the target: these answers cannot tell) or "unreachable". ``needed`` is None
-    where no number can be given; its ``high`` may be infinite.
+    the ceiling contains the target: these answers cannot decide) or "unreachable". ``needed`` is
+    None where no number can be given; its ``high`` may be infinite.
     """
 
     name: str
@@ -43,7 +45,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Plan:
-    """Where the learner stands, what a target takes, and what to ask next.
+    """How good the learner is, what a target takes, and what to ask next.
 
     ``new_items`` and ``these_items`` are the goals for items never compared and for those at hand,
     ``chance`` the share of the largest class, which naming that class for every item would reach,
@@ -75,7 +77,7 @@ class Plan:
         return self.candidates.best(n, self.n_items)
 
     def ask_again(self, n: int) -> Candidates:
-        """Return the ``n`` old pairs that it pays most to ask again."""
+        """Return the ``n`` old pairs most worth asking again."""
         return self.candidates[self.candidates.again].best(n, self.n_items)
 
 
@@ -91,7 +93,7 @@ def plan(
     random_state: int = 0,
     step: Step | None = None,
 ) -> Plan:
-    """Plan from noisy pairs alone: no true class is looked at, known labels are left aside.
+    """Plan from noisy pairs alone: no true class is used, known labels are ignored.
 
     - ``X`` (n_items, d): numeric features; ``pairs`` are taken to be drawn at random, and more of
       the kind to follow.
@@ -151,8 +153,20 @@ def plan(
     )
 
 
+def plan_dataset(
+    data: Dataset, target: float, *, n_classes: int = 2, seed: int = 0, step: Step | None = None
+) -> Plan:
+    """Plan for the items and answers of files: encode the features, then `plan`."""
+    if data.features is None:
+        raise ValueError(
+            f"{data.sources[0]['path']} holds no features of the items: a plan needs them"
+        )
+    X = item_encoder(data.features, seed).fit_transform(data.features)
+    return plan(X, data.pairs, target, n_classes=n_classes, random_state=seed, step=step)
+
+
 def reach(law: Forecast, target: float, n_answers: int) -> Goal:
-    """Say whether and with how many further answers the law reaches the target."""
+    """Return whether and with how many further answers the law reaches the target."""
     now, ceiling, need = law.accuracy(n_answers), law.ceiling_interval, law.need(target)
     needed: Interval | None = None
     if now.estimate >= target:

@@ -1,7 +1,7 @@
-"""What an answer not yet given would tell, in bits.
+"""The information in an answer not yet given, in bits.
 
 A pair whose classes have the joint law P(y, y') is asked once more; the answer is "same" with
-probability S[y, y']. Before it is known, what it will tell on average is a mutual information.
+probability S[y, y']. Its expected information is a mutual information.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ def pair_information(joint: ArrayLike, same: ArrayLike) -> Array:
 
         I = h(Σ P(y, y') S[y, y']) − Σ P(y, y') h(S[y, y']),   h(p) = −p log₂ p − (1−p) log₂(1−p)
 
-    It is all that the answer tells of the two classes together: two riddles are worth as much as a
-    riddle beside a known item, since whatever settles one of them later then settles both.
+    It is about the two classes together: a pair of two unknown items gives as much as a pair of an
+    unknown and a known item, since learning the class of one of them later gives that of both.
 
     >>> S = np.array([[0.9, 0.1], [0.1, 0.9]])
     >>> unknown, known = np.full((2, 2), 0.25), np.array([[1.0, 0.0], [0.0, 0.0]])
@@ -28,8 +28,8 @@ def pair_information(joint: ArrayLike, same: ArrayLike) -> Array:
     """
     S, P = noise_matrix(same), _joint_laws(joint, same)
     yes = np.einsum("myz,yz->m", P, S)
-    told: Array = _entropy(yes) - np.einsum("myz,yz->m", P, _entropy(S))
-    return np.maximum(told, 0.0)  # rounding alone leads below zero
+    bits: Array = _entropy(yes) - np.einsum("myz,yz->m", P, _entropy(S))
+    return np.maximum(bits, 0.0)  # only rounding gives less than zero
 
 
 def independent_laws(left: Array, right: Array) -> Array:

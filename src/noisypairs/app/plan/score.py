@@ -2,13 +2,14 @@
 
 Let C[c, y] = P(class y | predicted c). An answer on two items predicted c and c' is "same" with
 probability Σ C[c, y] S[y, y'] C[c', y'], so that counts of answers by predicted classes, a table of
-K×K×2 numbers, tell C by maximum likelihood, and
+K×K×2 numbers, give C by maximum likelihood, and
 
     accuracy = Σ_c P(predicted c) C[c, c].
 
 No true class is needed. Under pairing noise only C Cᵀ shows, so for K > 2 the fit begins at a
-prediction that is mostly right and ends at a C near by; the accuracy hardly feels which. For two
-classes this agrees with `metrics.estimate_accuracy`, a closed form that has no sequel for K > 2.
+prediction that is mostly right and ends at a C near it; the accuracy hardly depends on which. For
+two classes this agrees with `metrics.estimate_accuracy`, a closed form that does not extend to
+K > 2.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ STEP = 1e-4
 
 @dataclass(frozen=True)
 class Score:
-    """An accuracy, and by how much each answer moves it.
+    """An accuracy, and by how much each answer changes it.
 
     ``influence`` (n_answers,) has mean about zero: the mean of the influences of fresh answers is
     the error of the estimate, to first order.
@@ -45,8 +46,8 @@ class Score:
 def score_predictions(pairs: Pairs, predicted: NDArray[np.intp], same: Array) -> Score:
     """Estimate the accuracy of ``predicted`` (n_items,), classes 0..K−1, from answers alone.
 
-    ``pairs`` must be answers that did not teach the prediction, ``same`` is S, shape (K, K). Shares
-    of predicted classes are those among the ends of the pairs.
+    ``pairs`` must be answers that the prediction was not learnt from, ``same`` is S, shape (K, K).
+    Shares of predicted classes are those among the ends of the pairs.
 
     >>> from noisypairs import PairingNoise, sample_pairs
     >>> rng = np.random.default_rng(0)
@@ -73,7 +74,7 @@ def confusion(tables: Array, same: Array) -> Array:
     """Return C, shape (B, K, K), rows the predicted classes, for tables of counts (B, K, K, 2).
 
     ``tables[b, c, c', q]`` counts answers q (1 is "same") on items predicted c and c'. EM with S
-    known, from a prediction that is mostly right; B tables are worked on at once.
+    known, from a prediction that is mostly right; B tables are fitted at once.
 
     >>> S = np.eye(2)
     >>> confusion(np.array([[[[0, 81 + 1], [0, 0]], [[0, 0], [0, 0]]]]) + 0.0, S).shape

@@ -5,8 +5,11 @@ from __future__ import annotations
 from math import isfinite
 from typing import Any
 
+import pandas as pd
+
 from noisypairs.app.plan.choice import Candidates
 from noisypairs.app.plan.goal import Goal, Plan
+from noisypairs.app.words import span
 from noisypairs.estimation import Interval
 
 #: Old pairs shown as worth asking again.
@@ -37,16 +40,6 @@ def statement(goal: Goal, target: float, cost: float | None = None) -> str:
     return f"{text}; {ceiling}."
 
 
-def span(interval: Interval, form: str) -> str:
-    """Return an estimate with its interval, whose upper end may be infinite.
-
-    >>> span(Interval(120.0, 80.0, float("inf")), "{:,.0f}")
-    '120 [80, no limit]'
-    """
-    high = form.format(interval.high) if isfinite(interval.high) else "no limit"
-    return f"{form.format(interval.estimate)} [{form.format(interval.low)}, {high}]"
-
-
 def price_of(goal: Goal, cost: float | None) -> Interval | None:
     """Return what the answers needed cost in all, at ``cost`` each; None where one is unknown."""
     if goal.needed is None or cost is None:
@@ -67,6 +60,11 @@ def pair_rows(chosen: Candidates, ids: list[str]) -> list[dict[str, Any]]:
         }
         for left, right, again, bits in zip(*(c.tolist() for c in columns), strict=True)
     ]
+
+
+def pairs_csv(chosen: Candidates, ids: list[str]) -> str:
+    """Return the pairs to ask as the text of a CSV file."""
+    return str(pd.DataFrame(pair_rows(chosen, ids)).to_csv(index=False))
 
 
 def as_dict(

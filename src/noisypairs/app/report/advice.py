@@ -1,10 +1,10 @@
-"""What is said of annotators, in words that a lead of annotators can act upon."""
+"""What is said of annotators, in words that whoever leads them can act upon."""
 
 from __future__ import annotations
 
 from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorTable
 from noisypairs.annotators.crowd import Crowd
-from noisypairs.app.report.words import count, listed, name_of, percent
+from noisypairs.app.words import count, listed, name_of, percent
 
 #: Verdict -> (what it means, what to do about it).
 MEANINGS = {
@@ -14,9 +14,9 @@ MEANINGS = {
     "always-different": ("says “different” whatever is shown", "leave out, or ask again"),
     "reversed": (
         "says the opposite of what is seen, as if the two buttons were swapped",
-        "check the instructions; once told, the answers are worth as much as anybody's",
+        "check the instructions; answers given after that are as good as anybody's",
     ),
-    UNDECIDED: ("cannot be told yet", "keep for now; judge after about 30 answers"),
+    UNDECIDED: ("cannot be judged yet", "keep for now; judge after about 30 answers"),
 }
 #: Names that a sentence holds for each verdict.
 MOST_NAMES = 5

@@ -8,7 +8,7 @@ from noisypairs.annotators.crowd import Crowd
 from noisypairs.app.report import suspects
 from noisypairs.app.report.advice import by_suspicion, crowd_answer, meanings
 from noisypairs.app.report.page import Block, Cell, Page, Table, bullets, numbers, paragraph, table
-from noisypairs.app.report.words import between, count, name_of, percent, plain, share
+from noisypairs.app.words import between, count, name_of, percent, plain, share
 
 GENERATOR = "noisypairs annotators"
 #: Rows shown in each table, the most suspect first; a CSV file has them all.
@@ -128,11 +128,11 @@ def _how_to_read(found: Crowd) -> Block:
         (
             f"Intervals are of level {percent(found.table.level)}. Those of the rates take the "
             "inferred classes as given and are too short where pairs are few.",
-            "Informativeness is 1 for perfect answers, 0 for a coin of any lean, below 0 for "
+            "Informativeness is 1 for perfect answers, 0 for a coin, fair or not, below 0 for "
             "reversed ones.",
             "Items that change class: one propagation without that annotator's answers, all rates "
             "kept. Right answers of the others: classes kept as inferred from everybody. The crowd "
-            "without all suspects is inferred anew.",
+            "without all suspects is inferred again.",
             "Pairs plus one known label reveal every label on a connected graph: hashed names hide "
             "who answered, not what the items are.",
         )

@@ -6,34 +6,24 @@ where there are none, None draws none. Names may hold anything.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.ticker import FuncFormatter
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from noisypairs.app.report.page import clean
 from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, WIDTH, drawn, svg
-from noisypairs.app.report.words import shortened
+from noisypairs.app.words import shortened
 
-__all__ = [
-    "annotator_plot",
-    "bars",
-    "decision_boundary",
-    "drawn",
-    "learning_curve",
-    "noise_curve",
-    "reliability",
-    "svg",
-]
+__all__ = ["annotator_plot", "bars", "drawn", "learning_curve", "reliability", "svg"]
 
 #: Markers differ as the colours do: a picture must also be read without them.
-MARKERS = "osD^vP"
+MARKERS = "os"
 #: Longer names are cut: a name must not push the picture off the page.
 LONGEST_NAME = 32
 
-Values = NDArray[np.float64]
 Ends = tuple[ArrayLike, ArrayLike]
 
 
@@ -66,7 +56,10 @@ def learning_curve(
             axes.plot(*fitted, "--", color=SERIES[0], linewidth=1.4, label="curve fitted to them")
             if fitted_interval is not None:
                 axes.fill_between(fitted[0], *fitted_interval, color=SERIES[0], alpha=0.15, lw=0)
-        _errors(axes, sizes, scores, interval, color=SERIES[0], label="measured", joined=not fitted)
+        if interval is not None:
+            axes.vlines(sizes, *interval, color=SERIES[0], linewidth=1.4)
+        dots = "o" if fitted else "o-"  # joined by lines unless a fitted curve joins them
+        axes.plot(sizes, scores, dots, color=SERIES[0], label="measured", markeredgecolor=PAPER)
         for level, style, name in ((ceiling, ":", "ceiling"), (target, "-.", "target")):
             if level is not None:
                 label = f"{name} {level:.1%}" if percent else f"{name} {level:.3g}"
@@ -153,77 +146,6 @@ def annotator_plot(
     return drawn(draw, WIDTH, 0.9 + 0.3 * len(names))
 
 
-def noise_curve(
-    noise: ArrayLike,
-    scores: Mapping[str, ArrayLike],
-    intervals: Mapping[str, Ends] | None = None,
-    *,
-    x_label: str = "wrong answers",
-    y_label: str = "test accuracy",
-) -> str:
-    """Draw the scores (n,) of every named method against the shares of wrong answers (n,).
-
-    >>> noise_curve([0.1, 0.3], {"joint": [0.97, 0.95], "weighted": [0.96, 0.85]})[:4]
-    '<svg'
-    """
-    if len(scores) > len(SERIES):
-        raise ValueError(f"{len(scores)} curves cannot be told apart: give {len(SERIES)} at most")
-
-    def draw(axes: Any) -> None:
-        for (name, values), color, marker in zip(scores.items(), SERIES, MARKERS, strict=False):
-            ends = (intervals or {}).get(name)
-            _errors(axes, noise, values, ends, color=color, label=_short(name), marker=marker)
-        axes.set(xlabel=x_label, ylabel=y_label)
-        for axis in (axes.xaxis, axes.yaxis):
-            axis.set_major_formatter(_in_percent())
-        _legend_above(axes)
-
-    return drawn(draw)
-
-
-def decision_boundary(
-    X: ArrayLike,
-    classes: ArrayLike,
-    predict_proba: Callable[[Values], Values],
-    names: Sequence[str],
-    *,
-    x_label: str = "",
-    y_label: str = "",
-) -> str:
-    """Draw items (n, 2) in the colours of their classes 0..K−1 over the regions of a rule.
-
-    ``predict_proba`` maps (m, 2) to (m, K); borders are where the likeliest class changes.
-
-    >>> def right(X):
-    ...     return np.column_stack([X[:, 0] < 0, X[:, 0] >= 0]).astype(float)
-    >>> decision_boundary([[-1, 0], [1, 0]], [0, 1], right, ["left", "right"])[:4]
-    '<svg'
-    """
-    items, found = np.asarray(X, dtype=float), np.asarray(classes)
-    if items.ndim != 2 or items.shape[1] != 2:
-        raise ValueError(f"expected items with two features, got an array of shape {items.shape}")
-    if len(names) > len(SERIES):
-        raise ValueError(f"{len(names)} classes cannot be told apart: give {len(SERIES)} at most")
-    margin = 0.05 * (np.ptp(items, axis=0) + 1e-9)
-    sides = np.linspace(items.min(axis=0) - margin, items.max(axis=0) + margin, 121).T
-    grid = np.stack(np.meshgrid(*sides), axis=-1)
-    region = predict_proba(grid.reshape(-1, 2)).argmax(axis=1).reshape(grid.shape[:2])
-
-    def draw(axes: Any) -> None:
-        for k, (name, color, marker) in enumerate(zip(names, SERIES, MARKERS, strict=False)):
-            inside = (region == k).astype(float)
-            if 0.0 < inside.mean() < 1.0:  # matplotlib warns about levels that are never crossed
-                axes.contourf(*sides, inside, levels=[0.5, 1.5], colors=[color], alpha=0.15)
-                axes.contour(*sides, inside, levels=[0.5], colors=[INK], linewidths=0.8)
-            mine = items[found == k]
-            axes.plot(*mine.T, marker, color=color, markersize=3, label=_short(name))
-        axes.set(xlabel=clean(x_label), ylabel=clean(y_label))
-        axes.grid(False)
-        _legend_above(axes)
-
-    return drawn(draw, WIDTH, 4.2)
-
-
 def bars(
     names: Sequence[str],
     values: Sequence[float | None],
@@ -271,23 +193,6 @@ def bars(
         _name_rows(axes, names, stressed)
 
     return drawn(draw, WIDTH, 0.7 + 0.3 * len(names))
-
-
-def _errors(
-    axes: Any,
-    x: ArrayLike,
-    y: ArrayLike,
-    interval: Ends | None,
-    *,
-    color: str,
-    label: str,
-    marker: str = "o",
-    joined: bool = True,
-) -> None:
-    """Draw points with the intervals they have, joined by lines unless another curve does that."""
-    if interval is not None:
-        axes.vlines(x, *interval, color=color, linewidth=1.4)
-    axes.plot(x, y, marker + "-" * joined, color=color, label=label, markeredgecolor=PAPER)
 
 
 def _name_rows(axes: Any, names: Sequence[str], stressed: Sequence[bool] | None) -> None:

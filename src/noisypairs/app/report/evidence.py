@@ -1,13 +1,20 @@
-"""Why a model may be believed: accuracy, learning curve, calibration, what it was up against."""
+"""Why a model may be trusted: accuracy, learning curve, calibration, other methods."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from noisypairs.app.fit.fitting import Candidate, FitResult
+from noisypairs.app.fit.result import (
+    Candidate,
+    CurvePoint,
+    MethodChoice,
+    ModelSummary,
+    ReliabilityBin,
+)
 from noisypairs.app.report import charts
 from noisypairs.app.report.page import Block, bullets, callout, figure, paragraph, table
-from noisypairs.app.report.words import confidence, count, percent, sentence
+from noisypairs.app.words import confidence, count, percent, sentence
 
 #: A difference counts from so many standard errors on.
 CLEAR = 2.0
@@ -20,34 +27,33 @@ def is_level(candidate: Candidate) -> bool:
     return candidate.behind <= CLEAR * candidate.behind_error
 
 
-def accuracy(result: FitResult) -> list[Block]:
+def accuracy(found: ModelSummary) -> list[Block]:
     """Say how many new items are put in the right class, and what that rests on."""
-    found = result.accuracy
-    if found is None:
-        return [callout(f"No estimate: {sentence(result.accuracy_how)}", "caution")]
+    sure = found.accuracy
+    if sure is None:
+        return [callout(f"No estimate: {sentence(found.accuracy_how)}", "caution")]
     picture = charts.bars(
         ["this model", "always the largest class"],
-        [found.estimate, result.majority_share],
-        ([found.low, result.majority_share], [found.high, result.majority_share]),
+        [sure.estimate, found.majority_share],
+        ([sure.low, found.majority_share], [sure.high, found.majority_share]),
         baseline=[False, True],
         stressed=[True, False],
         x_label="share of new items in the right class (estimated)",
     )
     caption = (
-        f"Estimated accuracy {percent(found.estimate, 1)} ({confidence(found)}), against "
-        f"{percent(result.majority_share, 1)} for calling every item by the largest class."
+        f"Estimated accuracy {percent(sure.estimate, 1)} ({confidence(sure)}), against "
+        f"{percent(found.majority_share, 1)} for calling every item by the largest class."
     )
     names = (
         "Class names come from the items of known class."
-        if result.names_known
-        else "Which group bears which name does not matter for this number."
+        if found.names_known
+        else "This number does not depend on which group has which name."
     )
-    return [figure(picture, caption), paragraph(f"{sentence(result.accuracy_how)} {names}")]
+    return [figure(picture, caption), paragraph(f"{sentence(found.accuracy_how)} {names}")]
 
 
-def learning(result: FitResult) -> list[Block]:
-    """Show what the model would be worth with fewer answers, and so what more might bring."""
-    curve = result.curve
+def learning(curve: Sequence[CurvePoint]) -> list[Block]:
+    """Show how good the model would be with fewer answers, and so what more might bring."""
     if len(curve) < 2:
         return [
             paragraph(
@@ -69,8 +75,8 @@ def learning(result: FitResult) -> list[Block]:
         percent=False,
     )
     caption = (
-        "How well held-out answers are foretold by models that learnt from part of the answers; "
-        "bars span two standard errors either way."
+        "How well held-out answers are predicted by models that learnt from part of the answers; "
+        "bars span two standard errors to each side."
     )
     last, before = curve[-1], curve[-2]
     gain = last.log_likelihood - before.log_likelihood
@@ -84,11 +90,10 @@ def learning(result: FitResult) -> list[Block]:
     return [paragraph(words), figure(picture, caption)]
 
 
-def calibration(result: FitResult) -> list[Block]:
+def calibration(bins: Sequence[ReliabilityBin]) -> list[Block]:
     """Show whether "70% sure that it will be called same" comes true in 70 of 100 cases."""
-    bins = result.reliability
     if not bins:
-        return [paragraph("There were too few held-out answers to tell.")]
+        return [paragraph("There were too few held-out answers for this.")]
     observed = [one.observed for one in bins]
     picture = charts.reliability(
         [one.predicted for one in bins],
@@ -98,36 +103,41 @@ def calibration(result: FitResult) -> list[Block]:
     )
     off = [one for one in bins if one.predicted not in one.observed]
     words = (
-        "The probabilities hold: wherever the model foretold a share of “same”, the share seen "
-        "agrees with it within its interval."
+        "The probabilities hold: wherever the model predicted a share of “same”, the observed "
+        "share agrees with it within its interval."
         if not off
-        else f"In {len(off)} of {len(bins)} groups of answers the share of “same” seen does not "
-        "agree with the one foretold: take the probabilities there with a grain of salt."
+        else f"In {len(off)} of {len(bins)} groups of answers the observed share of “same” does "
+        f"not agree with the predicted one. The largest difference is {percent(_largest(off))}: "
+        "probabilities there may be off by that much."
     )
     caption = (
-        f"{count(sum(one.n_answers for one in bins), 'held-out answer')}, grouped by the foretold "
+        f"{count(sum(one.n_answers for one in bins), 'held-out answer')}, grouped by the predicted "
         "chance of “same”. Dots on the dashed line are right; large dots stand for many answers."
     )
     return [paragraph(words), figure(picture, caption)]
 
 
-def methods(result: FitResult) -> list[Block]:
+def _largest(bins: Sequence[ReliabilityBin]) -> float:
+    return max(abs(one.predicted - one.observed.estimate) for one in bins)
+
+
+def methods(choice: MethodChoice) -> list[Block]:
     """Show every method and baseline on the same held-out answers, and why one was chosen."""
-    candidates = result.candidates
-    blocks: list[Block] = [paragraph(sentence(result.why))]
+    candidates = choice.candidates
+    blocks: list[Block] = [paragraph(sentence(choice.why))]
     if any(one.log_likelihood is not None for one in candidates):
-        blocks.append(figure(_picture(result), _PICTURE_CAPTION))
+        blocks.append(figure(_picture(choice), _PICTURE_CAPTION))
     caption = (
-        f"On {count(result.n_held_out, 'held-out answer')}; log-likelihoods in nats per answer, "
+        f"On {count(choice.n_held_out, 'held-out answer')}; log-likelihoods in nats per answer, "
         "± one standard error."
     )
-    headings = ("method", "log-likelihood", "behind the chosen one", "chance given", "foretold")
-    rows = [_cells(one, one.name == result.method) for one in candidates]
-    chosen = [i for i, one in enumerate(candidates) if one.name == result.method]
+    headings = ("method", "log-likelihood", "behind the chosen one", "chance given", "predicted")
+    rows = [_cells(one, one.name == choice.method) for one in candidates]
+    chosen = [i for i, one in enumerate(candidates) if one.name == choice.method]
     blocks.append(table(headings, rows, caption, numeric=(1, 2, 3, 4), bold=chosen))
     said = [f"{one.title} refuses: {one.refusal}" for one in candidates if one.refusal]
     said += [f"{one.title}: {text}" for one in candidates for text in one.warnings]
-    unsaid = [sentence(text) for text in said if text.split(": ", 1)[1] not in result.why]
+    unsaid = [sentence(text) for text in said if text.split(": ", 1)[1] not in choice.why]
     return blocks + [bullets(unsaid)] * bool(unsaid)
 
 
@@ -137,18 +147,18 @@ _PICTURE_CAPTION = (
 )
 
 
-def _picture(result: FitResult) -> str:
+def _picture(choice: MethodChoice) -> str:
     low, middle, high = (
-        [_chance(one, errors) for one in result.candidates] for errors in (-1.96, 0.0, 1.96)
+        [_chance(one, errors) for one in choice.candidates] for errors in (-1.96, 0.0, 1.96)
     )
     lowest = min(end for end in low if end is not None)
     highest = max(end for end in high if end is not None)
     return charts.bars(
-        [one.title for one in result.candidates],
+        [one.title for one in choice.candidates],
         middle,
         (low, high),
-        baseline=[one.is_baseline for one in result.candidates],
-        stressed=[one.name == result.method for one in result.candidates],
+        baseline=[one.is_baseline for one in choice.candidates],
+        stressed=[one.name == choice.method for one in choice.candidates],
         x_label="chance given to the answer",
         start=0.5 if lowest >= 0.5 else 0.0,
         stop=min(1.0, math.ceil(10.0 * highest) / 10.0),
@@ -169,7 +179,7 @@ def _cells(one: Candidate, chosen: bool) -> tuple[str | None, ...]:
     behind = None
     if one.behind is not None and one.behind_error is not None:
         behind = f"{one.behind:.3f} ± {one.behind_error:.3f}"
-    told = None if one.agreement is None else percent(one.agreement, 1)
+    agreed = None if one.agreement is None else percent(one.agreement, 1)
     given = percent(math.exp(one.log_likelihood), 1)
     likelihood = f"{one.log_likelihood:.3f}{error}"
-    return one.title, likelihood, "chosen" if chosen else behind, given, told
+    return one.title, likelihood, "chosen" if chosen else behind, given, agreed

@@ -25,8 +25,8 @@ from markupsafe import Markup
 
 #: What a cell may hold; None is an empty cell.
 Cell = str | int | float | None
-#: What a verdict may be: each has its colour, its sign and its word, so that none stands alone.
-VERDICTS = {"good": "Good", "caution": "Caution", "bad": "Problem", "note": "Note"}
+#: Tones of a callout: each has its colour, its sign and its word, so that colour is never alone.
+TONES = {"good": "Good", "caution": "Caution", "bad": "Problem", "note": "Note"}
 #: Characters that no file should hold and no page can show; tabs and line ends are fine.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _LOOKS_NUMERIC = re.compile(r"[-−+±≈<>≤≥]?\s*[.\d]")
@@ -69,7 +69,7 @@ class Table(Block):
 
 @dataclass(frozen=True)
 class Figure(Block):
-    """A picture and what it shows, in words that also serve whoever cannot see it."""
+    """A picture and what it shows, in words that also serve readers who cannot see it."""
 
     svg: Markup
     caption: str
@@ -81,7 +81,7 @@ class Callout(Block):
     """A sentence that must not be missed, and what it means for the reader."""
 
     text: str
-    verdict: str
+    tone: str
     word: str
     kind = "callout"
 
@@ -154,9 +154,9 @@ def callout(text: str, kind: Literal["good", "caution", "bad", "note"] = "note")
     >>> callout("Every answer is the same.", "bad").word
     'Problem'
     """
-    if kind not in VERDICTS:
-        raise ValueError(f"unknown kind of callout {kind!r}: {did_you_mean(kind, VERDICTS)}")
-    return Callout(clean(text), kind, VERDICTS[kind])
+    if kind not in TONES:
+        raise ValueError(f"unknown kind of callout {kind!r}: {did_you_mean(kind, TONES)}")
+    return Callout(clean(text), kind, TONES[kind])
 
 
 def numbers(items: Iterable[tuple[str, str] | tuple[str, str, str]]) -> Numbers:

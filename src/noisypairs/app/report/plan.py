@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from noisypairs.app.plan import Candidates, Forecast, Goal, Plan
-from noisypairs.app.plan.statement import N_AGAIN, pair_rows, price_of, span, statement
+from noisypairs.app.plan.statement import N_AGAIN, pair_rows, price_of, statement
 from noisypairs.app.report import charts
 from noisypairs.app.report.page import (
     Block,
@@ -20,7 +20,7 @@ from noisypairs.app.report.page import (
     paragraph,
     table,
 )
-from noisypairs.app.report.words import between, count, name_of, percent, sentence
+from noisypairs.app.words import between, count, name_of, percent, sentence, span
 
 GENERATOR = "noisypairs plan"
 #: Pairs to ask next that the page shows; the file has them all.
@@ -48,7 +48,7 @@ def plan_report(
     page = Page("How many more answers", _answer(found, cost), GENERATOR)
     goals = (found.new_items, found.these_items)
     page.open_with(
-        *(callout(_told(goal, found, cost), _KINDS.get(goal.state, "bad")) for goal in goals),
+        *(callout(_summary(goal, found, cost), _KINDS.get(goal.state, "bad")) for goal in goals),
         numbers(_key_numbers(found, cost)),
     )
     for goal, law in zip(goals, found.forecasts, strict=True):
@@ -64,20 +64,20 @@ def _answer(found: Plan, cost: float | None) -> str:
     goal, wanted = found.new_items, percent(found.target, 1)
     have = (
         f"With {count(found.n_answers, 'answer')} about {percent(goal.now.estimate)} of new items "
-        f"are put right ({between(goal.now)})."
+        f"are classified correctly ({between(goal.now)})."
     )
     if goal.state == "reached":
         return f"{have} The target of {wanted} is reached."
     if goal.state == "unreachable":
         return f"{have} No number of answers leads to {wanted} with these features."
     if goal.needed is None:
-        return f"{have} Whether {wanted} can be reached cannot be told from these answers."
+        return f"{have} Whether {wanted} can be reached cannot be decided from these answers."
     price = price_of(goal, cost)
     paid = "" if price is None else f", at a cost of {span(price, '{:,.2f}')}"
     return f"{have} {wanted} takes {span(goal.needed, '{:,.0f}')} further answers{paid}."
 
 
-def _told(goal: Goal, found: Plan, cost: float | None) -> str:
+def _summary(goal: Goal, found: Plan, cost: float | None) -> str:
     return f"{sentence(goal.name).rstrip('.')}: {statement(goal, found.target, cost)}"
 
 
@@ -117,9 +117,10 @@ def _curve(goal: Goal, law: Forecast, found: Plan) -> list[Block]:
         x_label="answers in all",
     )
     caption = (
-        "Dots: share put right after learning from so many answers, judged by answers left out, "
-        "with bars of two standard errors. The dashed curve goes on from them; the shade is its "
-        f"{level} interval. There are {found.n_answers:,} answers now."
+        "Dots: share classified correctly after learning from so many answers, judged by answers "
+        "left out, with bars of two standard errors. The dashed curve is fitted to them and "
+        f"extended; the shaded band is its {level} interval. There are "
+        f"{found.n_answers:,} answers now."
     )
     rows = [
         (f"{n:,}", f"{a:.1%} ± {e:.1%}")
@@ -135,9 +136,9 @@ def _worth(found: Plan, ids: list[str]) -> list[Block]:
     if again.low > fresh.high:
         better = "Old pairs are worth more."
     text = (
-        f"One more answer tells, on average, {fresh.estimate:.3f} bits on a random new pair and "
+        f"One more answer gives, on average, {fresh.estimate:.3f} bits on a random new pair and "
         f"{again.estimate:.3f} on a random old pair asked again. {better} On the tenth of the old "
-        f"pairs that it pays most to ask again it tells {worth.best_repeated:.3f}."
+        f"pairs most worth asking again it gives {worth.best_repeated:.3f}."
     )
     caption = "Old pairs most worth asking again."
     return [paragraph(text), _pairs(found.ask_again(N_AGAIN), ids, caption)]
@@ -171,12 +172,13 @@ def _how_to_read(found: Plan) -> Block:
             "No true class was used: agreement with left-out answers is turned into accuracy by "
             f"the estimated noise. Of same pairs {missed} are called different, of different ones "
             f"{mixed} same.",
-            f"Brackets and shades are {percent(found.new_items.now.level)} intervals; the error of "
-            "the noise itself is not in them.",
+            f"Brackets and shaded bands are {percent(found.new_items.now.level)} intervals; the "
+            "error of the noise itself is not in them.",
             "The same left-out answers judge all points of a curve, which therefore share most of "
-            "their error: the dashed curve may run beside them.",
+            "their error: the dashed curve may lie beside them.",
             f"Naming every item after the largest class would be right for {chance}.",
-            "New pairs are taken to be drawn at random, like the old ones.",
-            "A bit is what a sure answer to an even question tells; noisy answers tell much less.",
+            "New pairs are assumed to be drawn at random, like the old ones.",
+            "A bit is the information in a certain answer to an even question; noisy answers give "
+            "much less.",
         )
     )

@@ -1,13 +1,13 @@
-"""Whom and what to doubt: annotators with their rates, and answers that are probably wrong."""
+"""Who and what is suspect: annotators with their rates, and answers that are probably wrong."""
 
 from __future__ import annotations
 
 from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorRow, AnnotatorTable
-from noisypairs.app.fit.fitting import FitResult
+from noisypairs.app.fit.result import Evidence
 from noisypairs.app.report import charts
 from noisypairs.app.report.advice import by_suspicion, standing_out
 from noisypairs.app.report.page import Block, callout, figure, paragraph, table
-from noisypairs.app.report.words import chance, count, described, name_of, percent, share
+from noisypairs.app.words import chance, count, described, name_of, percent, share
 
 #: A page shows so many annotators and answers; the files have them all.
 MOST_ANNOTATORS, MOST_SUSPECTS = 20, 20
@@ -37,10 +37,10 @@ def annotators(found: AnnotatorTable | None) -> list[Block]:
         _cells(found.crowd, "all together")
     ]
     whole = table((*headings, "verdict"), cells, numeric=(1, 2, 3, 4), bold=[len(shown)])
-    return [_verdict(found), figure(picture, caption), whole]
+    return [_summary(found), figure(picture, caption), whole]
 
 
-def _verdict(found: AnnotatorTable) -> Block:
+def _summary(found: AnnotatorTable) -> Block:
     few = len(found.named(UNDECIDED))
     open_ = f" {few:,} of {len(found):,} gave too few answers to be judged one by one." * (few > 0)
     if found.suspects:
@@ -55,11 +55,11 @@ def _cells(row: AnnotatorRow, name: str) -> tuple[str, ...]:
     return (name, f"{row.n_answers:,}", percent(row.accuracy), *rates, row.verdict)
 
 
-def suspects(result: FitResult) -> list[Block]:
+def suspects(found: Evidence, n_pairs: int) -> list[Block]:
     """List the answers most probably wrong, with both items side by side."""
-    if not result.suspects:
+    if not found.suspects:
         return [paragraph("No answer is more likely wrong than right.")]
-    shown = result.suspects[:MOST_SUSPECTS]
+    shown = found.suspects[:MOST_SUSPECTS]
     who = any(one.annotator is not None for one in shown)
     headings = ["answer", "probably wrong", "first item", "second item"] + ["annotator"] * who
     rows = []
@@ -68,11 +68,11 @@ def suspects(result: FitResult) -> list[Block]:
         right = _item(one.right, described(one.right_features))
         cells = [one.answer, chance(one.probability), left, right]
         rows.append(cells + [name_of(one.annotator or "")] * who)
-    share_of_all = percent(result.n_suspects / max(result.n_pairs, 1))
+    share_of_all = percent(found.n_suspects / max(n_pairs, 1))
     text = (
-        f"{count(result.n_suspects, 'answer is', 'answers are')} more likely wrong than right, "
-        f"{share_of_all} of all. These {len(shown)} are the surest of them; the model already "
-        "gives them little weight."
+        f"{count(found.n_suspects, 'answer is', 'answers are')} more likely wrong than right, "
+        f"{share_of_all} of all. These {len(shown)} are the most likely wrong; the model "
+        "already gives them little weight."
     )
     return [paragraph(text), table(headings, rows, numeric=(1,))]
 

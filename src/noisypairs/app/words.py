@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import isfinite
 
 from noisypairs.estimation import Interval
 
@@ -45,6 +46,28 @@ def share(interval: Interval | None) -> str:
     ('90% (87 to 93%)', '–')
     """
     return "–" if interval is None else f"{percent(interval.estimate)} ({between(interval)})"
+
+
+def exact_share(interval: Interval) -> str:
+    """Return an estimate with one decimal and, unless it has no width, its interval.
+
+    >>> exact_share(Interval(0.9, 0.87, 0.93)), exact_share(Interval(0.9, 0.9, 0.9))
+    ('90.0% (87.0% to 93.0%)', '90.0%')
+    """
+    middle, low, high = (
+        percent(one, 1) for one in (interval.estimate, interval.low, interval.high)
+    )
+    return middle if interval.low == interval.high else f"{middle} ({low} to {high})"
+
+
+def span(interval: Interval, form: str) -> str:
+    """Return an estimate in this form with its interval, whose upper end may be infinite.
+
+    >>> span(Interval(120.0, 80.0, float("inf")), "{:,.0f}")
+    '120 [80, no limit]'
+    """
+    high = form.format(interval.high) if isfinite(interval.high) else "no limit"
+    return f"{form.format(interval.estimate)} [{form.format(interval.low)}, {high}]"
 
 
 def plain(interval: Interval | None) -> str:

@@ -1,23 +1,20 @@
-"""The work of the demo, as frozen records: ``dataclasses.asdict`` of a `Demo` gives JSON."""
+"""What the demo learns, as frozen records: ``dataclasses.asdict`` of a `Demo` gives JSON."""
 
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
 from noisypairs import datasets
 from noisypairs.algebra import Array
-from noisypairs.errors import ClassNamesWarning, NotIdentifiable, NotIdentifiableWarning
+from noisypairs.app.fit.summary import mean_rates, shares
+from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimators import (
     COPKMeans,
     JointPairClassifier,
@@ -27,8 +24,7 @@ from noisypairs.estimators import (
 )
 from noisypairs.estimators.inner.defaults import default_classifier
 from noisypairs.metrics import accuracy_up_to_names
-from noisypairs.noise import CleanPairs, NoiseModel, PairingNoise
-from noisypairs.pairs import Pairs
+from noisypairs.noise import CleanPairs, PairingNoise
 from noisypairs.sampling import sample_pairs
 
 #: How wrong the answers about the tumours are, and how many there are for each of them.
@@ -50,14 +46,13 @@ REFERENCE = ("Joint learner's classifier", "every true class")
 
 #: Called before each step with its name.
 Progress = Callable[[str], None]
-#: A method: its name, what it is told, the unfitted model.
+#: A method: its name, what it is given, the unfitted model.
 Method = tuple[str, str, Any]
-Classes = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Row:
-    """One method: what it was told, and its accuracies up to class names or why it refuses."""
+    """One method: what it was given, and its accuracies up to class names or why it refuses."""
 
     method: str
     told: str
@@ -69,8 +64,19 @@ class Row:
 
 
 @dataclass(frozen=True)
+class Part:
+    """Items compared in pairs, with some wrong answers, and every method that learnt from them."""
+
+    n_train: int
+    n_test: int
+    n_pairs: int
+    n_wrong: int
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
 class Learnt:
-    """What the joint learner found out about the answers; `CancerResult` has the truth."""
+    """What the joint learner found out about the answers; `Tumours` has the truth."""
 
     similar_flip: float
     dissimilar_flip: float
@@ -80,18 +86,13 @@ class Learnt:
 
 
 @dataclass(frozen=True)
-class CancerResult:
+class Tumours(Part):
     """Two classes of tumours, compared by one voice that errs at two rates."""
 
-    n_train: int
-    n_test: int
     n_features: int
-    n_pairs: int
-    n_wrong: int
     similar_flip: float
     dissimilar_flip: float
     larger_class: float
-    rows: tuple[Row, ...]
     learnt: Learnt | None
 
 
@@ -109,16 +110,11 @@ class Annotator:
 
 
 @dataclass(frozen=True)
-class CrowdResult:
+class SimulatedCrowd(Part):
     """Three classes of simulated items, compared by annotators of very different worth."""
 
-    n_train: int
-    n_test: int
-    n_pairs: int
-    n_wrong: int
     n_annotators: int
     n_not_honest: int
-    rows: tuple[Row, ...]
     worst: tuple[Annotator, ...]
 
 
@@ -127,74 +123,70 @@ class Demo:
     """Both parts, the seed they were drawn with, and how long they took."""
 
     seed: int
-    cancer: CancerResult
-    crowd: CrowdResult
+    cancer: Tumours
+    crowd: SimulatedCrowd
     seconds: float
 
 
 def run(seed: int = 0, progress: Progress | None = None) -> Demo:
     """Run both parts with one seed; but for its seconds the result depends on nothing else."""
-    begun = time.perf_counter()
-    tumours, people = cancer(seed, progress), crowd(seed, progress)
-    return Demo(seed, tumours, people, time.perf_counter() - begun)
+    begun, step = time.perf_counter(), progress or (lambda _: None)
+    parts = learn_tumours(seed, step), learn_crowd(seed, step)
+    return Demo(seed, *parts, time.perf_counter() - begun)
 
 
-def cancer(seed: int = 0, progress: Progress | None = None) -> CancerResult:
+def learn_tumours(seed: int, step: Progress) -> Tumours:
     """Learn tumours from noisy pairs by every method, and from their true classes for comparison.
 
-    75 % of the items, stratified, are compared; the others are the test. Nothing is told about the
-    noise; where a row says so, the share of malignant tumours is.
+    75 % of the items, stratified, are compared; the others are the test. Nothing is given about
+    the noise; where a row says so, the share of malignant tumours is.
     """
     X, y = datasets.load("cancer")
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
     prior = float(y.mean())
     pairs = sample_pairs(y, PAIRS_PER_ITEM * len(y), NOISE, random_state=seed)
-    wrong = pairs.same != (y[pairs.left] == y[pairs.right])
-    rows, joint = _compare([*_methods(prior, seed)], (X, pairs, y), (X_test, y_test), progress)
-    return CancerResult(
-        n_train=len(y),
-        n_test=len(y_test),
+    facts, joint, wrong = compare([*_methods(prior, seed)], (X, pairs, y), (X_test, y_test), step)
+    learnt = None
+    if joint is not None:
+        suspects, _ = joint.suspect_pairs()
+        rates, larger = mean_rates(joint.noise_, shares(joint)), float(shares(joint).max())
+        learnt = Learnt(*rates, larger, len(suspects), int(wrong[suspects].sum()))
+    return Tumours(
+        **facts,
         n_features=X.shape[1],
-        n_pairs=pairs.n_pairs,
-        n_wrong=int(wrong.sum()),
         similar_flip=NOISE.similar_flip,
         dissimilar_flip=NOISE.dissimilar_flip,
         larger_class=max(prior, 1.0 - prior),
-        rows=rows,
-        learnt=None if joint is None else _learnt(joint, wrong),
+        learnt=learnt,
     )
 
 
-def crowd(seed: int = 0, progress: Progress | None = None) -> CrowdResult:
+def learn_crowd(seed: int, step: Progress) -> SimulatedCrowd:
     """Learn a simulated crowd's items with rates for every annotator, and with all alike.
 
     New items are those of a second crowd, drawn around the same class centres.
     """
     seeds = np.random.default_rng(seed).spawn(2)
     here, new = (datasets.simulated_crowd(random_state=rng, **CROWD) for rng in seeds)
-    y, pairs = here.target, here.pairs
-    told = "number of classes"  # and more rounds, since the rates of forty people settle slowly
+    given = "number of classes"  # and more rounds, since the rates of forty people settle slowly
     alike = JointPairClassifier(n_classes=3, max_iter=30, random_state=seed)
     methods = [
-        ("Joint, annotators apart", told, clone(alike).set_params(annotators=True)),
-        ("Joint, all alike", told, alike),
-        ("k-means, answers ignored", told, PairKMeans(n_classes=3, random_state=seed)),
+        ("Joint, annotators apart", given, clone(alike).set_params(annotators=True)),
+        ("Joint, all alike", given, alike),
+        ("k-means, answers ignored", given, PairKMeans(n_classes=3, random_state=seed)),
     ]
-    rows, joint = _compare(methods, (here.data, pairs, y), (new.data, new.target), progress)
-    return CrowdResult(
-        n_train=len(y),
-        n_test=len(new.target),
-        n_pairs=pairs.n_pairs,
-        n_wrong=int((pairs.same != (y[pairs.left] == y[pairs.right])).sum()),
+    train, test = (here.data, here.pairs, here.target), (new.data, new.target)
+    facts, joint, _ = compare(methods, train, test, step)
+    return SimulatedCrowd(
+        **facts,
         n_annotators=len(here.annotator_kind),
         n_not_honest=int((here.annotator_kind != "honest").sum()),
-        rows=rows,
         worst=() if joint is None else _worst(joint.annotator_noise_, here),
     )
 
 
 def _methods(prior: float, seed: int) -> Iterator[Method]:
-    """Yield the joint method, then the others, told nothing and told the prior."""
+    """Yield the joint method, then the others, given nothing and given the prior."""
     yield "Joint learner", "nothing", JointPairClassifier(random_state=seed)
     for told, known in (("nothing", {}), ("share of malignant", {"prior": prior})):
         given: dict[str, Any] = {"random_state": seed, **known}
@@ -206,27 +198,26 @@ def _methods(prior: float, seed: int) -> Iterator[Method]:
     yield "k-means, answers ignored", "nothing", PairKMeans(random_state=seed)
 
 
-def _compare(
-    methods: Sequence[Method],
-    train: tuple[Any, Pairs, Classes],
-    test: Any,
-    progress: Progress | None,
-) -> tuple[tuple[Row, ...], Any]:
-    """Return a row per method and the first method fitted (None if it refuses).
+def compare(
+    methods: Sequence[Method], train: Any, test: Any, step: Progress
+) -> tuple[dict[str, Any], Any, Any]:
+    """Return the fields of `Part`, the first method fitted (None if it refuses), wrong answers.
 
-    The first method is the joint one; the last row is its classifier on the true classes of
-    ``train`` = (X, pairs, y), or the default classifier if there is no joint one to take it from.
+    ``train`` is (X, pairs, y), ``test`` (X, y). The last row is the classifier of the first method
+    trained on the true classes, or the default classifier if the first method refuses.
     """
     X, pairs, y = train
-    rows = [attempt(method, (X, pairs), test, y, progress) for method in methods]
-    joint = None if rows[0].refusal else methods[0][2]
-    reference = default_classifier(X, 0) if joint is None else clone(joint.estimator_)
-    rows.append(attempt((*REFERENCE, reference), (X, y), test, progress=progress))
-    return tuple(rows), joint
+    wrong = pairs.same != (y[pairs.left] == y[pairs.right])
+    rows = [attempt(method, (X, pairs), test, y, step) for method in methods]
+    first = None if rows[0].refusal else methods[0][2]
+    reference = default_classifier(X, 0) if first is None else clone(first.estimator_)
+    rows.append(attempt((*REFERENCE, reference), (X, y), test, step=step))
+    sizes = {"n_train": len(y), "n_test": len(test[1]), "n_pairs": pairs.n_pairs}
+    return sizes | {"n_wrong": int(wrong.sum()), "rows": tuple(rows)}, first, wrong
 
 
 def attempt(
-    method: Method, train: Any, test: Any, y_train: Any = None, progress: Progress | None = None
+    method: Method, train: Any, test: Any, y_train: Any = None, step: Progress = lambda _: None
 ) -> Row:
     """Fit a method on ``train`` and judge it on ``test``; a refusal is a row too.
 
@@ -239,12 +230,11 @@ def attempt(
     >>> row.test_accuracy, row.refusal is None
     (None, False)
     """
-    name, told, model = method
-    if progress is not None:
-        progress(f"{name} ({told})")
+    name, given, model = method
+    step(f"{name} ({given})")
     begun = time.perf_counter()
     accuracy = right = refusal = None
-    with _noted_warnings() as noted:
+    with collected_warnings() as warned:
         try:
             model.fit(*train)
         except NotIdentifiable as reason:
@@ -256,38 +246,7 @@ def attempt(
         item_proba = getattr(model, "item_proba_", None)
         found = model.predict(train[0]) if item_proba is None else item_proba.argmax(axis=1)
         right = accuracy_up_to_names(y_train, found)
-    return Row(name, told, accuracy, seconds, right, refusal, tuple(noted))
-
-
-@contextmanager
-def _noted_warnings() -> Iterator[list[str]]:
-    """Collect what is warned about, class names excepted: accuracies are up to names anyway."""
-    noted: list[str] = []
-    with warnings.catch_warnings(record=True) as caught:
-        for category in (NotIdentifiableWarning, ConvergenceWarning):
-            warnings.simplefilter("always", category)
-        warnings.simplefilter("ignore", ClassNamesWarning)
-        yield noted
-    noted += [str(one.message) for one in caught]
-
-
-def _learnt(joint: JointPairClassifier, wrong: NDArray[np.bool_]) -> Learnt:
-    similar, dissimilar = _mean_rates(joint.noise_, joint.prior_)
-    suspects, _ = joint.suspect_pairs()
-    larger, n_right = max(joint.prior_, 1.0 - joint.prior_), int(wrong[suspects].sum())
-    return Learnt(similar, dissimilar, larger, len(suspects), n_right)
-
-
-def _mean_rates(noise: NoiseModel, prior: float) -> tuple[float, float]:
-    """Return the rates (ρ_S, ρ_D) over all pairs, whatever the family: from S (2, 2) and π.
-
-    ρ_S = 1 − Σ_k π_k² S_kk / Σ_k π_k² and ρ_D = S_01.
-
-    >>> _mean_rates(PairingNoise(0.25, 0.125), 0.3)
-    (0.25, 0.125)
-    """
-    S, share = noise.same_probability(2), np.array([1.0 - prior, prior])
-    return float(1.0 - np.average(np.diag(S), weights=share**2)), float(S[0, 1])
+    return Row(name, given, accuracy, seconds, right, refusal, tuple(warned))
 
 
 def _worst(rates: Array, here: Any) -> tuple[Annotator, ...]:

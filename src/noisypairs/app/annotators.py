@@ -1,0 +1,98 @@
+"""Who answers well, from files: the crowd of a data set, and its names hidden."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from noisypairs.annotators import annotator_table
+from noisypairs.annotators.crowd import (
+    Agreement,
+    Crowd,
+    GoldRates,
+    judge_crowd,
+    rest_accuracy,
+    truth_from_answers,
+)
+from noisypairs.app.encoding import item_encoder
+from noisypairs.app.files import Dataset, read_frame, read_labels, read_pairs
+from noisypairs.errors import collected_warnings
+from noisypairs.pairs import Pairs
+from noisypairs.pairs.columns import couples_of
+
+#: Answers of a table too large to load that annotators are compared on; all count for their rates.
+MOST_ANSWERS_COMPARED = 500_000
+#: What is said wherever names are hidden.
+PRIVACY = (
+    "Names of annotators are hashed. Pairs plus one known label reveal every label on a connected "
+    "graph: hashing hides who answered, not what the items are."
+)
+
+
+def judge_annotators(
+    data: Dataset, gold: Path | None = None, n_classes: int | None = None, seed: int = 0
+) -> tuple[Crowd, list[str]]:
+    """Judge everybody who answered; return notes, too.
+
+    ``gold`` is a file of known classes or known answers, ``n_classes=None`` means as gold has
+    them, or 2. Of a table too large to load all answers count, but only a sample is compared.
+    """
+    if data.pairs.annotator_names is None:
+        raise ValueError(
+            "the pairs do not say who answered: name the column with --annotator, or add one"
+        )
+    X: Any = None
+    if data.features is not None:
+        X = item_encoder(data.features, seed).fit_transform(data.features)
+    some = data.pairs.sample(MOST_ANSWERS_COMPARED)
+    with collected_warnings() as notes:
+        known = {} if gold is None else _known_truth(data, some, gold)
+    labels = known.get("labels")
+    n_classes = n_classes or max(2, len(set((labels or {}).values())))
+    settings: dict[str, Any] = {"n_classes": n_classes, "random_state": seed}
+    found = judge_crowd(some, X, data.features, **settings, **known)
+    if some.n_pairs < data.pairs.n_pairs:
+        found = _with_all_answers(found, data.pairs, X, gold=labels, **settings)
+        notes.append(
+            f"rates and verdicts count all {data.pairs.n_pairs:,} answers; agreement, known "
+            f"answers, features and the crowd without suspects a sample of {some.n_pairs:,}"
+        )
+    return found, notes
+
+
+def _known_truth(data: Dataset, pairs: Pairs, path: Path) -> dict[str, Any]:
+    """Read known answers where the file has two columns of items, else known classes."""
+    if couples_of(read_frame(path).columns):
+        gold = read_pairs(path)
+        return {"truth": truth_from_answers(pairs, data.ids, gold.pairs, gold.ids)}
+    return {"labels": read_labels(path, data.ids, data.columns.id)}
+
+
+def _with_all_answers(found: Crowd, pairs: Any, X: Any, **settings: Any) -> Crowd:
+    """Replace the table of a sample by that of all answers."""
+    table = annotator_table(pairs, X, **settings)
+    place = {row.name: r for r, row in enumerate(found.table)}
+    at = [place.get(row.name) for row in table]
+    alone, unseen, gold = Agreement(0, None, None), GoldRates(0, 0, None, None), found.gold
+    return replace(
+        found,
+        table=table,
+        agreement=[alone if r is None else found.agreement[r] for r in at],
+        gold=None if gold is None else [unseen if r is None else gold[r] for r in at],
+        rest_accuracy=rest_accuracy(table),
+    )
+
+
+def with_hashed_names(found: Crowd, salt: str | None) -> Crowd:
+    """Replace the names by a keyed hash: without the key nobody can try names out."""
+    key = secrets.token_bytes(32) if salt is None else salt.encode()
+
+    def code(name: object) -> str:
+        return hmac.new(key, str(name).encode(), hashlib.sha256).hexdigest()[:12]
+
+    rows = tuple(replace(row, name=code(row.name)) for row in found.table.rows)
+    return replace(found, table=replace(found.table, rows=rows))

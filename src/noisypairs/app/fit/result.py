@@ -1,0 +1,189 @@
+"""Everything one fit found out, as plain frozen records: nothing is left to compute.
+
+The report and the command line show a `FitResult`; `FitResult.to_dict` turns it into JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from noisypairs.annotators import AnnotatorTable
+from noisypairs.app.encoding import ColumnPlan
+from noisypairs.estimation import Interval
+from noisypairs.pairs.audit import Audit
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """The files as they were read."""
+
+    title: str  # name of the items file, without folder
+    sources: Mapping[str, str]  # role (items, pairs, labels) -> file name
+    checksums: Mapping[str, str]  # role -> sha256 of the file
+    columns: Mapping[str, str | None]  # role (left, right, same, annotator, id) -> column
+    answers: Mapping[str, str]  # how the answer words were read, e.g. {"yes": "same"}
+    notes: tuple[str, ...]  # of the reader: dropped rows and the like
+    n_items: int
+    n_pairs: int
+    n_annotators: int
+    n_labels: int  # items with a known class
+    features: tuple[ColumnPlan, ...]
+    n_features: int  # columns after encoding
+    audit: Audit
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A method or baseline on held-out pairs: mean log-likelihood of an answer, in nats, ± s.e.
+
+    ``behind`` is how far it falls short of the chosen method on the same answers (negative: it is
+    ahead), with the standard error ``behind_error`` of that difference. ``refusal`` is the reason
+    of a method that could not be tried; then there are no numbers.
+    """
+
+    name: str  # "joint", "weighted", "correction", "k-means", "majority"
+    title: str  # in words, for a table
+    is_baseline: bool
+    log_likelihood: float | None = None
+    standard_error: float | None = None
+    behind: float | None = None
+    behind_error: float | None = None
+    agreement: float | None = None  # share of held-out answers predicted rightly (P ≥ ½: "same")
+    refusal: str | None = None
+    warnings: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class MethodChoice:
+    """The method and the estimator inside it, why they were chosen, and what they were up against.
+
+    All candidates are compared on the same ``n_held_out`` answers, in ``n_folds`` folds of items.
+    """
+
+    method: str
+    method_title: str
+    estimator: str  # as asked for: "default", "logistic", …
+    estimator_title: str  # what was fitted, e.g. "linear and kernel" or "LogisticRegression"
+    why: str  # one or two sentences: why this method
+    candidates: tuple[Candidate, ...]
+    n_held_out: int
+    n_folds: int
+
+
+@dataclass(frozen=True)
+class ClassSummary:
+    """One class: its name, P(class), and how many of the given items are predicted to be in it."""
+
+    name: str
+    share: float
+    n_items: int
+
+
+@dataclass(frozen=True)
+class NoiseSummary:
+    """How wrong the answers are: P("different" | same), P("same" | different), with intervals.
+
+    Where the method gives no interval, ``low`` and ``high`` are those of the estimate itself.
+    """
+
+    family: str  # "pairing", "labeling", "free"
+    text: str  # the noise model as it prints, e.g. PairingNoise(similar_flip=0.2, …)
+    similar_flip: Interval
+    dissimilar_flip: Interval
+    has_interval: bool
+    same_probability: tuple[tuple[float, ...], ...]  # S, (K, K)
+
+
+@dataclass(frozen=True)
+class ModelSummary:
+    """What the model says about classes, noise and its own accuracy on new items."""
+
+    classes: tuple[ClassSummary, ...]
+    names_known: bool  # labels named the classes; else they are in order of size
+    prior: Interval | None  # of the last class; two classes only
+    noise: NoiseSummary
+    accuracy: Interval | None  # estimated share of new items put in the right class
+    accuracy_how: str  # how that was estimated, or why it could not be
+    majority_share: float  # accuracy of calling every item by the largest class: the baseline
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """A point of the learning curve: held-out log-likelihood ± s.e. from a share of the pairs."""
+
+    share: float
+    n_pairs: int  # pairs trained on, mean over the folds
+    log_likelihood: float
+    standard_error: float
+
+
+@dataclass(frozen=True)
+class ReliabilityBin:
+    """Held-out answers whose predicted P("same") lies in a bin, and how many were "same"."""
+
+    predicted: float  # mean P("same") in the bin
+    observed: Interval  # share of "same", Wilson's interval
+    n_answers: int
+
+
+@dataclass(frozen=True)
+class SuspectPair:
+    """An answer that is probably wrong, with both items as the file has them."""
+
+    left: str
+    right: str
+    answer: str  # "same" or "different"
+    annotator: str | None
+    probability: float  # that the answer is wrong
+    left_features: Mapping[str, str]
+    right_features: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What speaks for and against the model: curve, calibration, annotators, suspect answers."""
+
+    curve: tuple[CurvePoint, ...]  # empty unless asked for
+    reliability: tuple[ReliabilityBin, ...]
+    annotators: AnnotatorTable | None
+    suspects: tuple[SuspectPair, ...]
+    n_suspects: int  # answers more likely wrong than right, in all
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """How the fit was run, and what it warned about."""
+
+    warnings: tuple[str, ...]
+    seed: int
+    versions: Mapping[str, str]
+    date: str  # ISO 8601, UTC
+    seconds: float
+
+
+@dataclass(frozen=True)
+class FitResult:
+    """Everything one fit found out, in five parts."""
+
+    data: DataSummary
+    choice: MethodChoice
+    model: ModelSummary
+    evidence: Evidence
+    run: RunFacts
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a model file says about its model: `to_dict` without tables about single pairs."""
+        long = ("audit", "annotators", "candidates", "curve", "reliability", "suspects")
+        return {key: value for key, value in self.to_dict().items() if key not in long}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields of all parts side by side, as plain values ready for JSON."""
+        table = self.evidence.annotators
+        return {key: value for part in asdict(self).values() for key, value in part.items()} | {
+            "audit": self.data.audit.to_dict(),
+            "annotators": None if table is None else table.to_dict(),
+        }

@@ -1,0 +1,44 @@
+"""New items from a file: ids, classes, probabilities, the threshold, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from noisypairs.app.prediction import predict_file, writer
+
+MODELS = Path(__file__).parents[1] / "data" / "models-0.1.0"
+MODEL, ITEMS = MODELS / "linear.skops", MODELS / "linear.items.csv"
+
+
+def test_the_likelier_class_is_named_unless_a_threshold_decides() -> None:
+    result, notes = predict_file(MODEL, ITEMS)
+    second = result.columns[-1]
+    name = second.removeprefix("P(").removesuffix(")")
+    assert ((result["class"] == name) == (result[second] > 0.5)).all()
+    np.testing.assert_allclose(result.iloc[:, 2:].sum(axis=1), 1.0)
+    strict, _ = predict_file(MODEL, ITEMS, threshold=0.999)
+    assert ((strict["class"] == name) == (strict[second] >= 0.999)).all()
+    assert notes == []
+
+
+def test_a_column_that_is_missing_or_not_used_is_named(tmp_path: Path) -> None:
+    items = pd.read_csv(ITEMS)
+    items.assign(shade="dark").to_csv(tmp_path / "more.csv", index=False)
+    _, notes = predict_file(MODEL, tmp_path / "more.csv")
+    assert notes == ["column 'shade' is not used"]
+    used = items.columns[-1]
+    items.drop(columns=used).to_csv(tmp_path / "less.csv", index=False)
+    with pytest.raises(ValueError, match=f"no column '{used}', which the model uses"):
+        predict_file(MODEL, tmp_path / "less.csv")
+
+
+def test_the_extension_decides_how_a_table_is_written() -> None:
+    table = pd.DataFrame({"id": ["a"], "class": ["é"]})
+    assert writer(Path("out.tsv"))(table) == "id\tclass\na\té\n"
+    assert writer(Path("out.JSONL"))(table).strip() == '{"id":"a","class":"é"}'
+    with pytest.raises(ValueError, match=r"extension '\.cvs': did you mean '\.csv'"):
+        writer(Path("out.cvs"))
