@@ -24,6 +24,10 @@ class ClassNamesWarning(UserWarning):
     """Pairs cannot tell which group is which class; the names were chosen by group size."""
 
 
+class ClassNumberWarning(UserWarning):
+    """One class more explains the answers better than the number that was given."""
+
+
 class MissingExtra(ImportError):
     """An optional package is needed; the message names the extra that brings it."""
 
@@ -47,8 +51,8 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
 
 
 @contextmanager
-def collected_warnings(kind: type[Warning] = Warning) -> Iterator[list[str]]:
-    """Collect the texts of the warnings of a kind, each once; the others are dropped.
+def collected_warnings(*kinds: type[Warning]) -> Iterator[list[str]]:
+    """Collect the texts of the warnings of these kinds, or of all, each once; others are dropped.
 
     The list is filled when the block ends. `ClassNamesWarning` is never among them: that classes
     have no names is said wherever their names are shown.
@@ -64,4 +68,6 @@ def collected_warnings(kind: type[Warning] = Warning) -> Iterator[list[str]]:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", ClassNamesWarning)
         yield found
-    found += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, kind))
+    found += dict.fromkeys(
+        str(one.message) for one in caught if issubclass(one.category, kinds or Warning)
+    )

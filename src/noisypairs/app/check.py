@@ -7,7 +7,7 @@ for each method whether it can work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -17,7 +17,13 @@ from noisypairs import algebra
 from noisypairs.algebra import Array
 from noisypairs.app.encoding import ColumnPlan, describe, item_encoder
 from noisypairs.app.files import Dataset
-from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning, collected_warnings
+from noisypairs.app.fit.class_number import ClassNumber, numbers_in_question
+from noisypairs.errors import (
+    ClassNumberWarning,
+    NotIdentifiable,
+    NotIdentifiableWarning,
+    collected_warnings,
+)
 from noisypairs.estimation import (
     Interval,
     RateEstimate,
@@ -134,7 +140,7 @@ def check(
     dataset: Dataset,
     *,
     fit: bool = True,
-    n_classes: int = 2,
+    n_classes: int | Sequence[int] | None = None,
     seed: int = 0,
     step: Step = lambda _: None,
 ) -> DataCheck:
@@ -142,7 +148,8 @@ def check(
 
     Without a fit (or features) the rates come from known classes or repeated answers, if any.
     """
-    if n_classes < 2:
+    numbers = numbers_in_question(n_classes, len(set(dataset.pairs.labels.values())))
+    if min([numbers] if isinstance(numbers, int) else numbers) < 2:
         raise ValueError(f"n_classes={n_classes}: expected at least 2 classes")
     step("counting answers")
     pairs, report = dataset.pairs.sample(MOST_PAIRS_CHECKED), dataset.pairs.audit()
@@ -151,7 +158,7 @@ def check(
     found, beliefs, why = None, None, None
     if fit and dataset.features is not None and any(plan.kind != "constant" for plan in plans):
         step("fitting the joint learner")
-        found, noise, beliefs, joint = _fitted(dataset, pairs, n_classes, seed, step)
+        found, noise, beliefs, joint = _fitted(dataset, pairs, numbers, seed, step)
         why = None if found else joint.reason
     elif fit:
         joint = Feasibility("joint", "fails", "there are no features to learn from")
@@ -163,18 +170,19 @@ def check(
     if found is not None and noise is not None:
         asked = _with_triangles(dataset.pairs, report, beliefs)
         triangles = expected_triangles(*asked[:2], noise, asked[2], found.prior, seed)
-    methods = (joint, *_pointwise(dataset.pairs, found, noise, n_classes))
+    K = numbers if isinstance(numbers, int) else 2 if beliefs is None else beliefs.shape[1]
+    methods = (joint, *_pointwise(dataset.pairs, found, noise, K))
     problems = (*_problems(dataset, report), *_triangle_problem(triangles))
     return DataCheck(dataset, report, plans, found, why, triangles, methods, problems, seed)
 
 
 def _fitted(
-    dataset: Dataset, pairs: Pairs, n_classes: int, seed: int, step: Step
+    dataset: Dataset, pairs: Pairs, numbers: int | Sequence[int], seed: int, step: Step
 ) -> tuple[NoiseFound | None, NoiseModel | None, Array | None, Feasibility]:
     """Let the joint learner find noise and prior; say whether it could."""
     X = item_encoder(dataset.features).fit_transform(dataset.features)
-    model = JointPairClassifier(n_classes=n_classes, random_state=seed)
-    with collected_warnings(NotIdentifiableWarning) as doubts:
+    model = JointPairClassifier(n_classes=numbers, random_state=seed)
+    with collected_warnings(NotIdentifiableWarning, ClassNumberWarning) as doubts:
         try:
             model.fit(X, pairs)
         except ValueError as error:
@@ -186,11 +194,11 @@ def _fitted(
         f"features alone predict an estimated {accuracy.estimate:.1%} of the items rightly "
         f"[{accuracy.low:.1%}, {accuracy.high:.1%}]"
     )
-    signal = None
+    signal, n_classes = None, model.n_classes_
     if n_classes == 2:
         signal = abs(algebra.signal(model.noise_.same_probability(), model.prior_))
     found = NoiseFound(
-        f"joint learner, {model.noise_model_} noise, {n_classes} classes",
+        f"joint learner, {model.noise_model_} noise, {_class_number(model, numbers)}",
         limits["similar_flip"],
         limits["dissimilar_flip"],
         limits["prior"] if n_classes == 2 else None,
@@ -200,6 +208,14 @@ def _fitted(
         None if n_classes == 2 else f"{n_classes} classes have no single prior",
     )
     return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works)
+
+
+def _class_number(model: JointPairClassifier, numbers: int | Sequence[int]) -> str:
+    """Return how many classes, and if they were chosen, from what and by how much."""
+    if isinstance(numbers, int):
+        return f"{numbers} classes"
+    scores = {str(K): score for K, score in model.class_numbers_.items()}
+    return ClassNumber(model.n_classes_, scores).text
 
 
 def _feasibility(method: str, doubts: list[str], works: str) -> Feasibility:
@@ -336,7 +352,7 @@ def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
     elif same_share(pairs).high < 0.5:
         yield (
             f"only {report.same_share:.1%} of the answers are 'same', which two classes without "
-            "noise never give: there are more than two classes (--classes 3), or the pairs were "
+            "noise never give: there are more than two classes, or the pairs were "
             "not drawn at random (then the share says nothing about the prior), or many same pairs "
             "were called different"
         )

@@ -27,7 +27,7 @@ def check(
     pairs: options.Pairs,
     reading: options.Reading = options.GUESSED,
     labels: options.Labels = None,
-    classes: options.Classes = 2,
+    classes: options.Classes = None,
     no_fit: Annotated[bool, typer.Option("--no-fit", help="A quick look, nothing fitted.")] = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -41,14 +41,17 @@ def check(
     Example: noisypairs check items.csv pairs.csv
     """
     with app.failing_with(app.WRONG_USE):
+        from noisypairs.app.fit.request import class_numbers
+
         reading.check()
+        numbers = class_numbers(classes)
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import check
 
         with app.progress(check.N_STEPS + 1, quiet, _SHARES) as step:
             step("reading the files")
             dataset = reading.dataset(items, pairs, labels)
-            found = check.check(dataset, fit=not no_fit, n_classes=classes, seed=seed, step=step)
+            found = check.check(dataset, fit=not no_fit, n_classes=numbers, seed=seed, step=step)
     if as_json:
         app.print_json(found.to_dict())
     else:

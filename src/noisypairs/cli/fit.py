@@ -29,9 +29,7 @@ def fit(
         str, typer.Option(help="default, logistic, forest, boosting or mlp.")
     ] = "default",
     labels: options.Labels = None,
-    classes: Annotated[
-        str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else 2.")
-    ] = None,
+    classes: options.Classes = None,
     annotators: Annotated[
         bool | None,
         typer.Option("--annotators/--no-annotators", help="Rates for everyone who answered."),
@@ -55,7 +53,7 @@ def fit(
         request = Request(
             method=method,
             estimator=estimator,
-            n_classes=None if classes is None else class_numbers(classes),
+            n_classes=class_numbers(classes),
             annotators=annotators,
             noise_model=noise_model,
             curve=report is not None,
@@ -109,6 +107,8 @@ def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
     console.print(f"How estimated: {found.accuracy_how}.", "", sep="\n")
     rows = [(one.name, f"{one.share:.1%}", f"{one.n_items:,}") for one in found.classes]
     console.print(app.table(console, ("class", "share", "items predicted"), rows))
+    if choice.class_number is not None:
+        console.print(f"{choice.class_number.text}.", "", sep="\n")
     if not found.names_known:
         console.print("Pairs cannot name classes; these are numbered by size. --labels names them.")
     console.print(

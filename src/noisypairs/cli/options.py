@@ -21,7 +21,9 @@ Pairs = Annotated[Path, typer.Argument(help="One answer per row, or another tool
 Model = Annotated[Path, typer.Argument(help="Model file that `noisypairs fit` wrote.")]
 Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' ids"))]
 Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]
-Classes = Annotated[int, typer.Option(min=2, max=50, help="How many classes there are.")]
+Classes = Annotated[
+    str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else chosen from 2 to 6.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

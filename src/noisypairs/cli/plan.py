@@ -28,7 +28,7 @@ def plan(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page with the curves to write.")] = None,
     reading: options.Reading = options.GUESSED,
-    classes: options.Classes = 2,
+    classes: options.Classes = None,
     force: options.Force = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -45,7 +45,10 @@ def plan(
         if output is not None and output.suffix.lower() == ".html" and report is None:
             output, report = None, output
         reading.check()
-        _check_use(target, classes, next_pairs, output)
+        from noisypairs.app.fit.request import class_numbers
+
+        numbers = class_numbers(classes)
+        _check_use(target, numbers, next_pairs, output)
         outputs = {"the pairs to ask next": output, "the page": report}
         options.check_outputs(outputs, [items, pairs], force)
         if report is not None:
@@ -59,7 +62,7 @@ def plan(
         with app.progress(N_STEPS + 1, quiet) as step:
             step("reading the files")
             data = reading.dataset(items, pairs, stream=False)
-            found = plan.plan_dataset(data, target, n_classes=classes, seed=seed, step=step)
+            found = plan.plan_dataset(data, target, n_classes=numbers, seed=seed, step=step)
         chosen = None if next_pairs is None else found.next_pairs(next_pairs)
         if output is not None and chosen is not None:
             atomic_write(output, pairs_csv(chosen, data.ids), force)
@@ -74,7 +77,13 @@ def plan(
         _print_files(chosen, output, report)
 
 
-def _check_use(target: float, classes: int, chosen: int | None, output: Path | None) -> None:
+def _check_use(
+    target: float,
+    numbers: int | tuple[int, ...] | None,
+    chosen: int | None,
+    output: Path | None,
+) -> None:
+    classes = numbers if isinstance(numbers, int) else max(numbers or (6,))
     if not 1.0 / classes < target < 1.0:
         raise ValueError(
             f"--target {target:g}: expected an accuracy above {1.0 / classes:.2g}, which guessing "
@@ -90,6 +99,8 @@ def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
     from noisypairs.app.plan.statement import N_AGAIN, pair_rows, statement
 
     console = app.console_of(110)
+    if found.class_number is not None:
+        console.print(f"{found.class_number.text}.", soft_wrap=True)
     goals = (found.new_items, found.these_items)
     for goal in goals:
         said = statement(goal, found.target, cost)

@@ -9,16 +9,17 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 
 from noisypairs.app.encoding import describe, item_encoder
 from noisypairs.app.fit import comparison, summary
+from noisypairs.app.fit.class_number import ClassNumber, choose_class_number
 from noisypairs.app.fit.comparison import HeldOutAnswers, Progress
 from noisypairs.app.fit.request import BASELINE_TITLES, METHOD_TITLES, Request, pair_classifier
 from noisypairs.app.fit.result import DataSummary, FitResult, MethodChoice, RunFacts
@@ -52,6 +53,8 @@ def fit_dataset(
         )
     _require_both_answers(pairs)
     asked = (request or Request()).settled(pairs)
+    step("Number of classes")
+    number, asked = _class_number(features, pairs, asked)
     some = pairs.sample(comparison.MOST_PAIRS_COMPARED)
     held_out = HeldOutAnswers(features, some, asked.seed)
     tried = comparison.compare(held_out, asked, step)
@@ -70,6 +73,7 @@ def fit_dataset(
         candidates=comparison.behind(held_out, tried, name),
         n_held_out=held_out.pairs.n_pairs,
         n_folds=comparison.N_FOLDS,
+        class_number=number,
     )
     step("Noise, accuracy and suspect answers")
     found = summary.summarise_model(model, X, pairs, held_out, tried[name])
@@ -85,6 +89,17 @@ def fit_dataset(
     )
     result = FitResult(_data_summary(dataset, X.shape[1]), choice, found, evidence, run)
     return Fitted(Pipeline([("encoder", encoder), ("classifier", model)]), result)
+
+
+def _class_number(
+    features: Any, pairs: Pairs, asked: Request
+) -> tuple[ClassNumber | None, Request]:
+    """Choose the number of classes where it is open; return the choice and the request with it."""
+    if asked.n_classes is None or isinstance(asked.n_classes, int):
+        return None, asked
+    X = item_encoder(features, asked.seed).fit_transform(features)
+    number = choose_class_number(X, pairs, asked.n_classes, asked.noise_model, asked.seed)
+    return number, replace(asked, n_classes=number.chosen)
 
 
 def _require_both_answers(pairs: Pairs) -> None:
@@ -131,7 +146,7 @@ def _sources(dataset: Dataset) -> Iterator[tuple[str, SourceFile]]:
 
 def n_steps(request: Request) -> int:
     """Return how many steps `fit_dataset` announces."""
-    return len(request.methods) + len(BASELINE_TITLES) + 2 + request.curve
+    return len(request.methods) + len(BASELINE_TITLES) + 3 + request.curve
 
 
 def versions() -> dict[str, str]:

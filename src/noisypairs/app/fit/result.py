@@ -11,6 +11,7 @@ from typing import Any
 
 from noisypairs.annotators import AnnotatorTable
 from noisypairs.app.encoding import ColumnPlan
+from noisypairs.app.fit.class_number import ClassNumber
 from noisypairs.estimation import Interval
 from noisypairs.pairs.audit import Audit
 
@@ -71,6 +72,7 @@ class MethodChoice:
     candidates: tuple[Candidate, ...]
     n_held_out: int
     n_folds: int
+    class_number: ClassNumber | None = None  # None where the number of classes was given
 
 
 @dataclass(frozen=True)

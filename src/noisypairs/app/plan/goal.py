@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from noisypairs.app.encoding import item_encoder
 from noisypairs.app.files import Dataset
+from noisypairs.app.fit.class_number import (
+    ClassNumber,
+    choose_class_number,
+    numbers_in_question,
+)
 from noisypairs.app.fit.summary import mean_rates, shares
 from noisypairs.app.plan.choice import Candidates, Worth, candidates, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, Step, fit_joint, learning_curves
@@ -57,6 +62,7 @@ class Plan:
     n_answers: int
     n_items: int
     n_classes: int
+    class_number: ClassNumber | None = field(default=None, kw_only=True)
     noise: NoiseModel
     rates: tuple[float, float]
     chance: float
@@ -154,15 +160,29 @@ def plan(
 
 
 def plan_dataset(
-    data: Dataset, target: float, *, n_classes: int = 2, seed: int = 0, step: Step | None = None
+    data: Dataset,
+    target: float,
+    *,
+    n_classes: int | Sequence[int] | None = None,
+    seed: int = 0,
+    step: Step | None = None,
 ) -> Plan:
-    """Plan for the items and answers of files: encode the features, then `plan`."""
+    """Plan for the items and answers of files: encode the features, then `plan`.
+
+    Of several numbers of classes, 2 to 6 if none is given, one is chosen first.
+    """
     if data.features is None:
         raise ValueError(
             f"{data.sources[0]['path']} holds no features of the items: a plan needs them"
         )
     X = item_encoder(data.features, seed).fit_transform(data.features)
-    return plan(X, data.pairs, target, n_classes=n_classes, random_state=seed, step=step)
+    numbers = numbers_in_question(n_classes, len(set(data.pairs.labels.values())))
+    number = None
+    if not isinstance(numbers, int):
+        number = choose_class_number(X, data.pairs, numbers, seed=seed)
+        numbers = number.chosen
+    found = plan(X, data.pairs, target, n_classes=numbers, random_state=seed, step=step)
+    return replace(found, class_number=number)
 
 
 def reach(law: Forecast, target: float, n_answers: int) -> Goal:

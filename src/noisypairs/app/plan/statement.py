@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
@@ -96,6 +97,7 @@ def as_dict(
         "answers": found.n_answers,
         "items": found.n_items,
         "classes": found.n_classes,
+        "class_number": None if found.class_number is None else asdict(found.class_number),
         "noise": {
             "similar_flip": found.rates[0],
             "dissimilar_flip": found.rates[1],

@@ -14,14 +14,19 @@ from sklearn.utils.validation import check_is_fitted
 
 from noisypairs import algebra, reduction
 from noisypairs.algebra import Array
+from noisypairs.errors import ClassNumberWarning
 from noisypairs.estimation import Interval
 from noisypairs.estimators.base import (
     PairClassifier,
     Positive,
+    all_names,
+    label_names,
     order_by_size,
     warn_names,
+    warn_unnamed,
 )
 from noisypairs.estimators.inner.defaults import default_candidates
+from noisypairs.estimators.joint import class_number
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.potentials import (
     EstimatorPotential,
@@ -56,7 +61,9 @@ class JointPairClassifier(PairClassifier):
     estimator : a probabilistic classifier that takes ``sample_weight``; a sequence of them, of
         which the one whose out-of-fold P(class | x) explains the answers best is kept; or None for
         the default sequence (linear, kernel, their mean, ridge, Gaussian classes).
-    n_classes : K, or a sequence of numbers to choose from by how well they explain the answers.
+    n_classes : K; a sequence of numbers to choose from by how well they explain the answers; or
+        ``"auto"``, 2 to 6. With a number a `ClassNumberWarning` says when one class more explains
+        the answers better; with several, when one more than the largest does.
     noise : a noise model, or ``"estimate"``.
     prior : P(class 1) if known: it only decides which of two groups is class 1.
     annotators : give every annotator in ``pairs.annotator`` two rates of their own, shrunk towards
@@ -82,7 +89,9 @@ class JointPairClassifier(PairClassifier):
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
     wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
         were streamed from a table of more than `PAIRS_FOR_CHOICE` pairs (see `stream_suspects`).
-    start_, starts_, n_classes_, log_likelihood_, converged_, n_iter_, history_ : how it went.
+    n_classes_, class_numbers_ : the number of classes, and for every number that was tried its
+        log-likelihood less ½ log n for each number that its noise fits.
+    start_, starts_, log_likelihood_, converged_, n_iter_, history_ : how it went.
 
     Examples
     --------
@@ -97,7 +106,7 @@ class JointPairClassifier(PairClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        n_classes: int | Sequence[int] = 2,
+        n_classes: int | Sequence[int] | Literal["auto"] = 2,
         noise: NoiseModel | Literal["estimate"] = "estimate",
         prior: float | Literal["estimate"] = "estimate",
         annotators: bool = False,
@@ -141,11 +150,13 @@ class JointPairClassifier(PairClassifier):
         if self.estimator is not None:
             self._candidates(X, 0)  # a wrong one is refused before any work
         some = self._pairs_for_choice(pairs)
-        problem = JointProblem(X, some, self._class_numbers(), self.cv, self.random_state)
-        search = self._search(problem)
-        found = search.choose_classes(self._class_numbers())
+        problem = JointProblem(X, some, self._class_numbers(pairs), self.cv, self.random_state)
+        search = self.search(problem)
+        found = search.choose_classes(self._class_numbers(pairs))
         search.require_evidence(found)
-        found = self._named(problem, search.choose_family(found))
+        chosen = search.choose_family(found)
+        self._warn_of_more_classes(search, chosen)
+        found = self._named(problem, chosen)
         candidates = self._candidates(X, problem.seed)
         best = search.choose_estimator(found, candidates, self.n_jobs)
         learner = candidates[best]
@@ -255,7 +266,7 @@ class JointPairClassifier(PairClassifier):
             self.item_proba_,
             self.oof_proba_,
             self.noise_,
-            self._search(problem).fit_noise(self.noise_model_),
+            self.search(problem).fit_noise(self.noise_model_),
             level,
             n_bootstrap,
         )
@@ -273,14 +284,12 @@ class JointPairClassifier(PairClassifier):
             algebra.class_prior(self.prior)
         if self.noise_model != "auto":
             family(self.noise_model, also=["auto"])
-        if min(self._class_numbers()) < 2:
+        if isinstance(self.n_classes, str) and self.n_classes != "auto":
+            raise ValueError(f"n_classes={self.n_classes!r}: expected a number, several, or 'auto'")
+        if min(self._class_numbers(pairs), default=0) < 2:
             raise ValueError(f"n_classes={self.n_classes!r}: expected numbers of at least 2")
-        if pairs.labels and len(self._class_numbers()) > 1:
-            named = len(set(pairs.labels.values()))
-            raise ValueError(
-                f"n_classes={self.n_classes!r} leaves the number of classes open, but the labelled "
-                f"items name {named}: pass n_classes={named}, or pairs without labels"
-            )
+        if not isinstance(self.n_classes, Sequence):
+            label_names(pairs, int(self.n_classes))
         if self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r}: expected at least one round")
         if self.annotators and pairs.annotator_names is None:
@@ -289,11 +298,31 @@ class JointPairClassifier(PairClassifier):
                 "leave annotators=False"
             )
 
-    def _class_numbers(self) -> list[int]:
-        several = self.n_classes if isinstance(self.n_classes, Sequence) else [self.n_classes]
-        return [int(K) for K in several]
+    def _class_numbers(self, pairs: Pairs) -> list[int]:
+        """Return the numbers in question: of several those that leave room for every label."""
+        if not isinstance(self.n_classes, Sequence):
+            return [int(self.n_classes)]
+        named = len(set(pairs.labels.values()))
+        if isinstance(self.n_classes, str):
+            return sorted({max(K, named) for K in class_number.AUTOMATIC})
+        numbers = [int(K) for K in self.n_classes]
+        return [K for K in numbers if named <= K] or numbers
 
-    def _search(self, problem: JointProblem) -> Search:
+    def _warn_of_more_classes(self, search: Search, found: em.Inference) -> None:
+        """Keep how well each number of classes does, and warn where one class more does better."""
+        K, gain = search.n_classes, search.more_classes(found)
+        self.class_numbers_ = {k: tried.score for k, tried in sorted(search.tried.items())}
+        if gain is not None:
+            warnings.warn(
+                f"{K + 1} classes explain the answers better than {K}, by {gain:.0f} nats, and "
+                "then more answers are right than it seems. Where the number is not known for "
+                "certain, pass n_classes='auto', or a range that reaches further",
+                ClassNumberWarning,
+                stacklevel=3,
+            )
+
+    def search(self, problem: JointProblem) -> Search:
+        """Return the search for start, number of classes and noise family, not yet begun."""
         given = self.noise if isinstance(self.noise, NoiseModel) else None
         return Search(problem, given, self.noise_model, tuple(self.starts), self.n_init)
 
@@ -322,7 +351,9 @@ class JointPairClassifier(PairClassifier):
         """Put the groups in the order of their names and set ``classes_``."""
         K = found.beliefs.item.shape[1]
         if problem.names is not None:
-            self.classes_ = problem.names
+            self.classes_ = all_names(problem.names, K)
+            if len(problem.names) < K:
+                warn_unnamed(self.classes_[len(problem.names) :])
             return found
         self.classes_ = np.arange(K)
         shares = found.beliefs.item[problem.in_pairs].mean(axis=0)
