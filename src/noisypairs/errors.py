@@ -68,6 +68,5 @@ def collected_warnings(*kinds: type[Warning]) -> Iterator[list[str]]:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", ClassNamesWarning)
         yield found
-    found += dict.fromkeys(
-        str(one.message) for one in caught if issubclass(one.category, kinds or Warning)
-    )
+    wanted = [one for one in caught if issubclass(one.category, kinds or Warning)]
+    found += dict.fromkeys(str(one.message) for one in wanted)

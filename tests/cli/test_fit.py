@@ -223,11 +223,6 @@ def _no_features(bad: Files) -> list[object]:
     return []
 
 
-def _one_label(bad: Files) -> list[object]:
-    _replace(bad.labels, label="ash")
-    return ["--labels", bad.labels]
-
-
 def _more_labels(bad: Files) -> list[object]:
     return ["--labels", bad.labels, "--classes", "3"]
 
@@ -249,7 +244,6 @@ def _few_items(bad: Files) -> list[object]:
         (_no_answers, "pairs.csv"),
         (_one_class, "answers are 'same': one class only"),
         (_no_features, "no column to learn from: unit (constant)"),
-        (_one_label, "all name one class"),
         (_more_labels, "name 2 classes, but 3 were asked for"),
         (_few_items, "too few to hold some out"),
     ],

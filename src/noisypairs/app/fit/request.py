@@ -95,10 +95,10 @@ def class_numbers(text: str | None) -> int | tuple[int, ...] | None:
         return None
     first, dash, last = text.partition("-")
     if not (first.strip().isdigit() and (last.strip().isdigit() or not dash)):
-        raise ValueError(f"classes {text!r}: expected a number such as 3, or a range such as 2-5")
+        raise ValueError(f"--classes {text!r}: expected a number such as 3, or a range such as 2-5")
     low, high = int(first), int(last if dash else first)
     if not 2 <= low <= high <= MOST_CLASSES:
-        raise ValueError(f"classes {text!r}: expected 2 to {MOST_CLASSES}, smaller number first")
+        raise ValueError(f"--classes {text!r}: expected 2 to {MOST_CLASSES}, smaller number first")
     return tuple(range(low, high + 1)) if high > low else low
 
 
