@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from noisypairs import cli
 from noisypairs.app import model_file
-from tests.app.fit_problems import Files, write_files
+from tests.app.fit.fit_problems import Files, write_files
 
 QUICK = ["--method", "joint", "--estimator", "logistic", "--no-annotators", "--quiet"]
 

@@ -15,7 +15,7 @@ from noisypairs.app.files import read_dataset
 from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
 from noisypairs.app.model_file import save
-from tests.app.fit_problems import Files, write_files
+from tests.app.fit.fit_problems import Files, write_files
 
 
 @pytest.fixture(scope="module")

@@ -32,7 +32,7 @@ from noisypairs.app.fit.summary import mean_rates
 from noisypairs.app.report import charts
 from noisypairs.app.report.page import Page, is_generated
 from noisypairs.noise import LabelingNoise
-from tests.app.report.page_reader import words_of
+from tests.app.page_reader import words_of
 
 #: Drawing takes half a second, and the same result is shown by many tests.
 drawn_once = cache(demo.demo_report)
@@ -83,15 +83,15 @@ def without_seconds(facts):
 
 
 def test_every_method_has_its_row(result, steps):
-    told_nothing = {row.method for row in result.cancer.rows if row.told == "nothing"}
-    told_prior = {row.method for row in result.cancer.rows if row.told == "share of malignant"}
-    assert told_nothing == {
+    given_nothing = {row.method for row in result.cancer.rows if row.told == "nothing"}
+    given_prior = {row.method for row in result.cancer.rows if row.told == "share of malignant"}
+    assert given_nothing == {
         "Joint learner",
         *POINTWISE,
         "COP-k-means",
         "k-means, answers ignored",
     }
-    assert told_prior == set(POINTWISE)
+    assert given_prior == set(POINTWISE)
     assert (result.cancer.rows[-1].method, result.cancer.rows[-1].told) == REFERENCE
     assert len(result.crowd.rows) == 4
     assert len(steps) == demo.N_STEPS == len(result.cancer.rows) + len(result.crowd.rows)
@@ -104,7 +104,7 @@ def test_a_row_has_an_accuracy_or_a_reason(result):
         assert row.seconds >= 0.0
 
 
-def test_the_joint_learner_told_nothing_is_near_the_true_classes_and_ahead_of_the_others(result):
+def test_the_joint_learner_given_nothing_is_near_the_true_classes_and_ahead_of_the_others(result):
     joint, *others, clean = (row.test_accuracy for row in result.cancer.rows)
     assert joint > clean - 0.03
     assert joint > max(one for one in others if one is not None)
@@ -146,7 +146,7 @@ def test_mean_rates_of_labeling_noise_agree_with_counting_pairs():
 def test_rates_for_every_annotator_label_the_compared_items_better(result):
     apart, alike, kmeans, reference = result.crowd.rows
     assert apart.train_accuracy > alike.train_accuracy > kmeans.train_accuracy
-    assert reference.train_accuracy is None  # it was told these very classes
+    assert reference.train_accuracy is None  # it was given these very classes
     assert reference.test_accuracy > 0.75
 
 
@@ -401,8 +401,8 @@ def test_bars_name_what_a_method_was_given(result, monkeypatch):
     names = drawn[0]
     assert len(set(names)) == len(names) == len(result.cancer.rows)
     assert names[0] == "Joint learner"
-    assert "Weighted, prior told" in names
-    assert names[-1] == "every true class told"
+    assert "Weighted, prior given" in names
+    assert names[-1] == "every true class given"
 
 
 def test_methods_that_refuse_for_one_reason_share_a_footnote(result):
