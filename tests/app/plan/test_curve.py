@@ -34,12 +34,9 @@ def test_needed_pairs_are_within_a_factor_two_of_a_simulation(
     need = forecast(these, 300).need(target).total.estimate
 
     def simulate(n: float) -> float:
-        found = []
-        for seed in (1, 2):
-            answers = sample_pairs(y, int(n), NOISE, random_state=seed)
-            proba = fit_joint(X, answers, linear, 2, 0).item_proba_
-            found.append(metrics.accuracy_up_to_names(y, proba.argmax(axis=1)))
-        return float(np.mean(found))
+        answers = sample_pairs(y, int(n), NOISE, random_state=1)
+        proba = fit_joint(X, answers, linear, 2, 0).item_proba_
+        return metrics.accuracy_up_to_names(y, proba.argmax(axis=1))
 
     assert simulate(need / 2) < target < simulate(need * 2)
 

@@ -21,7 +21,7 @@ from tests.estimators.kmeans.planted import count_broken, labellings, planted
 
 
 @given(st.integers(0, 10_000), st.integers(2, 3))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_fewest_violations_equals_enumeration_on_small_graphs(seed, n_classes):
     rng = np.random.default_rng(seed)
     n, n_pairs = 6, int(rng.integers(1, 16))
