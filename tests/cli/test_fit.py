@@ -186,7 +186,9 @@ def _replace(path: Path, **changes: Any) -> None:
         (["--report", "{folder}/pairs.csv", "--force"], "pairs.csv is an input"),
     ],
 )
-def test_wrong_use_of_fit_is_reported_before_any_work(bad: Files, words: list[str], said: str) -> None:
+def test_wrong_use_of_fit_is_reported_before_any_work(
+    bad: Files, words: list[str], said: str
+) -> None:
     folder = bad.items.parent
     before = listing(folder)
     words = [word.format(folder=folder) for word in words]

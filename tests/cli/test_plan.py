@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from noisypairs import PairingNoise, cli, sample_pairs
+from noisypairs import PairingNoise, sample_pairs
 from noisypairs.app import plan
+from tests.cli import commands
+from tests.cli.commands import fails
 
 
 def run(*words: object):
-    return CliRunner().invoke(cli.application(), ["plan", *map(str, words)])
+    return commands.run("plan", *words)
 
 
 @pytest.fixture(scope="module")
@@ -172,12 +173,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, message: str
 ) -> None:
     monkeypatch.chdir(folder)
-    before = {file: file.read_bytes() for file in folder.iterdir()}
-    result = run(*words, "--quiet")
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert message in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-    assert {file: file.read_bytes() for file in folder.iterdir()} == before
+    fails(code, message, folder, "plan", *words, "--quiet")
 
 
 def test_without_a_target_the_option_is_named(folder: Path) -> None:
