@@ -8,7 +8,7 @@ export NOISYPAIRS_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/da
 # Small matrices on few cores: one thread per process is faster and repeatable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types imports unit format bench clean
+.PHONY: demo test lint types imports unit format bench fingerprint clean
 
 demo: $(VENV)/.app
 	$(BIN)/noisypairs demo
@@ -35,6 +35,10 @@ format: $(VENV)/.dev
 # BENCH=--quick tries every measurement at a small size.
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/bench $(BENCH)
+
+# Says which numbers a change alters: run it before and after.
+fingerprint: $(VENV)/.dev
+	$(BIN)/python benchmarks/fingerprint.py --compare benchmarks/records/fingerprint.json
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

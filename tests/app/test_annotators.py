@@ -8,7 +8,7 @@ import pytest
 
 from noisypairs import Pairs
 from noisypairs.app.annotators import judge_annotators, with_hashed_names
-from tests.app.fit_problems import Files, write_files
+from tests.app.fit.fit_problems import Files, write_files
 
 
 @pytest.fixture(scope="module")

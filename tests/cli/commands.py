@@ -8,7 +8,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from noisypairs import cli
-from tests.app.fit_problems import Files
+from tests.app.fit.fit_problems import Files
 
 FIT = ["--method", "joint", "--estimator", "logistic", "--no-annotators"]
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 from noisypairs.app import files, model_file
 from noisypairs.cli import app
 from noisypairs.errors import MissingExtra
-from tests.app.fit_problems import Files, write_files
+from tests.app.fit.fit_problems import Files, write_files
 from tests.cli.commands import FIT, LEARNING, content, fails, run, words_for
 
 

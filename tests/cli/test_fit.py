@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 from noisypairs import cli
 from noisypairs.app import model_file
-from tests.app.fit_problems import Files, write_files
+from tests.app.fit.fit_problems import Files, write_files
 
 QUICK = ["--method", "joint", "--estimator", "logistic", "--no-annotators", "--quiet"]
 
@@ -186,7 +186,9 @@ def _replace(path: Path, **changes: Any) -> None:
         (["--report", "{folder}/pairs.csv", "--force"], "pairs.csv is an input"),
     ],
 )
-def test_wrong_use_of_fit_is_told_before_any_work(bad: Files, words: list[str], said: str) -> None:
+def test_wrong_use_of_fit_is_reported_before_any_work(
+    bad: Files, words: list[str], said: str
+) -> None:
     folder = bad.items.parent
     before = listing(folder)
     words = [word.format(folder=folder) for word in words]
@@ -248,7 +250,7 @@ def _few_items(bad: Files) -> list[object]:
         (_few_items, "too few to hold some out"),
     ],
 )
-def test_bad_data_is_told_and_nothing_written(bad: Files, spoil: Any, said: str) -> None:
+def test_bad_data_is_reported_and_nothing_written(bad: Files, spoil: Any, said: str) -> None:
     words = spoil(bad)
     folder = bad.items.parent
     before = listing(folder)
@@ -272,8 +274,8 @@ def test_no_permission_to_write(bad: Files) -> None:
     assert listing(folder) == []
 
 
-def test_the_installed_command_fits_reports_and_overwrites_when_told(tmp_path: Path) -> None:
-    files = write_files(tmp_path, n_items=60, n_pairs=2400)
+def test_the_installed_command_fits_reports_and_overwrites_when_asked(tmp_path: Path) -> None:
+    files = write_files(tmp_path, n_items=40, n_pairs=400)
     (tmp_path / "m.skops").write_text("old")
     command = Path(sysconfig.get_path("scripts")) / "noisypairs"
     words = [command, "fit", "items.csv", "pairs.csv", "-o", "m.skops", "--report", "r.html"]

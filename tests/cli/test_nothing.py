@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from tests.app.fit_problems import Files, write_files
+from tests.app.fit.fit_problems import Files, write_files
 from tests.cli.commands import fails, run, words_for
 
 

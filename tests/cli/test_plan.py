@@ -8,26 +8,27 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from noisypairs import PairingNoise, cli, sample_pairs
+from noisypairs import PairingNoise, sample_pairs
 from noisypairs.app import plan
+from tests.cli import commands
+from tests.cli.commands import fails
 
 
 def run(*words: object):
-    return CliRunner().invoke(cli.application(), ["plan", *map(str, words)])
+    return commands.run("plan", *words)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("plan")
     rng = np.random.default_rng(0)
-    y = (rng.random(120) < 0.4).astype(int)
-    ids = np.array([f"p{k}" for k in range(120)])
-    x = 1.0 * (2 * y - 1) + rng.standard_normal(120)
-    items = pd.DataFrame({"id": ids, "x": x, "noise": rng.standard_normal(120)})
+    y = (rng.random(80) < 0.4).astype(int)
+    ids = np.array([f"p{k}" for k in range(80)])
+    x = 1.0 * (2 * y - 1) + rng.standard_normal(80)
+    items = pd.DataFrame({"id": ids, "x": x, "noise": rng.standard_normal(80)})
     items.to_csv(path / "items.csv", index=False)
-    pairs = sample_pairs(y, 400, PairingNoise(0.1, 0.1), random_state=0)
+    pairs = sample_pairs(y, 300, PairingNoise(0.1, 0.1), random_state=0)
     table = pd.DataFrame({"left": ids[pairs.left], "right": ids[pairs.right]})
     table["same"] = np.where(pairs.same, "yes", "no")
     table.to_csv(path / "pairs.csv", index=False)
@@ -55,7 +56,7 @@ def run_once(
         patch.setattr(plan, "plan_dataset", keep)
         result = run(folder / "items.csv", folder / "pairs.csv", *words)
     assert result.exit_code == 0, result.stderr
-    assert "learning from all 400 answers" in result.stderr
+    assert "learning from all 300 answers" in result.stderr
     assert [file.name for file in out.parent.iterdir()] == ["next.csv"]
     return json.loads(result.stdout), pd.read_csv(out), kept[0]
 
@@ -100,7 +101,7 @@ def test_next_pairs_are_named_spread_and_ranked(planned: tuple[dict, pd.DataFram
     assert set(table["kind"]) <= {"new", "again"}
     assert (table["expected_bits"].diff().dropna() <= 0).all()
     used = pd.concat([table["left"], table["right"]]).value_counts()
-    assert used.max() <= 1 or used.max() <= np.ceil(2 * 2 * 25 / 120)
+    assert used.max() <= 1 or used.max() <= np.ceil(2 * 2 * 25 / 80)
     assert table["expected_bits"].mean() > found["bits_per_fresh_answer"]["estimate"]
     assert all(row["kind"] == "again" for row in found["ask_again"])
     assert found["next"] == table.to_dict("records")
@@ -176,12 +177,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(
     folder: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, message: str
 ) -> None:
     monkeypatch.chdir(folder)
-    before = {file: file.read_bytes() for file in folder.iterdir()}
-    result = run(*words, "--quiet")
-    assert (result.exit_code, result.stdout) == (code, "")
-    assert message in result.stderr
-    assert len(result.stderr.splitlines()) == 1
-    assert {file: file.read_bytes() for file in folder.iterdir()} == before
+    fails(code, message, folder, "plan", *words, "--quiet")
 
 
 def test_without_a_target_the_option_is_named(folder: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from . import builders
+from . import learners
 
 
 def pytest_addoption(parser):
@@ -15,4 +15,4 @@ def pytest_configure(config):
     given = config.getoption("--learner", None)
     if given:
         module, _, name = given.partition(":")
-        builders.ALL[:] = [getattr(import_module(module), name)]
+        learners.ALL[:] = [getattr(import_module(module), name)]

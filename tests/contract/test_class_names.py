@@ -11,7 +11,7 @@ from noisypairs import ClassNamesWarning, CleanPairs, NotIdentifiable, PairingNo
 from noisypairs.estimators.pointwise import PointwiseClassifier
 from noisypairs.metrics import accuracy_up_to_names
 
-from .builders import assert_same_model, build, every, every_with, problem
+from .learners import assert_same_model, build, every, every_with, problem
 
 
 @every

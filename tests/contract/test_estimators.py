@@ -24,7 +24,7 @@ from noisypairs import PairingNoise, Pairs
 from noisypairs.estimators.base import PairClassifier
 from noisypairs.estimators.pointwise import PointwiseClassifier
 
-from .builders import (
+from .learners import (
     NOISE,
     assert_same_model,
     build,

@@ -7,7 +7,7 @@ import pytest
 
 from noisypairs import Pairs
 
-from .builders import (
+from .learners import (
     build,
     every,
     every_with,

@@ -26,7 +26,6 @@ from noisypairs.nn import (  # noqa: E402
     TrainingDiverged,
     paper_network,
 )
-from noisypairs.nn.estimators import _scores  # noqa: E402
 
 Floats = NDArray[np.float64]
 Rows = tuple[Floats, Floats, Floats]
@@ -348,9 +347,10 @@ def test_column_names_are_kept(rows: Rows) -> None:
 
 
 def test_scoring_in_pieces_changes_nothing(rows: Rows) -> None:
-    X = torch.tensor(rows[0], dtype=torch.float32)
-    line = nn.Linear(3, 1)
-    torch.testing.assert_close(_scores(line, X, at_once=7), line(X)[:, 0].detach())
+    model = TorchRegressor(max_epochs=1).fit_risk(*rows)
+    many = torch.randn(20_000, 3, generator=torch.Generator().manual_seed(0))
+    at_once = model.module_(many)[:, 0].detach().numpy()
+    np.testing.assert_allclose(model.predict(many.numpy()), at_once, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize(("verbose", "level"), [(True, logging.INFO), (False, logging.DEBUG)])

@@ -14,7 +14,7 @@ from noisypairs.app.experiments.problem import make_problem
 from noisypairs.app.experiments.records import Record
 from noisypairs.app.experiments.run import records_of
 from noisypairs.model_selection import HeldOutShare
-from tests.app.experiments.made_up import CANCER
+from tests.app.experiments.made_up_records import CANCER
 
 
 @pytest.mark.parametrize("prior", [0.8, 0.1])  # the larger root is right, then the smaller one

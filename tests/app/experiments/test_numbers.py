@@ -8,7 +8,7 @@ import pytest
 
 from noisypairs.app.experiments import Choice, plan
 from noisypairs.app.experiments.numbers import figure2, figure3, flat_priors
-from tests.app.experiments.made_up import record
+from tests.app.experiments.made_up_records import record
 
 
 def test_figure_2_shows_the_spread_of_the_draws() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from noisypairs.app.experiments import load_records
 from noisypairs.app.experiments.records import FolderMismatch, append, open_folder
-from tests.app.experiments.made_up import CANCER, SETUP, record
+from tests.app.experiments.made_up_records import CANCER, SETUP, record
 
 
 def test_a_torn_last_line_is_dropped_and_the_next_record_starts_anew(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from noisypairs.app.experiments import Choice, plan, tables
 from noisypairs.app.experiments.tables import Cell
-from tests.app.experiments.made_up import CANCER, record
+from tests.app.experiments.made_up_records import CANCER, record
 
 
 def test_mean_and_standard_error_are_numpys() -> None:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from noisypairs import cli
 from noisypairs.app.files import BadFile, Dataset, read_dataset
 
-N_FILES = int(os.environ.get("NOISYPAIRS_FUZZ", "1000"))
+N_FILES = int(os.environ.get("NOISYPAIRS_FUZZ", "500"))
 
 ITEMS = "id,size,colour,note\n" + "".join(
     f'{k:03d},{k / 7:.3f},{"red" if k % 3 else "blue"},"item, number {k}"\n' for k in range(12)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from tests.app.fit_problems import NOISE, write_files
+from tests.app.fit.fit_problems import NOISE, write_files
 
 pytest.importorskip("ibis", reason="pair tables need the app extra")
 pytest.importorskip("duckdb", reason="pair tables need the app extra")

@@ -23,7 +23,7 @@ from noisypairs.algebra import class_prior
 from noisypairs.app.fit.fitting import Fitted, fit_dataset, n_steps
 from noisypairs.app.fit.request import Request
 from noisypairs.app.fit.summary import mean_rates, suspects, wrong_probability
-from tests.app.fit_problems import NOISE, Files, write_files
+from tests.app.fit.fit_problems import NOISE, Files, write_files
 
 QUICK = Request(estimator="logistic")
 JOINT = Request(method="joint", estimator="logistic")

@@ -10,7 +10,7 @@ from noisypairs.annotators.crowd import Crowd
 from noisypairs.app.report.advice import MEANINGS, by_suspicion, crowd_answer, meanings
 from noisypairs.app.report.annotators import MOST_ROWS, annotators_report
 from noisypairs.app.report.page import is_generated
-from tests.app.report.page_reader import check_page, words_of
+from tests.app.page_reader import check_page, words_of
 from tests.app.report.report_problems import HOSTILE, crowd
 
 

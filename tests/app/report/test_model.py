@@ -14,7 +14,7 @@ from noisypairs.app.report.advice import by_suspicion
 from noisypairs.app.report.model import answer, fit_report, trust
 from noisypairs.app.report.page import Table, is_generated
 from noisypairs.estimation import Interval
-from tests.app.report.page_reader import check_page, words_of
+from tests.app.page_reader import check_page, words_of
 from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
 
 ORDER = [

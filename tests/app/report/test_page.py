@@ -19,7 +19,7 @@ from noisypairs.app.report.page import (
     paragraph,
     table,
 )
-from tests.app.report.page_reader import check_page, read
+from tests.app.page_reader import check_page, read
 from tests.app.report.report_problems import HOSTILE
 
 

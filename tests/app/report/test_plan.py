@@ -12,7 +12,7 @@ from noisypairs.app.plan.statement import as_dict, price_of, statement
 from noisypairs.app.report.page import is_generated
 from noisypairs.app.report.plan import plan_report
 from noisypairs.estimation import Interval
-from tests.app.report.page_reader import check_page, words_of
+from tests.app.page_reader import check_page, words_of
 from tests.app.report.report_problems import HOSTILE, plan_result
 
 IDS = [f"photo {k}" for k in range(40)]

@@ -33,7 +33,9 @@ def test_it_solves_the_penalised_least_squares_problem():
     X, y = bumps()
     weight = np.random.default_rng(1).uniform(0.2, 2.0, size=len(X))
     model = RidgeClasses(n_components=20, penalty=0.7, random_state=0).fit(X, y, weight)
-    Z = model._columns(X)
+    scaled = model.scaler_.transform(X)
+    linear = np.clip(scaled, -10, 10) / np.sqrt(X.shape[1])
+    Z = np.column_stack([linear, model.kernel_.transform(scaled), np.ones(len(X))])
     root, penalty = np.sqrt(weight)[:, None], np.full(Z.shape[1], 0.7)
     penalty[-1] = 1e-6
     rows = np.vstack([root * Z, np.diag(np.sqrt(penalty))])

@@ -23,7 +23,9 @@ from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.selection import Search, best_run
+from noisypairs.inference import em
 from noisypairs.metrics import accuracy_up_to_names
+from noisypairs.noise import families
 
 STARTS = ("aligned", "answers", "kmeans", "spectral")
 
@@ -97,14 +99,28 @@ def test_aligned_start_sees_what_the_graph_does_not():
 # --- choices -------------------------------------------------------------------------------------
 
 
-def test_a_richer_family_must_pay_for_its_parameters():
+HALF_LOG = np.log(1200) / 2  # of the 1200 answers, for each number more
+
+
+@pytest.mark.parametrize(
+    ("K", "gains", "kept"),
+    [
+        (2, {"labeling": 2.9}, "pairing"),  # two numbers each, for two classes: three nats
+        (2, {"labeling": 3.1}, "labeling"),
+        (2, {"free": HALF_LOG - 0.01}, "pairing"),
+        (2, {"free": HALF_LOG + 0.01}, "free"),
+        (3, {"labeling": 4 * HALF_LOG - 0.01}, "pairing"),
+        (3, {"labeling": 4 * HALF_LOG + 0.01}, "labeling"),
+    ],
+)
+def test_a_richer_family_must_pay_for_its_parameters(K, gains, kept, monkeypatch):
     X, _, pairs = overlapping()
-    one = search(X, pairs)
-    one.family = "pairing"
-    assert one._worth("labeling", 2) == 3.0  # two numbers each, for two classes
-    assert one._worth("free", 2) == pytest.approx(np.log(1200) / 2)
-    assert one._worth("labeling", 3) == pytest.approx(2 * np.log(1200))
-    assert one._worth("given", 2) == 0.0
+    reached = [gains.get(name, 0.0) for name in families(auto=True)]
+    runs = (SimpleNamespace(log_likelihood=gain, history=[]) for gain in reached)
+    monkeypatch.setattr(em, "infer", lambda *_, **__: next(runs))
+    one, beliefs = search(X, pairs), SimpleNamespace(item=np.full((600, K), 1 / K), messages=None)
+    one.choose_family(SimpleNamespace(beliefs=beliefs, noise=None))
+    assert one.family == kept
 
 
 def test_pairing_noise_is_recognised():
@@ -149,9 +165,9 @@ def test_no_start_is_an_error():
 def test_random_answers_are_refused():
     reasons = []
     for seed in range(6):
-        X, _, pairs = overlapping(n=300, n_pairs=600, seed=seed)
-        same = np.random.default_rng(seed).random(600) < 0.5
-        one = search(X, Pairs(pairs.left, pairs.right, same, n_items=300))
+        X, _, pairs = overlapping(n=120, n_pairs=300, seed=seed)
+        same = np.random.default_rng(seed).random(300) < 0.5
+        one = search(X, Pairs(pairs.left, pairs.right, same, n_items=120))
         found = one.choose_classes([2])
         try:
             one.require_evidence(found)

@@ -20,7 +20,7 @@ GENERATOR = "noisypairs demo"
 GREY = ("COP-k-means", "k-means, answers ignored", REFERENCE[0])
 
 _HOW_TO_READ = (
-    "Nobody told a learner the class of a single item; the true classes serve only to count, "
+    "No learner was given the class of a single item; the true classes serve only to count, "
     "afterwards, how many items it put right.",
     "Pairs say which items belong together, not what the groups are called. Accuracies are "
     "therefore taken under the names that fit best.",
@@ -58,7 +58,7 @@ def _answer(part: Tumours) -> str:
     if joint is None or clean is None:
         return f"From {given}, the joint learner refuses to learn: see the reason below."
     return (
-        f"Told nothing but {given}, the joint learner puts {percent(joint, 1)} of new tumours in "
+        f"Given nothing but {given}, the joint learner puts {percent(joint, 1)} of new tumours in "
         f"the right class. The same classifier trained on every true class gets "
         f"{percent(clean, 1)}."
     )
@@ -94,8 +94,8 @@ def _method_bars(rows: Sequence[Row], n_test: int) -> Block:
 
 def _with_given(row: Row) -> str:
     if row.told == REFERENCE[1]:
-        return "every true class told"
-    return f"{row.method}, prior told" if row.told == "share of malignant" else row.method
+        return "every true class given"
+    return f"{row.method}, prior given" if row.told == "share of malignant" else row.method
 
 
 def _crowd_bars(part: SimulatedCrowd) -> Block:
@@ -133,5 +133,5 @@ def _annotator_dots(worst: Sequence[Annotator]) -> Block:
     return figure(
         picture,
         "Estimated rates of the annotators who say least; crosses mark the truth, which the "
-        "learner was not told. Names in bold are not honest.",
+        "learner was not given. Names in bold are not honest.",
     )

@@ -42,7 +42,7 @@ def _cancer_story(part: Tumours) -> Story:
         "tumours are the test. Pairs cannot tell which group is called malignant, so accuracy is "
         "taken up to a swap of the two names."
     )
-    headings = ("method", "told beforehand", "test accuracy", "seconds")
+    headings = ("method", "given beforehand", "test accuracy", "seconds")
     rows = [(row.method, row.told, _test_cell(row), f"{row.seconds:.1f}") for row in part.rows]
     after = "The joint learner refused, so nothing was learnt about the answers."
     if (found := part.learnt) is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from noisypairs import theory
@@ -64,7 +63,8 @@ def _panel(axes: Any, found: list[theory.Outcome], title: str, note: str) -> Non
         _node(axes, 1, _height(pair), f"{_signs(pair)}\n{share:.3f}", "center")
     for same, (word, height) in _ANSWERS.items():
         mine = [o for o in found if o.same == same]
-        share, bad = (sum(o.probability for o in some) for some in (mine, _wrong(mine)))
+        share = sum(o.probability for o in mine)
+        bad = sum(o.probability for o in mine if o.wrong)
         _node(axes, 2, height, f"{word}  {share:.3f}\n({bad:.3f} wrong)", "left")
     for x, word in enumerate(_COLUMNS):
         axes.text(x, 3.75, word, ha="center", va="bottom", fontsize=8, color=SOFT)
@@ -72,10 +72,6 @@ def _panel(axes: Any, found: list[theory.Outcome], title: str, note: str) -> Non
     axes.set_title(title, fontsize=10, pad=14)
     axes.set(xlim=(-0.75, 2.95), ylim=(-1.5, 4.0))
     axes.set_axis_off()
-
-
-def _wrong(found: Iterable[theory.Outcome]) -> list[theory.Outcome]:
-    return [outcome for outcome in found if outcome.wrong]
 
 
 def _right_first(lines: dict[Any, float]) -> list[tuple[Any, float]]:

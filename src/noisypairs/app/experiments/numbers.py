@@ -69,7 +69,9 @@ def flat_priors(records: Records) -> Lines:
     for density in densities:
         for row in ROWS:
             setting = (density, row.dataset, row.rates)
-            mine = {s.method: r for s, r in found.items() if _flat_setting(s) == setting}
+            mine = {
+                s.method: r for s, r in found.items() if (s.density, s.dataset, s.rates) == setting
+            }
             if mine:
                 cells = [_flat_against_weak(mine.get(m, ()), records) for m in TUNED]
                 moved = _largest_move(mine.get("weighted", ()), records)
@@ -77,10 +79,6 @@ def flat_priors(records: Records) -> Lines:
                 rows.append((f"{density:g}", row.dataset, rates, *cells, moved))
     names = (COLUMNS[m] for m in TUNED)
     return ("pairs per item", "data set", "rates", *names, "α moved by at most"), tuple(rows)
-
-
-def _flat_setting(spec: Spec) -> tuple[float, str, tuple[float, float]]:
-    return spec.density, spec.dataset, spec.rates
 
 
 def _flat_against_weak(flat: Sequence[Record], records: Records) -> str:

@@ -17,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypedDict
 
-GZIP, PARQUET, ZIP, NUMPY = b"\x1f\x8b", b"PAR1", b"PK\x03\x04", b"\x93NUMPY"
+GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 
 MAX_UNPACKED = 4 * 2**30
 """A compressed file that unpacks to more bytes than this is refused: it may be a trap."""

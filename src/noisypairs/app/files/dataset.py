@@ -76,7 +76,8 @@ def read_dataset(
     matched to items.csv only without leading zeros, '.0', case and blanks, such as '7' to '007'")
     """
     if stream and format in (None, "table") and (kind := large.kind_of_large(Path(pairs))):
-        found = large.read_large(Path(pairs), kind, _path(items), columns)
+        place = None if items is None else Path(items)
+        found = large.read_large(Path(pairs), kind, place, columns)
         data = _dataset(found.pairs, found.items, found.columns, found.mapping, found.notes)
         return _with_files(data, found.items, [found.source], labels)
     imported = import_pairs(Path(pairs), columns, format)
@@ -91,10 +92,6 @@ def read_dataset(
     used = replace(answers.columns, id=read.id_column if read else None)
     data = _dataset(loaded, read, used, answers.mapping, notes)
     return replace(_with_files(data, read, imported.sources, labels), format=imported.format)
-
-
-def _path(path: AnyPath | None) -> Path | None:
-    return None if path is None else Path(path)
 
 
 def _dataset(

@@ -169,7 +169,7 @@ class _ConstrainedKMeans:
         """Return y adapted to the centres or the nearest centres mended, whichever is better."""
         known = swap_chains(self.rules, y, cost, max_rounds=self.n_classes)
         if self.n_classes == 2 or self.rules.broken(known).any():
-            return known  # two classes leave no choice; few violations are too dear to start anew
+            return known  # two classes leave no choice; for few violations a restart costs too much
         mended = descend(self.rules.matrix, cost.argmin(axis=1), cost)
         return better_parts(self.rules, known, mended, cost)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -49,11 +49,16 @@ def _read(file: PairsFile) -> ImportedTable:
         raise BadFile(f"{path} holds no annotation with a choice: export annotated tasks")
     names = list(dict.fromkeys(name for _, data, _, _ in rows for name in data))
     left, right = find_couple(names, columns, path)
-    place = _task_place([k for k, *_ in rows])
     ends = {name: [data.get(name) for _, data, _, _ in rows] for name in (left, right)}
     found: dict[str, list[Any]] = {**ends, "choice": [r[2] for r in rows]}
     found["completed_by"] = [r[3] for r in rows]
-    table = answer_table(path, content.source(len(tasks)), found, place, content.notes)
+    table = answer_table(
+        path,
+        content.source(len(tasks)),
+        found,
+        lambda row: f"task {rows[row][0] + 1}",
+        content.notes,
+    )
     notes = []
     if skipped:
         notes.append(f"{path.name}: {plural(skipped, 'annotation')} cancelled or without a choice")
@@ -61,10 +66,6 @@ def _read(file: PairsFile) -> ImportedTable:
     items = Items(pd.DataFrame({"text": shown}), shown, None, table.source, [])
     used = Columns(left, right, "choice", "completed_by", columns.id)
     return ImportedTable(table, used, items=items, notes=notes)
-
-
-def _task_place(tasks: Sequence[int]) -> Any:
-    return lambda row: f"task {tasks[row] + 1}"
 
 
 def _choice(path: Path, k: int, annotation: Any, named: str | None) -> str | None:

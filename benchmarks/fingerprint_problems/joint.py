@@ -1,0 +1,175 @@
+"""The joint learner: classes, noise families, starts, annotators, labels, tables, streams."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from noisypairs import CleanPairs, JointPairClassifier, Pairs
+
+from .problem import (
+    LABELING,
+    NOISE,
+    answers,
+    crowd,
+    enough_pairs,
+    fitted,
+    items,
+    problem,
+    table_of,
+    with_some_labels,
+)
+
+
+def joint(estimator: Any = "logistic", **settings: Any) -> JointPairClassifier:
+    """Return a joint learner; with logistic regression unless other candidates are wanted."""
+    chosen = LogisticRegression() if estimator == "logistic" else estimator
+    settings = {"positive": "minority"} | settings
+    return JointPairClassifier(chosen, random_state=0, **settings)
+
+
+@problem
+def joint_default_candidates() -> Any:
+    return fitted(joint(None), answers())
+
+
+@problem
+def joint_three_classes() -> Any:
+    return fitted(joint(None, n_classes=3, positive=None), answers(n_classes=3), 3)
+
+
+@problem
+def joint_four_classes() -> Any:
+    return fitted(joint(n_classes=4, positive=None), answers(n_classes=4, n_pairs=1500), 4)
+
+
+@problem
+def joint_open_number_of_classes() -> Any:
+    return fitted(joint(n_classes=[2, 3, 4], positive=None), answers(n_classes=3), 3)
+
+
+@problem
+def joint_noise_families() -> Any:
+    families = ("pairing", "labeling", "free", "auto")
+    return {name: fitted(joint(noise_model=name), answers(LABELING)) for name in families}
+
+
+@problem
+def joint_free_noise_of_three_classes() -> Any:
+    return fitted(joint(n_classes=3, noise_model="free", positive=None), answers(n_classes=3), 3)
+
+
+@problem
+def joint_given_noise() -> Any:
+    return [
+        fitted(joint(noise=NOISE), answers()),
+        fitted(joint(noise=LABELING, prior=0.25, positive=None), answers(LABELING)),
+        fitted(joint(noise=CleanPairs()), answers(CleanPairs())),
+    ]
+
+
+@problem
+def joint_starts() -> Any:
+    starts = ("aligned", "answers", "kmeans", "spectral", "random")
+    each = {name: fitted(joint(starts=(name,)), answers()) for name in starts}
+    return each | {"random besides": fitted(joint(n_init=2), answers())}
+
+
+@problem
+def joint_annotators() -> Any:
+    return [
+        fitted(joint(annotators=True), crowd()),
+        fitted(joint(annotators=True, n_classes=3, positive=None), crowd(3), 3),
+    ]
+
+
+@problem
+def joint_weights() -> Any:
+    return [
+        fitted(joint(), crowd(weights=True)),
+        fitted(joint(annotators=True), crowd(weights=True)),
+    ]
+
+
+@problem
+def joint_labels() -> Any:
+    two = with_some_labels(answers(), items()[1])
+    three = with_some_labels(answers(n_classes=3), items(3)[1])
+    return [
+        fitted(joint(positive=None), two),
+        fitted(joint(n_classes=3, positive=None), three, 3),
+    ]
+
+
+@problem
+def joint_items_in_no_pair() -> Any:
+    pairs = answers()
+    alone = (pairs.left >= 10) & (pairs.right >= 10)
+    return fitted(joint(), pairs.select(alone))
+
+
+@problem
+def joint_repeated_pairs() -> Any:
+    _, y = items()
+    once = answers(CleanPairs(), n_pairs=300)
+    left, right = np.repeat(once.left, 3), np.repeat(once.right, 3)
+    same = NOISE.corrupt(y, left, right, random_state=5)
+    return fitted(joint(), Pairs(left, right, same, once.n_items))
+
+
+@problem
+def joint_several_estimators() -> Any:
+    few = [LogisticRegression(C=0.1), LogisticRegression(C=10.0)]
+    return fitted(joint(few, cv=3, max_iter=4, tol=1e-2), answers())
+
+
+@problem
+def joint_sampled_in_memory() -> Any:
+    with enough_pairs(800):
+        return fitted(joint(max_iter=20), answers(n_pairs=4000))
+
+
+@problem
+def joint_table_loaded() -> Any:
+    with table_of(crowd(weights=True)) as table:
+        return fitted(joint(annotators=True), table)
+
+
+def streamed(pairs: Pairs, n_classes: int = 2, **settings: Any) -> dict[str, Any]:
+    """Fit a joint learner to a table too large to load, and ask for the worst answers."""
+    model = joint(max_iter=20, n_classes=n_classes, **settings)
+    with table_of(pairs) as table, enough_pairs(600):
+        found = fitted(model, table, n_classes)
+        suspects = model.stream_suspects(table, 20)
+    if model.wrong_proba_ is not None:
+        raise RuntimeError("the pairs were loaded, not streamed")
+    return found | {"suspects": suspects}
+
+
+@problem
+def joint_streamed() -> Any:
+    return [streamed(answers()), streamed(answers(n_classes=3), 3, positive=None)]
+
+
+@problem
+def joint_streamed_annotators() -> Any:
+    return streamed(crowd(), annotators=True)
+
+
+@problem
+def joint_streamed_weights() -> Any:
+    return streamed(crowd(weights=True))
+
+
+@problem
+def joint_suspects_and_intervals() -> Any:
+    X, _ = items()
+    model = joint().fit(X, answers())
+    found = model.intervals(X, answers(), n_bootstrap=4)
+    with table_of(answers()) as table:
+        of_table = model.intervals(X, table, n_bootstrap=2)
+    three = joint(n_classes=3, positive=None).fit(items(3)[0], answers(n_classes=3))
+    more = three.intervals(items(3)[0], answers(n_classes=3), n_bootstrap=2)
+    return [model.suspect_pairs(), model.suspect_pairs(7), found, of_table, more]

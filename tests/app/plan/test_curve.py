@@ -1,0 +1,94 @@
+"""Learning curves, against simulation."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from noisypairs import LabelingNoise, NotIdentifiable, Pairs, metrics, sample_pairs
+from noisypairs.app.plan import curve
+from noisypairs.app.plan.curve import fit_joint, learning_curves
+from noisypairs.app.plan.forecast import forecast
+from tests.app.plan.plan_problems import NOISE, items
+
+
+@pytest.fixture(scope="module")
+def simulated() -> tuple[np.ndarray, np.ndarray, Pairs]:
+    X, y = items(300, 0)
+    return X, y, sample_pairs(y, 700, NOISE, random_state=1)
+
+
+def test_needed_pairs_are_within_a_factor_two_of_a_simulation(
+    simulated: tuple[np.ndarray, np.ndarray, Pairs],
+) -> None:
+    X, y, pairs = simulated
+    linear = LogisticRegression()
+    model = fit_joint(X, pairs, linear, 2, 0)
+    new, these = learning_curves(X, pairs, model.noise_, linear, n_folds=2, n_sizes=4, seed=0)
+    truth = LogisticRegression().fit(X, y).score(X, y)
+    assert truth in forecast(new, 300, level=0.99).ceiling_interval
+    target = 0.97
+    need = forecast(these, 300).need(target).total.estimate
+
+    def simulate(n: float) -> float:
+        answers = sample_pairs(y, int(n), NOISE, random_state=1)
+        proba = fit_joint(X, answers, linear, 2, 0).item_proba_
+        return metrics.accuracy_up_to_names(y, proba.argmax(axis=1))
+
+    assert simulate(need / 2) < target < simulate(need * 2)
+
+
+def test_noise_that_treats_classes_differently_is_judged_by_its_own_matrix() -> None:
+    """Under labeling noise every part's classes are matched with those that S is given in."""
+    noise = LabelingNoise(0.25, 0.02)
+    X, y = items(300, 3, 2.0)
+    pairs = sample_pairs(y, 1500, noise, random_state=3)
+    linear = LogisticRegression()
+    model = fit_joint(X, pairs, linear, 2, 0, "labeling")
+    new, _ = learning_curves(
+        X,
+        pairs,
+        model.noise_,
+        linear,
+        n_folds=2,
+        n_sizes=3,
+        noise_model="labeling",
+        beliefs=model.item_proba_,
+        seed=0,
+    )
+    truth = metrics.accuracy_up_to_names(y, model.oof_proba_.argmax(axis=1))
+    assert truth > 0.95
+    np.testing.assert_array_less(np.abs(new.accuracy - truth), 3 * new.error + 0.01)
+    assert new.error.max() < 0.04
+
+
+def test_a_curve_needs_three_sizes_in_which_classes_are_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = items(60, 0)
+    pairs = sample_pairs(y, 400, NOISE, random_state=0)
+    found = SimpleNamespace(item_proba_=np.eye(2)[y], oof_proba_=np.eye(2)[y])
+    fitted: list[int] = []
+
+    def sizes_seen(refused: int) -> list[int]:
+        """Return the sizes of the curve where the smallest ones are refused in the first fold."""
+
+        def fit(X: np.ndarray, part: Pairs, *settings: object) -> SimpleNamespace:
+            fitted.append(part.n_pairs)
+            if len(fitted) <= refused:
+                raise NotIdentifiable("too few answers")
+            return found
+
+        fitted.clear()
+        monkeypatch.setattr(curve, "fit_joint", fit)
+        new, _ = learning_curves(X, pairs, NOISE, LogisticRegression(), n_folds=2, n_sizes=4)
+        return new.sizes.tolist()
+
+    every = sizes_seen(0)
+    assert every == fitted[:4] == fitted[4:]
+    assert sizes_seen(1) == every[1:]
+    with pytest.raises(NotIdentifiable, match="cannot be identified from these pairs"):
+        sizes_seen(2)

@@ -1,0 +1,55 @@
+"""Goals and plans: states, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from noisypairs import NotIdentifiable, Pairs, sample_pairs
+from noisypairs.app import plan
+from noisypairs.app.plan.curve import NEW, LearningCurve
+from noisypairs.app.plan.forecast import forecast
+from noisypairs.app.plan.goal import reach
+from tests.app.plan.plan_problems import items, law_points
+
+
+def test_a_flat_curve_has_its_level_as_ceiling_and_a_higher_target_is_unreachable() -> None:
+    flat = LearningCurve(NEW, np.array([100, 200, 400]), np.full(3, 0.8), np.eye(3) * 1e-6)
+    goal = reach(forecast(flat, 100), 0.95, 500)
+    assert goal.state == "unreachable"
+    assert goal.needed is None
+    assert goal.ceiling.estimate == pytest.approx(0.8, abs=0.005)
+
+
+def test_states_of_a_goal() -> None:
+    law = forecast(law_points(NEW, 0, 0.002), 1000)
+    assert reach(law, 0.85, 2500).state == "reached"
+    more = reach(law, 0.912, 2500)
+    assert more.state == "more"
+    assert more.needed is not None
+    assert more.needed.low <= more.needed.estimate <= more.needed.high
+    assert law.accuracy(2500 + more.needed.estimate).estimate == pytest.approx(0.912, abs=1e-3)
+    vague = forecast(law_points(NEW, 0, 0.05), 1000)
+    assert reach(vague, 0.99, 2500).state in ("open", "more")
+
+
+@pytest.mark.parametrize(("target", "K"), [(0.5, 2), (1.0, 2), (0.33, 3), (float("nan"), 2)])
+def test_targets_at_chance_or_certainty_are_refused(target: float, K: int) -> None:
+    X, y = items(60, 0)
+    with pytest.raises(ValueError, match="expected an accuracy above"):
+        plan.plan(X, sample_pairs(y, 100, random_state=0), target, n_classes=K)
+
+
+def test_too_few_answers_are_refused() -> None:
+    X, y = items(30, 0)
+    with pytest.raises(ValueError, match="20 answers are too few"):
+        plan.plan(X, sample_pairs(y, 20, random_state=0), 0.9)
+
+
+def test_random_answers_are_not_identifiable() -> None:
+    X, y = items(40, 0)
+    pairs = sample_pairs(y, 100, random_state=0)
+    coins = Pairs(pairs.left, pairs.right, np.random.default_rng(1).random(100) < 0.5, n_items=40)
+    with pytest.raises(NotIdentifiable, match="say nothing about classes"):
+        plan.plan(X, coins, 0.9, estimator=LogisticRegression())

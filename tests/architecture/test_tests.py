@@ -1,0 +1,111 @@
+"""How the tests are built: files by source file, no test module behind another, public names."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import noisypairs
+
+TESTS = Path(__file__).parents[1]
+SOURCE = Path(noisypairs.__file__).parent
+MODULES = sorted(TESTS.rglob("*.py"))
+MOST_LINES = 420
+#: Folders by subject: the contract, the paper's claims, statistics with an error level, the layout.
+BY_SUBJECT = {"architecture", "contract", "paper", "statistical"}
+#: Test modules that are named neither after a source file nor after its folder.
+ELSEWHERE = {
+    "app/files/test_fuzz.py": "any bytes and any table, read by every file of the room",
+    "app/report/test_browser.py": "every page of the room in Chromium",
+    "cli/test_failures.py": "every command on spoilt files",
+    "cli/test_installed.py": "every command as installed",
+    "cli/test_nothing.py": "every command on answers that say nothing",
+    "estimators/joint/test_classifier_inputs.py": "classifier.py, by what it is given",
+    "estimators/joint/test_classifier_tables.py": "classifier.py, on tables",
+    "nn/test_conventions.py": "scikit-learn's checks on every network",
+    "noise/test_own_model.py": "a noise model from outside the package",
+    "test_package.py": "what the package exports and what importing it loads",
+}
+#: Private names that tests may use: none has a public way in.
+PRIVATE = {
+    ("estimators/test_base.py", "_check_training"): "what a learner of one's own calls in `fit`",
+}
+
+
+def name_of(path: Path) -> str:
+    return path.relative_to(TESTS).as_posix()
+
+
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(path: Path) -> set[str]:
+    """Return the full names of all modules that a file of the tests imports, or may import."""
+    package = ["tests", *path.relative_to(TESTS).parent.parts]
+    found = set()
+    for node in ast.walk(tree_of(path)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            start = ".".join([*above, *([node.module] if node.module else [])])
+            found |= {start} | {f"{start}.{alias.name}" for alias in node.names}
+    return found
+
+
+def test_no_test_module_imports_another():
+    tests = {
+        ".".join(["tests", *path.relative_to(TESTS).with_suffix("").parts])
+        for path in MODULES
+        if path.name.startswith("test_") or path.name == "conftest.py"
+    }
+    found = {name_of(path): imported(path) & tests for path in MODULES}
+    assert {name: names for name, names in found.items() if names} == {}
+
+
+def private_names(path: Path) -> set[str]:
+    """Return names with one leading underscore that are imported, or taken from what has them.
+
+    What a file defines itself is its own: functions, and attributes that it gives to ``self``.
+    """
+    tree, found, own = tree_of(path), set(), set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.Attribute):
+            (own if isinstance(node.ctx, ast.Store) else found).add(node.attr)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            own.add(node.name)
+    return {name for name in found - own if name.startswith("_") and not name.startswith("__")}
+
+
+def test_no_private_name_is_tested_but_for_those_with_a_reason():
+    found = {(name_of(path), name) for path in MODULES for name in private_names(path)}
+    assert found == set(PRIVATE)
+
+
+def test_every_test_module_is_named_after_its_source_or_has_a_subject():
+    astray = set()
+    for path in MODULES:
+        folder, subject = path.relative_to(TESTS).parent, path.stem.removeprefix("test_")
+        if not path.name.startswith("test_") or set(folder.parts) & BY_SUBJECT:
+            continue
+        if not (SOURCE / folder / f"{subject}.py").exists() and folder.name != subject:
+            astray.add(name_of(path))
+    assert astray == set(ELSEWHERE)
+
+
+def test_a_folder_has_one_conftest_and_at_most_one_module_of_helpers():
+    helpers: dict[str, list[str]] = {}
+    for path in MODULES:
+        if not path.name.startswith(("test_", "conftest", "__init__")):
+            helpers.setdefault(path.parent.relative_to(TESTS).as_posix(), []).append(path.name)
+    assert {folder: names for folder, names in helpers.items() if len(names) > 1} == {}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_file_is_too_long(path):
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= MOST_LINES

@@ -1,0 +1,142 @@
+"""What both k-means learners promise."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array, csr_matrix
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from noisypairs.errors import ClassNamesWarning
+from noisypairs.estimators.kmeans import COPKMeans, PairKMeans
+from noisypairs.noise import CleanPairs
+from noisypairs.pairs import Pairs
+from tests.estimators.kmeans.planted import planted, same_partition
+
+MODELS = [
+    PairKMeans(positive="majority", n_init=3, random_state=7),
+    COPKMeans(positive="majority", n_init=3, random_state=7),
+]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_order_of_pairs_and_of_their_ends_is_irrelevant(model):
+    X, _, pairs = planted(80, 200, 2, noise=0.2)
+    order = np.random.default_rng(0).permutation(200)
+    turned = Pairs(pairs.right[order], pairs.left[order], pairs.same[order], 80)
+    one, other = clone(model).fit(X, pairs), clone(model).fit(X, turned)
+    assert np.array_equal(one.labels_, other.labels_)
+    np.testing.assert_allclose(one.cluster_centers_, other.cluster_centers_)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_weights_are_repeated_pairs(model):
+    X, _, pairs = planted(80, 120, 2, noise=0.2)
+    times = np.random.default_rng(0).integers(1, 4, size=120)
+    weighted = clone(model).fit(X, pairs.reweighted(times))
+    repeated = clone(model).fit(X, pairs.select(np.repeat(np.arange(120), times)))
+    assert np.array_equal(weighted.labels_, repeated.labels_)
+    np.testing.assert_allclose(weighted.cluster_centers_, repeated.cluster_centers_)
+    if isinstance(model, COPKMeans):
+        assert weighted.violation_weight_ == repeated.n_violations_
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_contract(model):
+    X, _, pairs = planted(80, 120, 2, noise=0.1)
+    params = clone(model).get_params()
+    fitted = clone(model).fit(X, pairs)
+    assert fitted.get_params() == params
+    again = pickle.loads(pickle.dumps(clone(model).fit(X, pairs)))
+    assert np.array_equal(fitted.labels_, again.labels_)
+    np.testing.assert_array_equal(fitted.predict_proba(X), again.predict_proba(X))
+    assert fitted.noise_ == CleanPairs()
+    assert fitted.prior_ >= 0.5
+    assert isinstance(fitted.score(X, pairs), float)
+    from_generator = clone(model).set_params(random_state=np.random.default_rng(7)).fit(X, pairs)
+    assert np.array_equal(from_generator.labels_, fitted.labels_)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_new_items_go_to_the_nearest_centre(model):
+    X, _, pairs = planted(80, 120, 2, noise=0.1)
+    fitted = clone(model).fit(X + 1000.0, pairs)
+    new = np.random.default_rng(5).normal(size=(50, 3)) * 2 + 1000.0
+    distance = np.linalg.norm(new[:, None] - fitted.cluster_centers_, axis=2) ** 2
+    proba = fitted.predict_proba(new)
+    assert np.array_equal(fitted.predict(new), distance.argmin(axis=1))
+    np.testing.assert_allclose(proba.sum(axis=1), 1.0)
+    odds = (distance[:, 0] - distance[:, 1]) / (2 * fitted.variance_)
+    np.testing.assert_allclose(np.log(proba[:, 1] / proba[:, 0]), odds, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_sparse_items_frames_and_pipelines(model):
+    X, _, pairs = planted(80, 120, 2)
+    dense = clone(model).fit(X, pairs)
+    for kind in (csr_array, csr_matrix):
+        sparse = clone(model).fit(kind(X), pairs)
+        assert same_partition(dense.labels_, sparse.labels_)
+        np.testing.assert_allclose(dense.inertia_, sparse.inertia_)
+    assert np.array_equal(sparse.predict(csr_array(X)), sparse.predict(X))
+    frame = clone(model).fit(pd.DataFrame(X, columns=list("abc")), pairs)
+    assert frame.feature_names_in_.tolist() == ["a", "b", "c"]
+    assert np.array_equal(frame.labels_, dense.labels_)
+    pipe = make_pipeline(StandardScaler(), clone(model)).fit(X, pairs)
+    assert pipe.predict(X).shape == (80,)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_class_names(model):
+    X, y, pairs = planted(80, 300, 2, separation=4.0)
+    known = {int(np.flatnonzero(y == k)[0]): name for k, name in enumerate(("yes", "no"))}
+    named = clone(model).set_params(positive=None).fit(X, pairs.with_labels(known))
+    assert named.classes_.tolist() == ["no", "yes"]
+    assert np.mean(named.labels_ == np.array(["yes", "no"])[y]) > 0.95
+    assert named.prior_ == pytest.approx(np.mean(y == 0), abs=0.05)
+    with pytest.warns(ClassNamesWarning, match="larger group"):
+        unnamed = clone(model).set_params(positive=None).fit(X, pairs)
+    assert np.mean(unnamed.labels_ == 1) >= 0.5
+    small = clone(model).set_params(positive="minority").fit(X, pairs)
+    assert np.array_equal(small.labels_, 1 - unnamed.labels_)
+
+
+def test_items_on_their_centres_get_certain_classes():
+    X = np.array([[0.0], [0.0], [1.0], [1.0], [1.0]])
+    pairs = Pairs([0, 2, 0, 3], [1, 3, 2, 4], [True, True, False, True])
+    for model in MODELS:
+        proba = clone(model).fit(X, pairs).predict_proba([[0.1], [0.9]])
+        np.testing.assert_array_equal(proba, [[1.0, 0.0], [0.0, 1.0]])
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"n_classes": 5, "positive": None}, "3 items .*n_classes=5"),
+        ({"n_classes": 1}, "n_classes=1: expected an integer of at least 2"),
+        ({"n_init": 0}, "n_init=0"),
+        ({"max_iter": 2.5}, r"max_iter=2\.5"),
+        ({"positive": "larger"}, "positive='larger'"),
+    ],
+)
+def test_bad_parameters(model, params, message):
+    pairs = Pairs([0, 1], [1, 2], [True, False])
+    with pytest.raises(ValueError, match=message):
+        clone(model).set_params(**params).fit(np.arange(3.0)[:, None], pairs)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_bad_data(model):
+    X, pairs = np.arange(3.0)[:, None], Pairs([0, 1], [1, 2], [True, False])
+    with pytest.raises(ValueError, match="X has 2 rows, but the pairs are about 3 items"):
+        clone(model).fit(X[:2], pairs)
+    with pytest.raises(TypeError, match=r"learns from noisypairs\.Pairs, got ndarray"):
+        clone(model).fit(X, np.array([0, 1, 1]))
+    with pytest.raises(ValueError, match="NaN"):
+        clone(model).fit(np.where(X == 1, np.nan, X), pairs)
+    with pytest.raises(ValueError, match="2 features"):
+        clone(model).fit(X, pairs).predict([[1.0, 2.0]])
