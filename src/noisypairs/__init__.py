@@ -19,7 +19,12 @@ if TYPE_CHECKING:
         model_selection,
         theory,
     )
-    from noisypairs.errors import ClassNamesWarning, NotIdentifiable, NotIdentifiableWarning
+    from noisypairs.errors import (
+        ClassNamesWarning,
+        ClassNumberWarning,
+        NotIdentifiable,
+        NotIdentifiableWarning,
+    )
     from noisypairs.estimators import (
         COPKMeans,
         JointPairClassifier,
@@ -42,6 +47,7 @@ if TYPE_CHECKING:
 _HOME = {
     "COPKMeans": "estimators",
     "ClassNamesWarning": "errors",
+    "ClassNumberWarning": "errors",
     "CleanPairs": "noise",
     "ComposedNoise": "noise",
     "JointPairClassifier": "estimators",
@@ -71,6 +77,7 @@ _MODULES = (
 __all__ = [
     "COPKMeans",
     "ClassNamesWarning",
+    "ClassNumberWarning",
     "CleanPairs",
     "ComposedNoise",
     "JointPairClassifier",

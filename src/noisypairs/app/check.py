@@ -17,6 +17,7 @@ from noisypairs import algebra
 from noisypairs.algebra import Array
 from noisypairs.app.encoding import ColumnPlan, describe, item_encoder
 from noisypairs.app.files import Dataset
+from noisypairs.app.words import percent
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning, collected_warnings
 from noisypairs.estimation import (
     Interval,
@@ -183,8 +184,8 @@ def _fitted(
         limits = model.intervals(X, pairs)
     accuracy = limits["accuracy"]
     works = (
-        f"features alone predict an estimated {accuracy.estimate:.1%} of the items rightly "
-        f"[{accuracy.low:.1%}, {accuracy.high:.1%}]"
+        f"features alone predict an estimated {percent(accuracy.estimate, 1)} of the items "
+        f"rightly [{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
     )
     signal = None
     if n_classes == 2:
@@ -368,8 +369,8 @@ def _triangle_problem(triangles: TrianglesExpected | None) -> Iterator[str]:
     if triangles is None or abs(triangles.beyond) < FAR:
         return
     facts = (
-        f"{triangles.seen:.1%} of {triangles.closed:,} triangles are broken, expected "
-        f"{triangles.expected:.1%} ± {triangles.spread:.1%}"
+        f"{percent(triangles.seen, 1)} of {triangles.closed:,} triangles are broken, expected "
+        f"{percent(triangles.expected, 1)} ± {percent(triangles.spread, 1)}"
     )
     if triangles.beyond > 0:
         yield f"{facts}: errors gather on certain items or annotators, or the noise is understated"

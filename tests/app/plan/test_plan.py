@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from noisypairs import LabelingNoise, NotIdentifiable, PairingNoise, Pairs, metrics, sample_pairs
+from noisypairs import (
+    ClassNumberWarning,
+    JointPairClassifier,
+    LabelingNoise,
+    NotIdentifiable,
+    PairingNoise,
+    Pairs,
+    metrics,
+    sample_pairs,
+)
 from noisypairs.app import plan
 from noisypairs.app.plan.choice import FAIR_SHARES
 from noisypairs.app.plan.curve import NEW, THESE, LearningCurve, _seen, fit_joint, learning_curves
@@ -16,6 +26,7 @@ from noisypairs.app.plan.forecast import forecast
 from noisypairs.app.plan.goal import reach
 from noisypairs.app.plan.information import independent_laws, pair_information
 from noisypairs.app.plan.score import confusion, score_predictions
+from noisypairs.app.plan.statement import as_dict
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import propagate
 
@@ -138,6 +149,27 @@ def test_ceiling_is_covered_and_never_above_one() -> None:
     assert max(one.high for one in found) <= 1.0
 
 
+@pytest.mark.parametrize("name", [NEW, THESE])
+@pytest.mark.parametrize(("shared", "first", "last"), [(0.97, 0.025, 0.03), (0.9, 0.03, 0.02)])
+def test_the_curve_passes_through_points_that_share_most_of_their_error(
+    name: str, shared: float, first: float, last: float
+) -> None:
+    exact, error = law_points(name, 0, 0.0), np.linspace(first, last, 5)
+    covariance = np.outer(error, error) * (shared + (1 - shared) * np.eye(5)) + 1e-5 * np.eye(5)
+    root = np.linalg.cholesky(covariance)
+    misses, covered = [], []
+    for seed in range(40):
+        moved = exact.accuracy + root @ np.random.default_rng(seed).standard_normal(5)
+        law = forecast(LearningCurve(name, exact.sizes, moved, covariance), 1000)
+        fitted = law.band(exact.sizes.astype(float))[0]
+        misses.append(np.abs(fitted - moved) / np.sqrt(np.diag(covariance)))
+        assert law.miss == pytest.approx(misses[-1].max())
+        truth = 0.92 - 4.0 / 2500**0.8 if name == NEW else 1 - 0.25 * np.exp(-0.6 * 2.5)
+        covered.append(truth in law.accuracy(2500))
+    assert np.max(misses) < 1.0
+    assert np.mean(covered) >= 0.75  # 90 % intervals, 40 curves: below .75 once in 300
+
+
 def test_a_flat_curve_has_its_level_as_ceiling_and_a_higher_target_is_unreachable() -> None:
     flat = LearningCurve(NEW, np.array([100, 200, 400]), np.full(3, 0.8), np.eye(3) * 1e-6)
     goal = reach(forecast(flat, 100), 0.95, 500)
@@ -153,6 +185,8 @@ def test_states_of_a_goal() -> None:
     assert more.state == "more"
     assert more.needed is not None
     assert more.needed.low <= more.needed.estimate <= more.needed.high
+    doubted = reach(law, 0.85, 2500, doubtful=True)
+    assert (doubted.state, doubted.now) == ("doubtful", reach(law, 0.85, 2500).now)
     assert law.accuracy(2500 + more.needed.estimate).estimate == pytest.approx(0.912, abs=1e-3)
     vague = forecast(law_points(NEW, 0, 0.05), 1000)
     assert reach(vague, 0.99, 2500).state in ("open", "more")
@@ -311,6 +345,26 @@ def test_targets_at_chance_or_certainty_are_refused(target: float, K: int) -> No
     X, y = items(60, 0)
     with pytest.raises(ValueError, match="expected an accuracy above"):
         plan.plan(X, sample_pairs(y, 100, random_state=0), target, n_classes=K)
+
+
+def test_a_target_is_not_reached_while_the_number_of_classes_is_doubted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y = items(60, 0, 3.0)
+    whole = JointPairClassifier.fit
+
+    def fit(self: JointPairClassifier, X: np.ndarray, pairs: Pairs) -> JointPairClassifier:
+        warnings.warn("three classes explain more", ClassNumberWarning, stacklevel=2)
+        return whole(self, X, pairs)
+
+    monkeypatch.setattr(JointPairClassifier, "fit", fit)
+    pairs = sample_pairs(y, 300, NOISE, random_state=0)
+    found = plan.plan(X, pairs, 0.6, estimator=LogisticRegression(), n_folds=2)
+    assert found.doubts == ("three classes explain more",)
+    assert (found.new_items.state, found.these_items.state) == ("doubtful", "doubtful")
+    told = as_dict(found, None, [str(k) for k in range(60)], None)
+    assert told["warnings"] == ["three classes explain more"]
+    assert "is reached" not in str(told)
 
 
 def test_too_few_answers_are_refused() -> None:

@@ -82,6 +82,7 @@ def fit_dataset(
         versions=versions(),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=time.perf_counter() - begun,
+        doubts=warned.doubts,
     )
     result = FitResult(_data_summary(dataset, X.shape[1]), choice, found, evidence, run)
     return Fitted(Pipeline([("encoder", encoder), ("classifier", model)]), result)

@@ -130,6 +130,21 @@ class ReliabilityBin:
 
 
 @dataclass(frozen=True)
+class Calibration:
+    """A test of whether predicted P("same") agree with held-out answers, see `fit.calibration`."""
+
+    statistic: float
+    degrees: int  # of freedom
+    p_value: float
+    level: float  # a model whose probabilities hold is doubted in this share of cases
+
+    @property
+    def holds(self) -> bool:
+        """Whether the answers give no reason to doubt the probabilities."""
+        return self.p_value >= self.level
+
+
+@dataclass(frozen=True)
 class SuspectPair:
     """An answer that is probably wrong, with both items as the file has them."""
 
@@ -151,6 +166,7 @@ class Evidence:
     annotators: AnnotatorTable | None
     suspects: tuple[SuspectPair, ...]
     n_suspects: int  # answers more likely wrong than right, in all
+    calibration: Calibration | None = None  # None: too few held-out answers
 
 
 @dataclass(frozen=True)
@@ -162,6 +178,7 @@ class RunFacts:
     versions: Mapping[str, str]
     date: str  # ISO 8601, UTC
     seconds: float
+    doubts: tuple[str, ...] = ()  # warnings under which the model is not called good
 
 
 @dataclass(frozen=True)
