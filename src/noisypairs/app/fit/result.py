@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from noisypairs.annotators import AnnotatorTable
+from noisypairs.app.drift import TrainingSummary
 from noisypairs.app.encoding import ColumnPlan
 from noisypairs.estimation import Interval
 from noisypairs.pairs.audit import Audit
@@ -32,6 +33,7 @@ class DataSummary:
     features: tuple[ColumnPlan, ...]
     n_features: int  # columns after encoding
     audit: Audit
+    training: TrainingSummary | None = None  # ranges of the items, to compare new ones with
 
 
 @dataclass(frozen=True)
