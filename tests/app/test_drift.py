@@ -59,7 +59,7 @@ def test_every_kind_of_difference_is_named_by_column_with_its_share() -> None:
     size, colour, seen, weight, far = notes
     assert "10% of the cells are outside the range of training" in size
     assert "25% of the cells are of a level not seen in training, such as 'green'" in colour
-    assert "outside the range of training, 2023-12-31 to 202" in seen
+    assert "outside the range of training, 2024-01-03 to 2024-12-30" in seen
     assert "5% of the cells are missing, and none was in training" in weight
     assert "are far from the training items, where 1% are to be expected" in far
 

@@ -128,8 +128,8 @@ def find_drift(
 
     Levels never seen and cells missing in a column that had none are always named. Numbers outside
     the range count if there are more of them than chance explains, or if one lies farther outside
-    than `WILD` widths of it. Of n new items that are like the n_items of training, the number beyond
-    the r-th largest of those has the beta-binomial law with n, r and n_items − r + 1.
+    than `WILD` widths of it. Of n new items that are like the n_items of training, the number
+    beyond the r-th largest of those has the beta-binomial law with n, r and n_items − r + 1.
     """
     levels = known_levels(encoder)
     columns = tuple(

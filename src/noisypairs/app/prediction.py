@@ -17,15 +17,16 @@ from noisypairs.app.files import read_frame, read_items
 from noisypairs.app.model_file import BadModelFile, Model
 from noisypairs.errors import collected_warnings, did_you_mean
 
+#: Decimals of a written probability; none is written as less than the last of them.
+DECIMALS = 6
+_AS_TEXT = {"lineterminator": "\n", "float_format": f"%.{DECIMALS}f"}
 _WRITERS: dict[str, Callable[[Any], Any]] = {
-    ".csv": lambda table: table.to_csv(index=False, lineterminator="\n"),
-    ".tsv": lambda table: table.to_csv(index=False, sep="\t", lineterminator="\n"),
+    ".csv": lambda table: table.to_csv(index=False, **_AS_TEXT),
+    ".tsv": lambda table: table.to_csv(index=False, sep="\t", **_AS_TEXT),
     ".jsonl": lambda table: table.to_json(orient="records", lines=True, force_ascii=False),
     ".parquet": lambda table: table.to_parquet(index=False),
 }
 
-#: Decimals of a written probability, and of the smallest one.
-DECIMALS = 6
 NOT_CHECKED = (
     "whether these items are like the training items is not checked: the model file, of an earlier "
     "version, does not describe those"
