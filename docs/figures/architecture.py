@@ -70,6 +70,7 @@ BOXES = (
     Box("app/fit/", "compare, fit, sum up", 546, 126, 140),
     Box("app/report/", "pages for people", 714, 126, 141),
     Box("report.html", "for people", 877, 126, 102, "data"),
+    Box("app/drift.py", "are new items alike?", 22, 190, 154),
     Box("app/check.py", "what can work?", 240, 190, 130),
     Box("app/plan/", "how many more pairs?", 385, 190, 150),
     Box("app/model_file.py", "save, inspect, load", 706, 190, 149),

@@ -18,6 +18,7 @@ from noisypairs.algebra import Array
 from noisypairs.app.encoding import ColumnPlan, describe, item_encoder
 from noisypairs.app.files import Dataset
 from noisypairs.app.fit.class_number import ClassNumber, numbers_in_question
+from noisypairs.app.words import percent
 from noisypairs.errors import (
     ClassNumberWarning,
     NotIdentifiable,
@@ -191,8 +192,8 @@ def _fitted(
         limits = model.intervals(X, pairs)
     accuracy = limits["accuracy"]
     works = (
-        f"features alone predict an estimated {accuracy.estimate:.1%} of the items rightly "
-        f"[{accuracy.low:.1%}, {accuracy.high:.1%}]"
+        f"features alone predict an estimated {percent(accuracy.estimate, 1)} of the items "
+        f"rightly [{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
     )
     signal, n_classes = None, model.n_classes_
     if n_classes == 2:
@@ -384,8 +385,8 @@ def _triangle_problem(triangles: TrianglesExpected | None) -> Iterator[str]:
     if triangles is None or abs(triangles.beyond) < FAR:
         return
     facts = (
-        f"{triangles.seen:.1%} of {triangles.closed:,} triangles are broken, expected "
-        f"{triangles.expected:.1%} ± {triangles.spread:.1%}"
+        f"{percent(triangles.seen, 1)} of {triangles.closed:,} triangles are broken, expected "
+        f"{percent(triangles.expected, 1)} ± {percent(triangles.spread, 1)}"
     )
     if triangles.beyond > 0:
         yield f"{facts}: errors gather on certain items or annotators, or the noise is understated"

@@ -121,14 +121,16 @@ def _features(found: DataCheck) -> Iterator[str]:
 
 
 def _noise(found: DataCheck) -> Iterator[str]:
+    from noisypairs.app.words import bracketed
+
     noise = found.noise
     if noise is None:
         yield f"cannot be identified from these pairs: {found.no_noise}"
         return
-    yield f"same pairs called different (similar_flip)     {noise.similar_flip}"
-    yield f"different pairs called same (dissimilar_flip)  {noise.dissimilar_flip}"
+    yield f"same pairs called different (similar_flip)     {bracketed(noise.similar_flip)}"
+    yield f"different pairs called same (dissimilar_flip)  {bracketed(noise.dissimilar_flip)}"
     if noise.prior is not None:
-        yield f"share of class 1 (prior)                       {noise.prior}"
+        yield f"share of class 1 (prior)                       {bracketed(noise.prior)}"
     elif noise.no_prior is not None:
         yield f"share of class 1 (prior)                       unknown: {noise.no_prior}"
     if noise.signal is not None:
@@ -141,6 +143,8 @@ def _noise(found: DataCheck) -> Iterator[str]:
 
 
 def _triangles(found: DataCheck) -> Iterator[str]:
+    from noisypairs.app.words import percent
+
     seen = found.triangles
     if seen is None:
         closed = found.audit.triangles.closed
@@ -148,6 +152,7 @@ def _triangles(found: DataCheck) -> Iterator[str]:
         yield open_question if closed else "no three items were all compared with each other"
         return
     yield (
-        f"{seen.seen:.1%} of {seen.closed:,} closed triangles are broken (a = b, b = c, a ≠ c); "
-        f"expected under this noise: {seen.expected:.1%} ± {seen.spread:.1%}"
+        f"{percent(seen.seen, 1)} of {seen.closed:,} closed triangles are broken (a = b, b = c, "
+        f"a ≠ c); expected under this noise: {percent(seen.expected, 1)} ± "
+        f"{percent(seen.spread, 1)}"
     )

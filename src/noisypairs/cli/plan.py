@@ -97,26 +97,32 @@ def _check_use(
 
 def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
     from noisypairs.app.plan.statement import N_AGAIN, pair_rows, statement
+    from noisypairs.app.words import decimal, percent, sentence
 
     console = app.console_of(110)
     if found.class_number is not None:
         console.print(f"{found.class_number.text}.", soft_wrap=True)
     goals = (found.new_items, found.these_items)
+    for text in found.doubts:
+        console.print(f"Warning: {sentence(text)}", soft_wrap=True)
     for goal in goals:
         said = statement(goal, found.target, cost)
         console.print(f"{goal.name}: {said}", soft_wrap=True)
     missed, mixed = found.rates
     console.print(
-        f"Naming every item after the largest class would be right for {found.chance:.1%}. Same "
-        f"pairs called different: {missed:.1%}; different pairs called same: {mixed:.1%}. "
-        f"Brackets are {goals[0].now.level:.0%} intervals.",
+        f"Naming every item after the largest class would be right for {percent(found.chance, 1)}. "
+        f"Same pairs called different: {percent(missed, 1)}; different pairs called same: "
+        f"{percent(mixed, 1)}. Brackets are {percent(goals[0].now.level)} intervals.",
         "",
         sep="\n",
         soft_wrap=True,
     )
     new, these = found.curves
     columns = zip(new.sizes, new.accuracy, new.error, these.accuracy, these.error, strict=True)
-    rows = [(f"{n:,}", f"{a:.3f} ± {e:.3f}", f"{b:.3f} ± {f:.3f}") for n, a, e, b, f in columns]
+    rows = [
+        (f"{n:,}", f"{decimal(a)} ± {e:.3f}", f"{decimal(b)} ± {f:.3f}")
+        for n, a, e, b, f in columns
+    ]
     console.print(
         app.table(console, ("answers", "right on new items", "right on these items"), rows)
     )

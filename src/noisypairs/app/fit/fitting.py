@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 
+from noisypairs.algebra import Array
+from noisypairs.app.drift import summarise_training
 from noisypairs.app.encoding import describe, item_encoder
 from noisypairs.app.fit import comparison, summary
 from noisypairs.app.fit.class_number import ClassNumber, choose_class_number
@@ -86,8 +88,9 @@ def fit_dataset(
         versions=versions(),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=time.perf_counter() - begun,
+        doubts=warned.doubts,
     )
-    result = FitResult(_data_summary(dataset, X.shape[1]), choice, found, evidence, run)
+    result = FitResult(_data_summary(dataset, X), choice, found, evidence, run)
     return Fitted(Pipeline([("encoder", encoder), ("classifier", model)]), result)
 
 
@@ -116,8 +119,9 @@ def _require_both_answers(pairs: Pairs) -> None:
         )
 
 
-def _data_summary(dataset: Dataset, n_features: int) -> DataSummary:
+def _data_summary(dataset: Dataset, X: Array) -> DataSummary:
     pairs, sources = dataset.pairs, dict(_sources(dataset))
+    plans = describe(dataset.features)
     return DataSummary(
         title=next(iter(sources.values()))["path"],
         sources={role: source["path"] for role, source in sources.items()},
@@ -129,9 +133,10 @@ def _data_summary(dataset: Dataset, n_features: int) -> DataSummary:
         n_pairs=pairs.n_pairs,
         n_annotators=len(dataset.annotator_names or ()),
         n_labels=len(pairs.labels),
-        features=tuple(describe(dataset.features)),
-        n_features=n_features,
+        features=tuple(plans),
+        n_features=X.shape[1],
         audit=pairs.audit(),
+        training=summarise_training(dataset.features, plans, X),
     )
 
 

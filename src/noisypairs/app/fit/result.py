@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from noisypairs.annotators import AnnotatorTable
+from noisypairs.app.drift import TrainingSummary
 from noisypairs.app.encoding import ColumnPlan
 from noisypairs.app.fit.class_number import ClassNumber
 from noisypairs.estimation import Interval
@@ -33,6 +34,7 @@ class DataSummary:
     features: tuple[ColumnPlan, ...]
     n_features: int  # columns after encoding
     audit: Audit
+    training: TrainingSummary | None = None  # ranges of the items, to compare new ones with
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,21 @@ class ReliabilityBin:
 
 
 @dataclass(frozen=True)
+class Calibration:
+    """A test of whether predicted P("same") agree with held-out answers, see `fit.calibration`."""
+
+    statistic: float
+    degrees: int  # of freedom
+    p_value: float
+    level: float  # a model whose probabilities hold is doubted in this share of cases
+
+    @property
+    def holds(self) -> bool:
+        """Whether the answers give no reason to doubt the probabilities."""
+        return self.p_value >= self.level
+
+
+@dataclass(frozen=True)
 class SuspectPair:
     """An answer that is probably wrong, with both items as the file has them."""
 
@@ -153,6 +170,7 @@ class Evidence:
     annotators: AnnotatorTable | None
     suspects: tuple[SuspectPair, ...]
     n_suspects: int  # answers more likely wrong than right, in all
+    calibration: Calibration | None = None  # None: too few held-out answers
 
 
 @dataclass(frozen=True)
@@ -164,6 +182,7 @@ class RunFacts:
     versions: Mapping[str, str]
     date: str  # ISO 8601, UTC
     seconds: float
+    doubts: tuple[str, ...] = ()  # warnings under which the model is not called good
 
 
 @dataclass(frozen=True)

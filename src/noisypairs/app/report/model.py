@@ -6,31 +6,28 @@ The answer comes first. Everything is read off a `FitResult`; nothing is compute
 from __future__ import annotations
 
 from dataclasses import astuple
-from typing import Literal
 
 from noisypairs.app.fit.result import DataSummary, FitResult, ModelSummary
+from noisypairs.app.fit.verdict import verdict
 from noisypairs.app.model_card import column_rows
 from noisypairs.app.report import evidence, suspects
 from noisypairs.app.report.page import Block, Page, bullets, callout, numbers, paragraph, table
-from noisypairs.app.words import between, confidence, count, listed, percent, sentence, share
+from noisypairs.app.words import between, confidence, count, listed, percent, share
 
 GENERATOR = "noisypairs fit"
-
-#: Whether a model may be trusted, and why.
-Trust = tuple[Literal["good", "caution", "bad"], str]
 
 
 def fit_report(result: FitResult) -> str:
     """Return the whole page of a fit, ready to be written to one HTML file."""
     page = Page(f"What the answers say about {result.data.title}", answer(result), GENERATOR)
-    kind, reason = trust(result)
+    kind, reason = verdict(result)
     page.open_with(callout(reason, kind), numbers(_key_numbers(result)))
     page.section("The data", *_data(result.data), note=_reading(result.data))
     page.section("How wrong the answers are", *_noise(result.model))
     page.section("The classes", *_classes(result))
     page.section("How good the model is", *evidence.accuracy(result.model))
     page.section("Would more answers help?", *evidence.learning(result.evidence.curve))
-    page.section("Do its probabilities hold?", *evidence.calibration(result.evidence.reliability))
+    page.section("Do its probabilities hold?", *evidence.calibration(result.evidence))
     page.section("Who answered", *suspects.annotators(result.evidence.annotators))
     page.section(
         "Answers to look at again", *suspects.suspects(result.evidence, result.data.n_pairs)
@@ -53,34 +50,6 @@ def answer(result: FitResult) -> str:
         f"{learnt} It puts an estimated {percent(found.accuracy.estimate)} of new items in the "
         f"right class ({confidence(found.accuracy)}); calling every item by the largest class "
         f"would get {percent(found.majority_share)}."
-    )
-
-
-def trust(result: FitResult) -> Trust:
-    """Return whether the model may be trusted, with the reason; the most serious one decides."""
-    found, baseline = result.model, percent(result.model.majority_share)
-    level = [one for one in result.choice.candidates if one.is_baseline and evidence.is_level(one)]
-    if any(one.name == "majority" for one in level):
-        return "bad", (
-            "Do not rely on this model yet: it predicts answers about items that it had not seen "
-            "no better than always giving the more frequent answer."
-        )
-    if found.accuracy is None:
-        return "caution", f"No accuracy could be estimated: {sentence(found.accuracy_how)}"
-    if found.accuracy.low <= found.majority_share:
-        return "caution", (
-            "Use with care: the model may be no better than calling every item by the largest "
-            f"class, which gets {baseline}, because its own accuracy is only known to be "
-            f"{between(found.accuracy)}. More answers would narrow that down."
-        )
-    if result.run.warnings:
-        return "caution", f"Use with care. {' '.join(map(sentence, result.run.warnings))}"
-    as_well = listed(f"“{one.title}”" for one in level) if level else ""
-    also = f" Those answers are predicted as well by {as_well}." if level else ""
-    return "good", (
-        "The model may be trusted as far as its accuracy goes: it predicts answers about items "
-        "that it had not seen, and even the lower end of its accuracy, "
-        f"{percent(found.accuracy.low)}, is above the {baseline} of the largest class.{also}"
     )
 
 
