@@ -19,7 +19,12 @@ if TYPE_CHECKING:
         model_selection,
         theory,
     )
-    from noisypairs.errors import ClassNamesWarning, NotIdentifiable, NotIdentifiableWarning
+    from noisypairs.errors import (
+        ClassNamesWarning,
+        CopiedAnswersWarning,
+        NotIdentifiable,
+        NotIdentifiableWarning,
+    )
     from noisypairs.estimators import (
         COPKMeans,
         JointPairClassifier,
@@ -44,6 +49,7 @@ _HOME = {
     "ClassNamesWarning": "errors",
     "CleanPairs": "noise",
     "ComposedNoise": "noise",
+    "CopiedAnswersWarning": "errors",
     "JointPairClassifier": "estimators",
     "LabelingNoise": "noise",
     "LossCorrectionClassifier": "estimators",
@@ -73,6 +79,7 @@ __all__ = [
     "ClassNamesWarning",
     "CleanPairs",
     "ComposedNoise",
+    "CopiedAnswersWarning",
     "JointPairClassifier",
     "LabelingNoise",
     "LossCorrectionClassifier",

@@ -24,6 +24,13 @@ class ClassNamesWarning(UserWarning):
     """Pairs cannot tell which group is which class; the names were chosen by group size."""
 
 
+class CopiedAnswersWarning(UserWarning):
+    """Answers are not independent: copies, or repeats that agree more than the noise allows.
+
+    Estimated rates are then too small and intervals too short.
+    """
+
+
 class MissingExtra(ImportError):
     """An optional package is needed; the message names the extra that brings it."""
 

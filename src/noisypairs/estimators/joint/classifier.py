@@ -247,7 +247,7 @@ class JointPairClassifier(PairClassifier):
         large table `PAIRS_FOR_INTERVALS` pairs are redrawn, which makes the intervals too long.
         """
         check_is_fitted(self)
-        X, pairs = self._check_training(X, pairs)
+        X, pairs = self._check_together(X, pairs)
         pairs = pairs.sample(PAIRS_FOR_INTERVALS)
         problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
         return joint_intervals(
