@@ -85,6 +85,12 @@ def agreeing(y, rates, rng, rho=0.5):
     return Pairs(left, right, same.ravel(), len(y)), rates
 
 
+def copies(y, rates, rng):
+    """Record 600 answers three times, without saying by whom."""
+    pairs, rates = plain(y, rates, rng)
+    return pairs.select(np.tile(np.arange(N_ANSWERS // 2), 3)), rates
+
+
 CONFIGURATIONS = {
     "plain": plain,
     "weights": weights,
@@ -92,6 +98,7 @@ CONFIGURATIONS = {
     "votes": votes,
     "annotators": annotators,
     "agreeing": agreeing,
+    "copies": copies,
 }
 
 

@@ -461,3 +461,18 @@ def test_only_remarks_of_the_engines_are_hushed():
         warnings.warn_explicit("old name", FutureWarning, "x.py", 1, module="ibis.expr.types")
         with pytest.raises(FutureWarning, match="ours"):
             warnings.warn_explicit("ours", FutureWarning, "x.py", 1, module="mine")
+
+
+def test_copies_are_counted_by_the_engine_and_kept(tmp_path):
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(6, size=(2, 300))
+    columns = {"left": left, "right": right, "same": rng.random(300) < 0.5}
+    named = columns | {"annotator": rng.choice(["ann", "bob"], 300)}
+    pq.write_table(pa.table(named), tmp_path / "pairs.parquet")
+    table = PairTable.from_parquet(tmp_path / "pairs.parquet", n_items=6)
+    expected = Pairs(**named, n_items=6).audit().copies
+    assert expected > 0
+    assert table.audit().copies == table.count_copies() == expected
+    assert table.n_pairs == 300
+    pq.write_table(pa.table(columns), tmp_path / "pairs.parquet")
+    assert PairTable.from_parquet(tmp_path / "pairs.parquet", n_items=6).count_copies() == 0
