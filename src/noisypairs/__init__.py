@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from noisypairs.errors import (
         ClassNamesWarning,
         ClassNumberWarning,
+        CopiedAnswersWarning,
         NotIdentifiable,
         NotIdentifiableWarning,
     )
@@ -50,6 +51,7 @@ _HOME = {
     "ClassNumberWarning": "errors",
     "CleanPairs": "noise",
     "ComposedNoise": "noise",
+    "CopiedAnswersWarning": "errors",
     "JointPairClassifier": "estimators",
     "LabelingNoise": "noise",
     "LossCorrectionClassifier": "estimators",
@@ -80,6 +82,7 @@ __all__ = [
     "ClassNumberWarning",
     "CleanPairs",
     "ComposedNoise",
+    "CopiedAnswersWarning",
     "JointPairClassifier",
     "LabelingNoise",
     "LossCorrectionClassifier",

@@ -32,6 +32,13 @@ class ClassNamesWarning(UserWarning):
 DOUBTS = frozenset({"NotIdentifiableWarning", "ClassNumberWarning", "CopiedAnswersWarning"})
 
 
+class CopiedAnswersWarning(UserWarning):
+    """Answers are not independent: copies, or repeats that agree more than the noise allows.
+
+    Estimated rates are then too small and intervals too short.
+    """
+
+
 class MissingExtra(ImportError):
     """An optional package is needed; the message names the extra that brings it."""
 

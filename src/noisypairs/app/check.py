@@ -61,7 +61,8 @@ class NoiseFound:
     known. `signal` is |a − b| = |P(same | class 1) − P(same | class 0)|, for two classes only, and
     `inflation` = 1/(a − b)², how many answers are worth one labelled item to a point-wise method.
     `accuracy` is the share of items whose class the features alone predict rightly; `no_prior`
-    says why there is no prior, if so.
+    says why there is no prior, if so. `repeat_correlation` is that of answers to one pair beyond
+    what its classes explain, zero where it is not clear, or not looked at.
     """
 
     how: str
@@ -72,6 +73,7 @@ class NoiseFound:
     inflation: float | None
     accuracy: Interval | None = None
     no_prior: str | None = None
+    repeat_correlation: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -173,7 +175,11 @@ def check(
         triangles = expected_triangles(*asked[:2], noise, asked[2], found.prior, seed)
     K = numbers if isinstance(numbers, int) else 2 if beliefs is None else beliefs.shape[1]
     methods = (joint, *_pointwise(dataset.pairs, found, noise, K))
-    problems = (*_problems(dataset, report), *_triangle_problem(triangles))
+    problems = (
+        *_problems(dataset, report),
+        *_repeat_problem(found),
+        *_triangle_problem(triangles),
+    )
     return DataCheck(dataset, report, plans, found, why, triangles, methods, problems, seed)
 
 
@@ -207,6 +213,7 @@ def _fitted(
         _inflation(signal),
         accuracy,
         None if n_classes == 2 else f"{n_classes} classes have no single prior",
+        model.repeat_correlation_,
     )
     return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works)
 
@@ -357,6 +364,11 @@ def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
             "not drawn at random (then the share says nothing about the prior), or many same pairs "
             "were called different"
         )
+    if report.copies:
+        yield (
+            f"{report.copies:,} answers are copies (same pair, annotator and answer) and count as "
+            "new evidence: leave them out, else rates are too small and intervals too short"
+        )
     lost = report.unknown + report.unsure
     if lost > 0.1 * (lost + report.n_pairs):
         yield f"{lost:,} of {lost + report.n_pairs:,} answers are unusable: see the notes"
@@ -379,6 +391,16 @@ def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
         )
     if report.n_annotators == 1:
         yield "a single annotator gave every answer: that annotator's own bias cannot be seen"
+
+
+def _repeat_problem(found: NoiseFound | None) -> Iterator[str]:
+    if found is not None and found.repeat_correlation > 0:
+        yield (
+            "answers to the same pair agree more than the noise allows (correlation "
+            f"{found.repeat_correlation:.2f}): some were copied, people followed each other, or "
+            "some pairs mislead everybody. The rates are probably too small; their intervals allow "
+            "for it"
+        )
 
 
 def _triangle_problem(triangles: TrianglesExpected | None) -> Iterator[str]:

@@ -42,6 +42,9 @@ class Reading:
     format: Annotated[
         str | None, typer.Option("--format", help="Format of the pairs; guessed if not given.")
     ] = None
+    keep_copies: Annotated[
+        bool, typer.Option("--keep-copies", help="Keep answers recorded more than once.")
+    ] = False
 
     def check(self) -> None:
         """Refuse a format of pairs that no importer knows."""
@@ -60,7 +63,9 @@ class Reading:
         from noisypairs.app.files import Columns, read_dataset
 
         columns = Columns(self.left, self.right, self.same, self.annotator, self.id)
-        return read_dataset(items, pairs, columns, labels, self.format, stream=stream)
+        return read_dataset(
+            items, pairs, columns, labels, self.format, stream=stream, keep_copies=self.keep_copies
+        )
 
 
 #: Nothing said: columns and format are guessed.
@@ -71,7 +76,9 @@ def with_reading(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `Reading`, in the place of its parameter ``reading``."""
     hints = get_type_hints(Reading, include_extras=True)
     shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(GUESSED, name), annotation=hint
+        )
         for name, hint in hints.items()
     ]
     parameters: list[inspect.Parameter] = []

@@ -20,6 +20,7 @@ from noisypairs.pairs.checks import (
     check_positions,
     check_weight,
 )
+from noisypairs.pairs.copies import copied
 from noisypairs.pairs.counts import Array, IntArray, answer_weights, pair_keys
 from noisypairs.pairs.protocol import Labels, OneEntryPerItem
 
@@ -192,6 +193,26 @@ class AnswerArrays(OneEntryPerItem):
         """Leave out pairs of an item with itself; the same object if there are none."""
         proper = self.left != self.right
         return self if proper.all() else self.select(proper)
+
+    def copies(self) -> NDArray[np.bool_]:
+        """Return which answers copy an earlier one: same pair, answer, annotator and weight.
+
+        Without annotators every repetition of an answer on a pair counts as a copy.
+        """
+        return copied(self.left, self.right, self.same, self.n_items, self.annotator, self.weight)
+
+    def without_copies(self) -> Self:
+        """Leave out `copies`; the same object if there are none. `dropped` counts them.
+
+        >>> from noisypairs import Pairs
+        >>> Pairs([0, 1, 0], [1, 0, 1], [1, 1, 0], annotator=["ann"] * 3).without_copies()
+        Pairs(n_items=2, n_pairs=2, same=1, different=1, annotators=1)
+        """
+        again = self.copies()
+        if not again.any():
+            return self
+        copies = self.dropped.get("copies", 0) + int(np.count_nonzero(again))
+        return self.select(~again)._replace(dropped={**self.dropped, "copies": copies})
 
     def reweighted(self, weight: ArrayLike | None) -> Self:
         """Return the same pairs with other weights, shape (n_pairs,); None removes them."""

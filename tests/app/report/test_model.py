@@ -316,3 +316,22 @@ def test_suspect_answers_show_both_items_and_never_certainty():
     blocks = suspects.suspects(with_fields(fit_result(), suspects=(alone,)).evidence, 600)
     assert table_of(blocks).rows[0][2] == "item"
     assert len(table_of(blocks).headings) == 4
+
+
+def test_what_the_rates_cannot_show_is_said_beside_them():
+    result = fit_result()
+    assert "agree more than this noise allows" not in words_of(fit_report(result))
+    tiny = Interval(0.001, 0.0, 0.004, 0.9)
+    rates = {"similar_flip": tiny, "dissimilar_flip": tiny}
+    noise = replace(result.model.noise, repeat_correlation=0.4, **rates)
+    doubtful = with_fields(result, noise=noise)
+    text = words_of(fit_report(doubtful))
+    assert "agree more than this noise allows (correlation 0.40)" in text
+    assert "no method can see that from answers alone" in text
+
+
+def test_copies_are_in_the_table_of_the_data():
+    result = fit_result()
+    audit = replace(result.data.audit, copies=3, copies_removed=12)
+    text = words_of(fit_report(with_fields(result, audit=audit)))
+    assert "copied answers 15 12 left out, 3 kept" in text

@@ -91,6 +91,8 @@ class NoiseSummary:
     """How wrong the answers are: P("different" | same), P("same" | different), with intervals.
 
     Where the method gives no interval, ``low`` and ``high`` are those of the estimate itself.
+    ``repeat_correlation`` is that of answers to one pair beyond what its classes explain; zero
+    where it is not clear, or not looked at.
     """
 
     family: str  # "pairing", "labeling", "free"
@@ -99,6 +101,7 @@ class NoiseSummary:
     dissimilar_flip: Interval
     has_interval: bool
     same_probability: tuple[tuple[float, ...], ...]  # S, (K, K)
+    repeat_correlation: float = 0.0
 
 
 @dataclass(frozen=True)

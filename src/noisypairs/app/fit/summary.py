@@ -125,6 +125,7 @@ def _noise_summary(model: Any, similar: Interval, dissimilar: Interval) -> Noise
         dissimilar_flip=dissimilar,
         has_interval=similar.high > similar.low,
         same_probability=tuple(tuple(map(float, row)) for row in S),
+        repeat_correlation=float(getattr(model, "repeat_correlation_", 0.0)),
     )
 
 

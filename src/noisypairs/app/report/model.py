@@ -15,6 +15,8 @@ from noisypairs.app.report.page import Block, Page, bullets, callout, numbers, p
 from noisypairs.app.words import between, confidence, count, listed, percent, share
 
 GENERATOR = "noisypairs fit"
+#: Flip rates below this are shown with what they cannot show.
+NEAR_ZERO = 0.02
 
 
 def fit_report(result: FitResult) -> str:
@@ -88,6 +90,9 @@ def _data(data: DataSummary) -> list[Block]:
         ),
         ("separate groups of compared items", f"{audit.components:,}", "1 is best"),
     ]
+    if audit.copies or audit.copies_removed:
+        remark = f"{audit.copies_removed:,} left out, {audit.copies:,} kept"
+        rows.insert(6, ("copied answers", f"{audit.copies + audit.copies_removed:,}", remark))
     blocks: list[Block] = [table(("what", "number", "remark"), rows, numeric=[1])]
     if data.notes:
         blocks += [paragraph("On reading the files:"), bullets(data.notes)]
@@ -137,7 +142,28 @@ def _noise(found: ModelSummary) -> list[Block]:
     how = paragraph(
         f"Kind of noise assumed: {noise.family}. The rates were learnt from the answers."
     )
-    return [paragraph(f"{rates} {meaning}"), matrix, how]
+    return [paragraph(f"{rates} {meaning}"), *_doubts(found), matrix, how]
+
+
+def _doubts(found: ModelSummary) -> list[Block]:
+    """Say what the rates may hide: answers that are not independent, and lies about items."""
+    noise, doubts = found.noise, list[Block]()
+    if noise.repeat_correlation:
+        text = (
+            "Answers to the same pair agree more than this noise allows (correlation "
+            f"{noise.repeat_correlation:.2f}): some were copied, or some pairs mislead everybody. "
+            "The rates are probably too small; their intervals allow for it."
+        )
+        doubts.append(callout(text, "caution"))
+    if max(noise.similar_flip.estimate, noise.dissimilar_flip.estimate) < NEAR_ZERO:
+        text = (
+            "Rates near zero mean that the answers hardly contradict each other, not that they are "
+            "right: if every answer about an item follows the same wrong idea of it, no method can "
+            "see that from answers alone, and the intervals do not cover it. A few items of known "
+            "class would show it."
+        )
+        doubts.append(callout(text))
+    return doubts
 
 
 def _classes(result: FitResult) -> list[Block]:

@@ -34,6 +34,7 @@ from noisypairs.estimators.joint.potentials import (
     fit_beliefs,
 )
 from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
+from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
 from noisypairs.estimators.joint.selection import Search
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
@@ -91,6 +92,8 @@ class JointPairClassifier(PairClassifier):
         were streamed from a table of more than `PAIRS_FOR_CHOICE` pairs (see `stream_suspects`).
     n_classes_, class_numbers_ : the number of classes, and for every number that was tried its
         log-likelihood less ½ log n for each number that its noise fits.
+    repeat_correlation_ : correlation of the answers to one pair, beyond what their classes explain;
+        zero where it is not clear (see `repeats`), or where the answers were streamed.
     start_, starts_, log_likelihood_, converged_, n_iter_, history_ : how it went.
 
     Examples
@@ -136,6 +139,7 @@ class JointPairClassifier(PairClassifier):
         self.n_jobs = n_jobs
 
     wrong_proba_: Array | None
+    repeat_correlation_: float
     _counts_in_place = True  # a table is sampled, then streamed
 
     def fit(self, X: Any, pairs: Pairs) -> Self:
@@ -196,6 +200,9 @@ class JointPairClassifier(PairClassifier):
         start = found.beliefs.item, found.noise, fit_noise
         last = self._rounds(em.GraphEStep(graph, clamp=problem.clamp), potential, *start)
         self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices)
+        if (single := single_answers(pairs)) is not pairs:
+            graph = PairGraph.from_pairs(single)  # the same edges, votes one by one
+        self.repeat_correlation_ = repeat_correlation(graph, last)
         return last, in_pairs
 
     def _stream_rounds(
@@ -211,7 +218,7 @@ class JointPairClassifier(PairClassifier):
         potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
         n_groups = len(pairs.annotator_names) if self.annotators else 1
-        self.wrong_proba_ = None
+        self.wrong_proba_, self.repeat_correlation_ = None, 0.0
         e_step = streaming.StreamEStep(pairs, n_groups=n_groups, clamp=problem.clamp, tol=self.tol)
         return self._rounds(e_step, potential, *start), in_pairs
 
@@ -256,10 +263,15 @@ class JointPairClassifier(PairClassifier):
 
         ``X`` and ``pairs`` are those of `fit`; see `noisypairs.estimators.joint.intervals`. Of a
         large table `PAIRS_FOR_INTERVALS` pairs are redrawn, which makes the intervals too long.
+
+        They assume the model. Lies per item (``LabelingNoise(per="item")``: every answer about an
+        item follows one wrong report) look like another class of that item, and no method that
+        knows only the answers can see them: rates near zero with tiny intervals come out. Believe
+        such rates only where some items of known class confirm them.
         """
         check_is_fitted(self)
-        X, pairs = self._check_training(X, pairs)
-        pairs = pairs.sample(PAIRS_FOR_INTERVALS)
+        X, pairs = self._check_together(X, pairs)
+        pairs = single_answers(pairs.sample(PAIRS_FOR_INTERVALS))
         problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
         return joint_intervals(
             problem,
@@ -269,6 +281,7 @@ class JointPairClassifier(PairClassifier):
             self.search(problem).fit_noise(self.noise_model_),
             level,
             n_bootstrap,
+            self.repeat_correlation_,
         )
 
     def _check_parameters(self, pairs: Pairs) -> None:
