@@ -16,6 +16,7 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from noisypairs import metrics
 from noisypairs.algebra import Array
 from noisypairs.errors import ClassNamesWarning
+from noisypairs.estimators.order import GivenOrder, in_order
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 
@@ -86,19 +87,22 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return metrics.pair_log_likelihood(y.to_pairs(), self.predict_proba(X), self.noise_)
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
-    #: Learners that only count, sample or stream pairs leave a `PairTable` where it is; the others
-    #: load it.
-    _counts_in_place = False
+    #: Fitted attributes with one entry per item or per answer.
+    _of_items: tuple[str, ...] = ()
+    _of_answers: tuple[str, ...] = ()
 
-    def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs]:
-        """Return X and pairs after checking that they belong together and hold something."""
+    def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs, GivenOrder]:
+        """Return X and pairs, in an order of their own, after checking that they belong together.
+
+        The third value is the order given, see `_restore_order`.
+        """
         if not isinstance(pairs, Answers):
             raise TypeError(
                 f"{type(self).__name__} learns from noisypairs.Pairs, got "
                 f"{type(pairs).__name__}: build them with Pairs(left, right, same, "
                 "n_items=len(X)), Pairs.from_frame or Pairs.from_tuples"
             )
-        if not self._counts_in_place:
+        if not self._leaves_in_place(pairs):
             pairs = pairs.to_pairs()
         X = X if hasattr(X, "shape") else np.asarray(X)
         if _num_samples(X) != pairs.n_items:
@@ -109,7 +113,18 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if pairs.without_self_pairs().n_pairs == 0:
             raise ValueError("there is no pair of two distinct items: nothing to learn from")
-        return validate_data(self, X, skip_check_array=True), pairs
+        return in_order(validate_data(self, X, skip_check_array=True), pairs)
+
+    def _leaves_in_place(self, pairs: Answers) -> bool:  # noqa: ARG002 -- subclasses need it
+        """Whether a `PairTable` is only counted, sampled or streamed; else it is loaded."""
+        return False
+
+    def _restore_order(self, given: GivenOrder) -> None:
+        """Put what was fitted for each item and for each answer into the order given."""
+        for name in self._of_items:
+            setattr(self, name, given.of_items(getattr(self, name)))
+        for name in self._of_answers:
+            setattr(self, name, given.of_answers(getattr(self, name)))
 
     def _check_items(self, X: Any) -> Any:
         check_is_fitted(self)

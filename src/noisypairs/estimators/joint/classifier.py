@@ -34,7 +34,7 @@ from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
 from noisypairs.noise import Fit, NoiseModel, family
-from noisypairs.pairs import Pairs
+from noisypairs.pairs import Answers, Pairs
 
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
 #: so many for each item. The rounds with the classifier then see all answers.
@@ -127,7 +127,11 @@ class JointPairClassifier(PairClassifier):
         self.n_jobs = n_jobs
 
     wrong_proba_: Array | None
-    _counts_in_place = True  # a table is sampled, then streamed
+    _of_items = ("item_proba_", "oof_proba_")
+    _of_answers = ("wrong_proba_",)
+
+    def _leaves_in_place(self, pairs: Answers) -> bool:
+        return pairs.n_pairs > PAIRS_FOR_CHOICE  # a table is then sampled and streamed
 
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them.
@@ -136,7 +140,7 @@ class JointPairClassifier(PairClassifier):
         many, drawn at random, and the last rounds take all of them: in memory, or of a `PairTable`
         batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
-        X, pairs = self._check_training(X, pairs)
+        X, pairs, given = self._check_training(X, pairs)
         self._check_parameters(pairs)
         if self.estimator is not None:
             self._candidates(X, 0)  # a wrong one is refused before any work
@@ -158,13 +162,14 @@ class JointPairClassifier(PairClassifier):
         classifier = [{"stage": "classifier", **row} for row in last.history]
         self.history_ = search.history + classifier
         self._store(X, in_pairs, last, learner)
+        self._restore_order(given)
         return self
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""
         enough = max(PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM * pairs.n_items)
         if not isinstance(pairs, Pairs) or pairs.n_pairs <= enough:
-            return pairs.sample(PAIRS_FOR_CHOICE)
+            return pairs.sample(PAIRS_FOR_CHOICE).in_order()[0]
         rng = check_random_state(self.random_state)
         return pairs.select(rng.random_sample(pairs.n_pairs) < enough / pairs.n_pairs)
 
@@ -247,13 +252,12 @@ class JointPairClassifier(PairClassifier):
         large table `PAIRS_FOR_INTERVALS` pairs are redrawn, which makes the intervals too long.
         """
         check_is_fitted(self)
-        X, pairs = self._check_training(X, pairs)
-        pairs = pairs.sample(PAIRS_FOR_INTERVALS)
+        X, pairs, given = self._check_training(X, pairs.sample(PAIRS_FOR_INTERVALS))
         problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
         return joint_intervals(
             problem,
-            self.item_proba_,
-            self.oof_proba_,
+            given.reordered_items(self.item_proba_),
+            given.reordered_items(self.oof_proba_),
             self.noise_,
             self._search(problem).fit_noise(self.noise_model_),
             level,
