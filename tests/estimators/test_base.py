@@ -30,7 +30,7 @@ class Softmax(PairClassifier):
     """Reads P(class | x) off the features: rows in proportion to X, classes named a, b, c, …."""
 
     def fit(self, X, pairs):
-        X, pairs = self._check_training(X, pairs)
+        X, pairs, _ = self._check_training(X, pairs)
         self.classes_ = np.array(list("abcdef"))[: X.shape[1]]
         self.noise_ = NOISE
         return self

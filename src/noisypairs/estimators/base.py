@@ -15,10 +15,11 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 
 from noisypairs import metrics
 from noisypairs.algebra import Array
-from noisypairs.errors import ClassNamesWarning, CopiedAnswersWarning
+from noisypairs.errors import ClassNamesWarning
+from noisypairs.estimators.copies import warn_of_copies
+from noisypairs.estimators.order import GivenOrder, in_order
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
-from noisypairs.pairs.copies import look_copied
 
 Positive = Literal["minority", "majority"] | None
 
@@ -87,25 +88,28 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return metrics.pair_log_likelihood(y.to_pairs(), self.predict_proba(X), self.noise_)
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
-    #: Learners that only count, sample or stream pairs leave a `PairTable` where it is; the others
-    #: load it.
-    _counts_in_place = False
+    #: Fitted attributes with one entry per item or per answer.
+    _of_items: tuple[str, ...] = ()
+    _of_answers: tuple[str, ...] = ()
 
-    def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs]:
-        """Return X and pairs after `_check_together`, and warn of copied answers."""
-        X, pairs = self._check_together(X, pairs)
-        warn_of_copies(pairs)
-        return X, pairs
+    def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs, GivenOrder]:
+        """Return what `_check_together` does, and warn of copied answers."""
+        checked = self._check_together(X, pairs)
+        warn_of_copies(checked[1])
+        return checked
 
-    def _check_together(self, X: Any, pairs: Any) -> tuple[Any, Pairs]:
-        """Return X and pairs after checking that they belong together and hold something."""
+    def _check_together(self, X: Any, pairs: Any) -> tuple[Any, Pairs, GivenOrder]:
+        """Return X and pairs, in an order of their own, after checking that they belong together.
+
+        The third value is the order given, see `_restore_order`.
+        """
         if not isinstance(pairs, Answers):
             raise TypeError(
                 f"{type(self).__name__} learns from noisypairs.Pairs, got "
                 f"{type(pairs).__name__}: build them with Pairs(left, right, same, "
                 "n_items=len(X)), Pairs.from_frame or Pairs.from_tuples"
             )
-        if not self._counts_in_place:
+        if not self._leaves_in_place(pairs):
             pairs = pairs.to_pairs()
         X = X if hasattr(X, "shape") else np.asarray(X)
         if _num_samples(X) != pairs.n_items:
@@ -116,52 +120,23 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if pairs.without_self_pairs().n_pairs == 0:
             raise ValueError("there is no pair of two distinct items: nothing to learn from")
-        return validate_data(self, X, skip_check_array=True), pairs
+        return in_order(validate_data(self, X, skip_check_array=True), pairs)
+
+    def _leaves_in_place(self, pairs: Answers) -> bool:  # noqa: ARG002 -- subclasses need it
+        """Whether a `PairTable` is only counted, sampled or streamed; else it is loaded."""
+        return False
+
+    def _restore_order(self, given: GivenOrder) -> None:
+        """Put what was fitted for each item and for each answer into the order given."""
+        for name in self._of_items:
+            setattr(self, name, given.of_items(getattr(self, name)))
+        for name in self._of_answers:
+            setattr(self, name, given.of_answers(getattr(self, name)))
 
     def _check_items(self, X: Any) -> Any:
         check_is_fitted(self)
         X = X if hasattr(X, "shape") else np.asarray(X)
         return validate_data(self, X, skip_check_array=True, reset=False)
-
-
-#: Copies below this share of the answers change no interval by more than a few per cent.
-COPIES_WORTH_SAYING = 0.05
-#: Of more answers, those about a part of the pairs are looked at.
-ANSWERS_LOOKED_AT = 1_000_000
-
-
-def warn_of_copies(pairs: Any) -> None:
-    """Warn where answers in memory are copies, or look like copies where nobody is named.
-
-    With annotators a copy is the same pair, annotator, answer and weight; without them
-    `look_copied` judges. A `PairTable` is not looked at: its audit counts copies.
-    """
-    if not isinstance(pairs, Pairs) or (pairs.weight is not None and pairs.annotator is None):
-        return  # weights without annotators are scores or votes: one answer per pair and kind
-    some, key = pairs, pairs.pair_keys
-    if pairs.n_pairs > ANSWERS_LOOKED_AT:
-        kept = key % (pairs.n_pairs // ANSWERS_LOOKED_AT + 1) == 0  # all answers on a pair, or none
-        some, key = pairs.select(kept), key[kept]
-    if pairs.annotator is None:
-        if not look_copied(key, some.same):
-            return
-        what = (
-            "nearly every pair was answered more than once, and always alike: the answers look "
-            "copied. If they are, take pairs.without_copies()"
-        )
-    else:
-        share = float(some.copies().mean()) if some.n_pairs else 0.0
-        if share < COPIES_WORTH_SAYING:
-            return
-        what = (
-            f"{share:.0%} of the answers are copies (same pair, annotator and answer): take "
-            "pairs.without_copies()"
-        )
-    warnings.warn(
-        f"{what}. Copies make rates too small and intervals too short",
-        CopiedAnswersWarning,
-        stacklevel=4,
-    )
 
 
 def label_names(pairs: Pairs, n_classes: int, every: bool = True) -> NDArray[Any] | None:

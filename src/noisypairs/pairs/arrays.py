@@ -189,6 +189,27 @@ class AnswerArrays(OneEntryPerItem):
             **self._of_pairs(chosen), left=self.left[chosen], right=self.right[chosen], dropped={}
         )
 
+    def in_order(self) -> tuple[Self, NDArray[np.intp]]:
+        """Return the same answers in an order of their own, and where each of them was, (n_pairs,).
+
+        The lower position is left; answers are sorted by (left, right, answer, annotator, weight),
+        so that neither their order nor that of their ends matters any more.
+
+        >>> from noisypairs import Pairs
+        >>> ordered, place = Pairs([2, 0], [1, 1], [True, False]).in_order()
+        >>> ordered.left, ordered.right, place
+        (array([0, 1], dtype=int32), array([1, 2], dtype=int32), array([1, 0]))
+        """
+        labels = dict(sorted(self.labels.items()))
+        key = 2 * self.pair_keys + self.same
+        if (np.diff(key) > 0).all() and (self.left <= self.right).all():
+            return self._replace(labels=labels), np.arange(self.n_pairs)
+        more = [one for one in (self.weight, self.annotator) if one is not None]
+        place = np.lexsort((*more, key)) if more else np.argsort(key, kind="stable")
+        low, high = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
+        ends = {"left": low[place], "right": high[place]}
+        return self._replace(**self._of_pairs(place), **ends, labels=labels), place
+
     def without_self_pairs(self) -> Self:
         """Leave out pairs of an item with itself; the same object if there are none."""
         proper = self.left != self.right

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from noisypairs import algebra, reduction
+from noisypairs import algebra
 from noisypairs.algebra import Array
 from noisypairs.errors import ClassNumberWarning
 from noisypairs.estimation import Interval
@@ -25,7 +25,7 @@ from noisypairs.estimators.base import (
     warn_names,
     warn_unnamed,
 )
-from noisypairs.estimators.inner.defaults import default_candidates
+from noisypairs.estimators.inner.defaults import default_candidates, named_candidates
 from noisypairs.estimators.joint import class_number
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.potentials import (
@@ -40,7 +40,7 @@ from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
 from noisypairs.noise import Fit, NoiseModel, family
-from noisypairs.pairs import Pairs
+from noisypairs.pairs import Answers, Pairs
 
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
 #: so many for each item. The rounds with the classifier then see all answers.
@@ -140,7 +140,11 @@ class JointPairClassifier(PairClassifier):
 
     wrong_proba_: Array | None
     repeat_correlation_: float
-    _counts_in_place = True  # a table is sampled, then streamed
+    _of_items = ("item_proba_", "oof_proba_")
+    _of_answers = ("wrong_proba_",)
+
+    def _leaves_in_place(self, pairs: Answers) -> bool:
+        return pairs.n_pairs > PAIRS_FOR_CHOICE  # a table is then sampled and streamed
 
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them.
@@ -149,10 +153,10 @@ class JointPairClassifier(PairClassifier):
         many, drawn at random, and the last rounds take all of them: in memory, or of a `PairTable`
         batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
-        X, pairs = self._check_training(X, pairs)
+        X, pairs, given = self._check_training(X, pairs)
         self._check_parameters(pairs)
         if self.estimator is not None:
-            self._candidates(X, 0)  # a wrong one is refused before any work
+            named_candidates(self.estimator)  # a wrong one is refused before any work
         some = self._pairs_for_choice(pairs)
         problem = JointProblem(X, some, self._class_numbers(pairs), self.cv, self.random_state)
         search = self.search(problem)
@@ -161,7 +165,11 @@ class JointPairClassifier(PairClassifier):
         chosen = search.choose_family(found)
         self._warn_of_more_classes(search, chosen)
         found = self._named(problem, chosen)
-        candidates = self._candidates(X, problem.seed)
+        candidates = (
+            default_candidates(X, problem.seed)
+            if self.estimator is None
+            else named_candidates(self.estimator)
+        )
         best = search.choose_estimator(found, candidates, self.n_jobs)
         learner = candidates[best]
         whole = some if some.n_pairs == pairs.n_pairs else pairs
@@ -173,13 +181,14 @@ class JointPairClassifier(PairClassifier):
         classifier = [{"stage": "classifier", **row} for row in last.history]
         self.history_ = search.history + classifier
         self._store(X, in_pairs, last, learner)
+        self._restore_order(given)
         return self
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""
         enough = max(PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM * pairs.n_items)
         if not isinstance(pairs, Pairs) or pairs.n_pairs <= enough:
-            return pairs.sample(PAIRS_FOR_CHOICE)
+            return pairs.sample(PAIRS_FOR_CHOICE).in_order()[0]
         rng = check_random_state(self.random_state)
         return pairs.select(rng.random_sample(pairs.n_pairs) < enough / pairs.n_pairs)
 
@@ -270,13 +279,13 @@ class JointPairClassifier(PairClassifier):
         such rates only where some items of known class confirm them.
         """
         check_is_fitted(self)
-        X, pairs = self._check_together(X, pairs)
-        pairs = single_answers(pairs.sample(PAIRS_FOR_INTERVALS))
+        X, pairs, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
+        pairs = single_answers(pairs)
         problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
         return joint_intervals(
             problem,
-            self.item_proba_,
-            self.oof_proba_,
+            given.reordered_items(self.item_proba_),
+            given.reordered_items(self.oof_proba_),
             self.noise_,
             self.search(problem).fit_noise(self.noise_model_),
             level,
@@ -338,27 +347,6 @@ class JointPairClassifier(PairClassifier):
         """Return the search for start, number of classes and noise family, not yet begun."""
         given = self.noise if isinstance(self.noise, NoiseModel) else None
         return Search(problem, given, self.noise_model, tuple(self.starts), self.n_init)
-
-    def _candidates(self, X: Any, seed: int) -> dict[str, Any]:
-        """Return the classifiers to choose from, by name, after checking what they can do."""
-        if self.estimator is None:
-            return default_candidates(X, seed)
-        several = isinstance(self.estimator, list | tuple)
-        chosen = list(self.estimator) if several else [self.estimator]
-        for one in chosen:
-            name = type(one).__name__
-            if not hasattr(one, "predict_proba"):
-                raise TypeError(
-                    f"{name} has no predict_proba, which the joint method needs. Choose a "
-                    "probabilistic classifier, or wrap it in CalibratedClassifierCV"
-                )
-            if not reduction.accepts_weights(one):
-                raise TypeError(
-                    f"{name}.fit takes no sample_weight, which is how item beliefs reach the "
-                    "classifier. Choose one that does (LogisticRegression, RandomForestClassifier, "
-                    "HistGradientBoostingClassifier, …)"
-                )
-        return {f"{i}: {type(one).__name__}": one for i, one in enumerate(chosen)}
 
     def _named(self, problem: JointProblem, found: em.Inference) -> em.Inference:
         """Put the groups in the order of their names and set ``classes_``."""
