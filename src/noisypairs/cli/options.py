@@ -59,13 +59,14 @@ class Reading:
     def dataset(
         self, items: Path | None, pairs: Path, labels: Path | None = None, stream: bool = True
     ) -> Dataset:
-        """Return the items and pairs in these files."""
+        """Return the items and pairs in these files, whatever the order of their rows."""
         from noisypairs.app.files import Columns, read_dataset
 
         columns = Columns(self.left, self.right, self.same, self.annotator, self.id)
-        return read_dataset(
+        found = read_dataset(
             items, pairs, columns, labels, self.format, stream=stream, keep_copies=self.keep_copies
         )
+        return found.in_order()
 
 
 #: Nothing said: columns and format are guessed.

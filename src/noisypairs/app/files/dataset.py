@@ -51,6 +51,18 @@ class Dataset:
     sources: list[SourceFile]
     format: str = "table"
 
+    def in_order(self) -> Dataset:
+        """Return the same with items by id and answers by items, so that no draw follows the file.
+
+        A `PairTable` keeps its positions in the engine, and its items are left as they are.
+        """
+        if not isinstance(self.pairs, Pairs):
+            return self
+        order = np.argsort(np.array(self.ids, dtype=object), kind="stable")
+        features = None if self.features is None else self.features.iloc[order]
+        pairs, _ = self.pairs[order].in_order()
+        return replace(self, features=features, ids=[self.ids[i] for i in order], pairs=pairs)
+
 
 def read_dataset(
     items: AnyPath | None,
