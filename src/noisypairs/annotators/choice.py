@@ -28,6 +28,10 @@ from noisypairs.annotators.classes import (
 from noisypairs.annotators.pair_truth import Groups, PairTruth, infer_pair_truth
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import dyadic_mean
+from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
+from noisypairs.estimators.joint.alignment import Alignment
+from noisypairs.estimators.joint.selection import SEEN_IN_FEATURES
+from noisypairs.noise.shrinkage import strength
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
 
@@ -44,8 +48,6 @@ FOLDS = range(N_FOLDS)
 CLEARLY_AHEAD = 2.0
 #: Level of an interval that reaches one standard error to each side.
 ONE_ERROR = 0.6826894921370859
-#: Answers that the crowd's share of "same" is worth beside an annotator's own.
-BLIND_STRENGTH = 10.0
 
 
 @dataclass(frozen=True)
@@ -126,12 +128,12 @@ def choose_model(
 ) -> ModelChoice:
     """Choose between classes, one of these numbers, and each pair by itself.
 
-    Where the items of probably same pairs form tiny groups, and the answers are all there is, more
-    than two classes could not be seen: K classes show from about K − 1 perfect answers per item on,
-    and from K on the items of a class hang together. There single pairs are compared with the
-    smallest number of classes alone, and a tie is left to the pairs. Elsewhere it is left to
-    classes, and if pairs are ahead of the smallest number, all numbers are tried, with the
-    features if there are any.
+    Where the items of probably same pairs form tiny groups, and the answers do not follow the
+    features either, more than two classes could not be seen: K classes show from about K − 1
+    perfect answers per item on, and from K on the items of a class hang together. There single
+    pairs are compared with the smallest number of classes alone, and a tie is left to the pairs.
+    Elsewhere it is left to classes, and if pairs are ahead of the smallest number, all numbers are
+    tried, with the features if there are any.
     """
     classes = ModelChoice("classes", None, tuple(numbers), "")
     if pairs.labels:
@@ -141,8 +143,9 @@ def choose_model(
         return replace(classes, reason=f"single pairs were not tried: {missing}")
     random = deepcopy(random)  # what follows the choice does not depend on whether one was made
     trial = Trial(pairs, random)
-    groups = infer_pair_truth(pairs).groups()
-    tiny = X is None and groups.are_tiny
+    truth = infer_pair_truth(pairs)
+    groups = truth.groups()
+    tiny = groups.are_tiny and not _follow_features(truth, X, random)
     gain, rival = trial.against(None, numbers[:1], estimator, random, hurry=True)
     if gain.is_clear and not tiny:
         gain, rival = trial.against(X, numbers, estimator, random)
@@ -155,6 +158,17 @@ def choose_model(
     reason = f"single pairs do not predict clearly better than {what}: by {gain}"
     found = numbers[0] if tiny else None  # no more classes can be seen: they are not looked for
     return replace(classes, n_classes=found, reason=reason, **compared)
+
+
+def _follow_features(truth: PairTruth, X: Any, random: np.random.RandomState) -> bool:
+    """Return whether pairs that look alike are called same more often than chance allows."""
+    if X is None:
+        return False
+    Z, graph = numeric_features(X, N_COMPONENTS, 0), truth.graph
+    if Z is None:  # features of another kind: only a fit can say
+        return True
+    once = Pairs(graph.left, graph.right, truth.same_proba > 0.5, n_items=graph.n_items)
+    return Alignment(Z, once).excess(random) > SEEN_IN_FEATURES
 
 
 def require_pair_truth(pairs: Pairs, random: np.random.RandomState) -> ModelChoice:
@@ -277,8 +291,10 @@ def _guessed(training: Pairs, held_out: Pairs) -> Array:
     who, asked, weight = _groups_of(training), _groups_of(held_out), training.weights
     size = int(max(who.max(initial=0), asked.max(initial=0))) + 1
     share = float(np.average(training.same, weights=weight))
-    said, total = (np.bincount(who, weight * one, size) for one in (training.same, 1.0))
-    own = (said + BLIND_STRENGTH * share) / (total + BLIND_STRENGTH)
+    counted = (np.bincount(who, weight * one, size) for one in (training.same, 1.0))
+    said, total = (np.asarray(one, dtype=np.float64) for one in counted)
+    m = strength(said, total, share)
+    own = (said + m * share) / (total + m)
     return _log(own[asked], held_out)
 
 

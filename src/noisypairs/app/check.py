@@ -17,6 +17,7 @@ from noisypairs import algebra
 from noisypairs.algebra import Array
 from noisypairs.app.encoding import ColumnPlan, describe, item_encoder
 from noisypairs.app.files import Dataset
+from noisypairs.app.linkage import records_to_link
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning, collected_warnings
 from noisypairs.estimation import (
     Interval,
@@ -164,7 +165,8 @@ def check(
         asked = _with_triangles(dataset.pairs, report, beliefs)
         triangles = expected_triangles(*asked[:2], noise, asked[2], found.prior, seed)
     methods = (joint, *_pointwise(dataset.pairs, found, noise, n_classes))
-    problems = (*_problems(dataset, report), *_triangle_problem(triangles))
+    linkage = () if not fit else _linkage_problem(dataset, pairs, seed)
+    problems = (*linkage, *_problems(dataset, report), *_triangle_problem(triangles))
     return DataCheck(dataset, report, plans, found, why, triangles, methods, problems, seed)
 
 
@@ -325,6 +327,14 @@ def expected_triangles(
     least = np.sqrt(max(seen * (1 - seen), 1 / closed) / closed)
     spread = max(float(np.std(shares, ddof=1)), float(least))
     return TrianglesExpected(closed, seen, float(np.mean(shares)), spread)
+
+
+def _linkage_problem(dataset: Dataset, pairs: Pairs, seed: int) -> tuple[str, ...]:
+    """Return that these are records to link, if they are."""
+    features = dataset.features
+    encoded = None if features is None else lambda: item_encoder(features).fit_transform(features)
+    records = records_to_link(pairs, encoded, seed)
+    return () if records is None else (records,)
 
 
 def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:

@@ -22,6 +22,7 @@ from noisypairs.app.fit import comparison, summary
 from noisypairs.app.fit.comparison import HeldOutAnswers, Progress
 from noisypairs.app.fit.request import BASELINE_TITLES, METHOD_TITLES, Request, pair_classifier
 from noisypairs.app.fit.result import DataSummary, FitResult, MethodChoice, RunFacts
+from noisypairs.app.linkage import records_to_link
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.pairs import Pairs
 
@@ -47,8 +48,10 @@ def fit_dataset(
     begun, step = time.perf_counter(), progress or (lambda _: None)
     features, pairs = dataset.features, dataset.pairs
     if features is None:
+        records = records_to_link(pairs.sample(comparison.MOST_PAIRS_COMPARED))
         raise ValueError(
             "no file gives the items' features, and nothing else can classify new items"
+            + ("" if records is None else f"; {records}")
         )
     _require_both_answers(pairs)
     asked = (request or Request()).settled(pairs)
@@ -60,7 +63,13 @@ def fit_dataset(
     with collected_warnings() as warned:
         encoder = item_encoder(features, asked.seed)
         X = encoder.fit_transform(features)
-        model = pair_classifier(name, asked).fit(X, pairs)
+        records = records_to_link(some, lambda: X, asked.seed)
+        try:
+            model = pair_classifier(name, asked).fit(X, pairs)
+        except NotIdentifiable as error:
+            raise NotIdentifiable(f"{error}; {records}" if records else str(error)) from error
+    if records is not None:
+        warned.append(records)
     choice = MethodChoice(
         method=name,
         method_title=METHOD_TITLES[name],
