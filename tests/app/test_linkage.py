@@ -11,11 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from noisypairs import cli, datasets
+from noisypairs.annotators.linkage import records_to_link
 from noisypairs.app import check
 from noisypairs.app.files import read_dataset
 from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
-from noisypairs.app.linkage import records_to_link
 from noisypairs.app.report.model import trust
 from tests.linkage_problems import records
 
@@ -28,7 +28,7 @@ def run(*words: object):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path, drawn = tmp_path_factory.mktemp("records"), records(400, 20)
+    path, drawn = tmp_path_factory.mktemp("records"), records(250, 12)
     pairs, n = drawn.pairs, len(drawn.group)
     ids = np.array([f"r{k}" for k in range(n)])
     columns = {"left": ids[pairs.left], "right": ids[pairs.right], "same": pairs.same.astype(int)}

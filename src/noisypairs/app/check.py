@@ -15,9 +15,9 @@ import numpy as np
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
+from noisypairs.annotators.linkage import records_to_link
 from noisypairs.app.encoding import ColumnPlan, describe, item_encoder
 from noisypairs.app.files import Dataset
-from noisypairs.app.linkage import records_to_link
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning, collected_warnings
 from noisypairs.estimation import (
     Interval,

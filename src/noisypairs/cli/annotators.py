@@ -112,7 +112,6 @@ def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
 
     console = app.console_of(170)
     console.print(crowd_answer(found), "", sep="\n", soft_wrap=True)
-    console.print(f"Judged by: {found.table.choice}.", "", sep="\n", soft_wrap=True)
     changed = found.table.changed
     order = by_suspicion(found.table)
     rows = [_cells(found, r) for r in order[:MOST_ROWS]]
@@ -127,7 +126,7 @@ def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
     )
     written = [] if output is None else [f"Written: {output}"]
     legend = [line.format(changed, "class" if changed == "items" else "truth") for line in _LEGEND]
-    for line in ("", *legend, *notes, *written):
+    for line in ("", f"Judged by: {found.table.choice}.", *legend, *notes, *written):
         console.print(line, soft_wrap=True)
 
 

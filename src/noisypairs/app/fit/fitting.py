@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING
 
 from sklearn.pipeline import Pipeline
 
+from noisypairs.annotators.linkage import records_to_link
 from noisypairs.app.encoding import describe, item_encoder
 from noisypairs.app.fit import comparison, summary
 from noisypairs.app.fit.comparison import HeldOutAnswers, Progress
 from noisypairs.app.fit.request import BASELINE_TITLES, METHOD_TITLES, Request, pair_classifier
 from noisypairs.app.fit.result import DataSummary, FitResult, MethodChoice, RunFacts
-from noisypairs.app.linkage import records_to_link
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.pairs import Pairs
 

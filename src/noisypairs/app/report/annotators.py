@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from noisypairs.annotators.crowd import Crowd
-from noisypairs.app.linkage import TOOLS
+from noisypairs.annotators.linkage import TOOLS
 from noisypairs.app.report import suspects
 from noisypairs.app.report.advice import by_suspicion, crowd_answer, meanings
 from noisypairs.app.report.page import (
