@@ -76,6 +76,7 @@ BOXES = (
     Box("app/model_file.py", "save, inspect, load", 706, 190, 149),
     Box("model.skops", "for predict", 877, 190, 102, "data"),
     Box("app/annotators.py", "who errs?", 550, 190, 140),
+    Box("app/triangles.py", "do answers agree?", 22, 248, 154),
     Box("app/demo/", "methods at work", 240, 248, 130),
     Box("app/experiments/", "the paper's tables", 385, 248, 150),
     Box("app/prediction.py", "new items", 550, 248, 140),

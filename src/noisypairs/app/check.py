@@ -15,9 +15,11 @@ import numpy as np
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
+from noisypairs.annotators.linkage import records_to_link
 from noisypairs.app.encoding import ColumnPlan, describe, item_encoder
 from noisypairs.app.files import Dataset
 from noisypairs.app.fit.class_number import ClassNumber, numbers_in_question
+from noisypairs.app.triangles import TrianglesExpected, expected_triangles, triangle_problem
 from noisypairs.app.words import percent
 from noisypairs.errors import (
     ClassNumberWarning,
@@ -43,14 +45,8 @@ Step = Callable[[str], None]
 Outlook = Literal["works", "doubtful", "fails", "not tried"]
 
 N_STEPS = 4
-N_REDRAWN = 12
-"""How often answers are redrawn to see how many triangles break under the estimated noise."""
-
 MOST_PAIRS_CHECKED = 500_000
 """Pairs of a `PairTable` that the joint learner, rates by counting and triangles are tried on."""
-
-FAR = 4.0
-"""Standard deviations by which broken triangles must differ from the expected to be a problem."""
 
 
 @dataclass(frozen=True)
@@ -74,21 +70,6 @@ class NoiseFound:
     accuracy: Interval | None = None
     no_prior: str | None = None
     repeat_correlation: float = 0.0
-
-
-@dataclass(frozen=True)
-class TrianglesExpected:
-    """The share of closed triangles that is broken, and what the estimated noise predicts."""
-
-    closed: int
-    seen: float
-    expected: float
-    spread: float
-
-    @property
-    def beyond(self) -> float:
-        """How many standard deviations more (or, negative, fewer) are broken than expected."""
-        return (self.seen - self.expected) / self.spread
 
 
 @dataclass(frozen=True)
@@ -176,9 +157,10 @@ def check(
     K = numbers if isinstance(numbers, int) else 2 if beliefs is None else beliefs.shape[1]
     methods = (joint, *_pointwise(dataset.pairs, found, noise, K))
     problems = (
+        *(_linkage_problem(dataset, pairs, seed) if fit else ()),
         *_problems(dataset, report),
         *_repeat_problem(found),
-        *_triangle_problem(triangles),
+        *triangle_problem(triangles),
     )
     return DataCheck(dataset, report, plans, found, why, triangles, methods, problems, seed)
 
@@ -315,40 +297,12 @@ def _with_triangles(
     return some, some.audit(), None if beliefs is None else beliefs[items]
 
 
-def expected_triangles(
-    pairs: Pairs,
-    report: Audit,
-    noise: NoiseModel,
-    beliefs: Array | None,
-    prior: Interval | None,
-    seed: int,
-) -> TrianglesExpected | None:
-    """Return the broken share of triangles beside that of answers redrawn under the noise.
-
-    Classes are drawn from `beliefs`, shape (n_items, K), else independently from the prior;
-    answers from the noise, on the same pairs, so that repeats and weights count as they do in the
-    audit. None without triangles, or without any knowledge of the classes.
-    """
-    seen = report.triangles.broken_share
-    if seen is None or (beliefs is None and prior is None):
-        return None
-    if beliefs is None:
-        assert prior is not None
-        share = prior.estimate
-        beliefs = np.tile([1.0 - share, share], (pairs.n_items, 1))
-    rng = np.random.default_rng(seed)
-    shares = []
-    for _ in range(N_REDRAWN):
-        below = np.cumsum(beliefs, axis=1)[:, :-1]
-        classes = (rng.random((pairs.n_items, 1)) > below).sum(axis=1)
-        answers = noise.corrupt(classes, pairs.left, pairs.right, beliefs.shape[1], rng)
-        redrawn = Pairs(pairs.left, pairs.right, answers, pairs.n_items, weight=pairs.weight)
-        shares.append(redrawn.audit().triangles.broken_share or 0.0)
-    # A share of n triangles is never surer than that of n independent ones … nor exactly sure.
-    closed = report.triangles.closed
-    least = np.sqrt(max(seen * (1 - seen), 1 / closed) / closed)
-    spread = max(float(np.std(shares, ddof=1)), float(least))
-    return TrianglesExpected(closed, seen, float(np.mean(shares)), spread)
+def _linkage_problem(dataset: Dataset, pairs: Pairs, seed: int) -> tuple[str, ...]:
+    """Return that these are records to link, if they are."""
+    features = dataset.features
+    encoded = None if features is None else lambda: item_encoder(features).fit_transform(features)
+    records = records_to_link(pairs, encoded, seed)
+    return () if records is None else (records,)
 
 
 def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
@@ -401,16 +355,3 @@ def _repeat_problem(found: NoiseFound | None) -> Iterator[str]:
             "some pairs mislead everybody. The rates are probably too small; their intervals allow "
             "for it"
         )
-
-
-def _triangle_problem(triangles: TrianglesExpected | None) -> Iterator[str]:
-    if triangles is None or abs(triangles.beyond) < FAR:
-        return
-    facts = (
-        f"{percent(triangles.seen, 1)} of {triangles.closed:,} triangles are broken, expected "
-        f"{percent(triangles.expected, 1)} ± {percent(triangles.spread, 1)}"
-    )
-    if triangles.beyond > 0:
-        yield f"{facts}: errors gather on certain items or annotators, or the noise is understated"
-    else:
-        yield f"{facts}: answers about the same items are not independent of each other"

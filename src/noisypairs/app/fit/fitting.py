@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 
 from noisypairs.algebra import Array
+from noisypairs.annotators.linkage import records_to_link
 from noisypairs.app.drift import summarise_training
 from noisypairs.app.encoding import describe, item_encoder
 from noisypairs.app.fit import comparison, summary
@@ -50,8 +51,10 @@ def fit_dataset(
     begun, step = time.perf_counter(), progress or (lambda _: None)
     features, pairs = dataset.features, dataset.pairs
     if features is None:
+        records = records_to_link(pairs.sample(comparison.MOST_PAIRS_COMPARED))
         raise ValueError(
             "no file gives the items' features, and nothing else can classify new items"
+            + ("" if records is None else f"; {records}")
         )
     _require_both_answers(pairs)
     asked = (request or Request()).settled(pairs)
@@ -65,7 +68,13 @@ def fit_dataset(
     with collected_warnings() as warned:
         encoder = item_encoder(features, asked.seed)
         X = encoder.fit_transform(features)
-        model = pair_classifier(name, asked).fit(X, pairs)
+        records = records_to_link(some, lambda: X, asked.seed)
+        try:
+            model = pair_classifier(name, asked).fit(X, pairs)
+        except NotIdentifiable as error:
+            raise NotIdentifiable(f"{error}; {records}" if records else str(error)) from error
+    if records is not None:
+        warned.append(records)
     choice = MethodChoice(
         method=name,
         method_title=METHOD_TITLES[name],

@@ -42,11 +42,14 @@ def default_candidates(X: Any, random_state: int | None = None) -> dict[str, Any
     return candidates
 
 
-def named_candidates(estimator: Any) -> dict[str, Any]:
-    """Return the classifiers that were given, by name, after checking what they can do.
+def candidates_of(estimator: Any, X: Any, seed: int) -> dict[str, Any]:
+    """Return the classifiers to choose from, by name, after checking what they can do.
 
-    ``estimator`` is one probabilistic classifier that takes ``sample_weight``, or a list of them.
+    ``estimator`` is a probabilistic classifier that takes ``sample_weight``, a list of them, or
+    None for `default_candidates`.
     """
+    if estimator is None:
+        return default_candidates(X, seed)
     chosen = list(estimator) if isinstance(estimator, list | tuple) else [estimator]
     for one in chosen:
         name = type(one).__name__

@@ -25,7 +25,7 @@ from noisypairs.estimators.base import (
     warn_names,
     warn_unnamed,
 )
-from noisypairs.estimators.inner.defaults import default_candidates, named_candidates
+from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint import class_number
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.potentials import (
@@ -155,8 +155,7 @@ class JointPairClassifier(PairClassifier):
         """
         X, pairs, given = self._check_training(X, pairs)
         self._check_parameters(pairs)
-        if self.estimator is not None:
-            named_candidates(self.estimator)  # a wrong one is refused before any work
+        candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
         some = self._pairs_for_choice(pairs)
         problem = JointProblem(X, some, self._class_numbers(pairs), self.cv, self.random_state)
         search = self.search(problem)
@@ -165,11 +164,7 @@ class JointPairClassifier(PairClassifier):
         chosen = search.choose_family(found)
         self._warn_of_more_classes(search, chosen)
         found = self._named(problem, chosen)
-        candidates = (
-            default_candidates(X, problem.seed)
-            if self.estimator is None
-            else named_candidates(self.estimator)
-        )
+        candidates = candidates_of(self.estimator, X, problem.seed)
         best = search.choose_estimator(found, candidates, self.n_jobs)
         learner = candidates[best]
         whole = some if some.n_pairs == pairs.n_pairs else pairs
