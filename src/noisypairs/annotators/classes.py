@@ -174,6 +174,8 @@ def _explained(
     """
     if len(numbers) > 1 and not hurry:
         numbers = [_explained(pairs, numbers, random, hurry=True)[0].beliefs.item.shape[1]]
+    if len(numbers) == 1:
+        label_names(pairs, numbers[0])  # gold must know every class
     problem = JointProblem(None, pairs, list(numbers), 0, random)
     rounds, n_random = (FEW_ROUNDS, 0) if hurry else (ROUNDS, N_RANDOM)
     settings: dict[str, Any] = {"rounds": rounds, "every_start": True, "guess_sweeps": 5}

@@ -43,6 +43,7 @@ from noisypairs.annotators.pair_truth import PairTruth, infer_pair_truth
 from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
 from noisypairs.estimators.joint import classifier as joint
+from noisypairs.estimators.order import in_order
 from noisypairs.inference.graph import RandomSource
 from noisypairs.noise.shrinkage import group_errors
 from noisypairs.pairs import Pairs
@@ -205,6 +206,25 @@ def annotator_table(
         random_state = int(random_state.integers(2**31))
     random = check_random_state(random_state)
     numbers = _class_numbers(n_classes, whole)
+    X, whole, given = in_order(X, whole)
+    counting = level, min_answers, n_drop
+    table = _judged(whole, X, numbers, model, estimator, random, *counting)
+    beliefs, wrong = given.of_items(table.item_proba), given.of_answers(table.wrong_proba)
+    return replace(table, item_proba=beliefs, wrong_proba=wrong)
+
+
+def _judged(
+    whole: Any,
+    X: Any,
+    numbers: Sequence[int],
+    model: Model,
+    estimator: Any,
+    random: np.random.RandomState,
+    level: float,
+    min_answers: int,
+    n_drop: int,
+) -> AnnotatorTable:
+    """Return the table of answers whose order no longer matters."""
     pairs = whole.sample(joint.PAIRS_FOR_CHOICE)
     if pairs.n_pairs < whole.n_pairs:
         if model == "pairs":
