@@ -236,3 +236,14 @@ def test_ridge_regression_needs_a_lead_to_be_chosen():
     assert chosen == ("first" if lead > 3.0 else "second")
     only_ridges = {"a": RidgeClasses(random_state=0), "b": RidgeClasses(penalty=1e6)}
     assert found.choose_estimator(run, only_ridges, None) == "a"
+
+
+def test_weights_count_in_the_gain():
+    X, _, pairs = overlapping(n=100, n_pairs=200)
+    times = np.arange(200) % 3 + 1
+    repeated = pairs.select(np.repeat(np.arange(200), times))
+    weighted, counted = (
+        JointProblem(X, one, [2], 5, 0).blind_log_likelihood
+        for one in (pairs.reweighted(times), repeated)
+    )
+    assert weighted == pytest.approx(counted)
