@@ -10,13 +10,12 @@ from sklearn.linear_model import LogisticRegression
 
 from noisypairs import LabelingNoise, NotIdentifiable, PairingNoise, Pairs, metrics, sample_pairs
 from noisypairs.app import plan
-from noisypairs.app.plan import curve
 from noisypairs.app.plan.choice import FAIR_SHARES
 from noisypairs.app.plan.curve import NEW, THESE, LearningCurve, _seen, fit_joint, learning_curves
 from noisypairs.app.plan.forecast import forecast
 from noisypairs.app.plan.goal import reach
 from noisypairs.app.plan.information import independent_laws, pair_information
-from noisypairs.app.plan.score import Score, confusion, score_predictions
+from noisypairs.app.plan.score import confusion, score_predictions
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import propagate
 
@@ -326,61 +325,6 @@ def test_random_answers_are_not_identifiable() -> None:
     coins = Pairs(pairs.left, pairs.right, np.random.default_rng(1).random(100) < 0.5, n_items=40)
     with pytest.raises(NotIdentifiable, match="say nothing about classes"):
         plan.plan(X, coins, 0.9, estimator=LogisticRegression())
-
-
-# Curves, with a learner that only says what it was given
-
-
-class Guess:
-    """A fitted learner that knows nothing."""
-
-    def __init__(self, n_items: int) -> None:
-        self.item_proba_ = self.oof_proba_ = np.full((n_items, 2), 0.5)
-
-
-def repeated_pairs() -> Pairs:
-    rng = np.random.default_rng(0)
-    once = rng.integers(40, size=(2, 60)) + np.array([[0], [40]])
-    left, right = np.tile(once, 3)
-    swapped = rng.random(180) < 0.5  # a pair has no first item
-    return Pairs(
-        np.where(swapped, right, left), np.where(swapped, left, right), rng.random(180) < 0.5
-    )
-
-
-def curves_of(pairs: Pairs) -> tuple[LearningCurve, LearningCurve]:
-    return learning_curves(np.zeros((80, 1)), pairs, NOISE, LogisticRegression())
-
-
-def test_no_part_holds_a_pair_that_it_is_judged_by(monkeypatch: pytest.MonkeyPatch) -> None:
-    parts: list[Pairs] = []
-
-    def fit(X: object, part: Pairs, *_: object) -> Guess:
-        parts.append(part)
-        return Guess(part.n_items)
-
-    def score(left_out: Pairs, *_: object) -> Score:
-        assert not np.isin(parts[-1].pair_keys, left_out.pair_keys).any()
-        return Score(0.7, np.zeros(left_out.n_pairs))
-
-    monkeypatch.setattr(curve, "fit_joint", fit)
-    monkeypatch.setattr(curve, "score_predictions", score)
-    curves_of(repeated_pairs())
-    assert len(parts) == 20
-
-
-def test_the_spread_between_folds_is_part_of_the_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Answers that all judge alike leave the spread of four folds: variance / 4."""
-    accuracy = itertools.cycle(np.repeat([0.6, 0.7, 0.7, 0.8], 10))  # five sizes, two kinds
-
-    def score(left_out: Pairs, *_: object) -> Score:
-        return Score(float(next(accuracy)), np.zeros(left_out.n_pairs))
-
-    monkeypatch.setattr(curve, "fit_joint", lambda _, part, *__: Guess(part.n_items))
-    monkeypatch.setattr(curve, "score_predictions", score)
-    for found in curves_of(repeated_pairs()):
-        expected = np.var([0.6, 0.7, 0.7, 0.8], ddof=1) / 4
-        np.testing.assert_allclose(found.error**2, expected, rtol=1e-4)
 
 
 def test_a_weighted_answer_scores_as_a_repeated_one() -> None:
