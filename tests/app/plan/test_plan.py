@@ -331,13 +331,15 @@ def test_a_weighted_answer_scores_as_a_repeated_one() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=200)
     pairs = sample_pairs(y, 800, NOISE, random_state=0)
-    times = rng.integers(1, 5, 800)
     S, predicted = NOISE.same_probability(), np.where(rng.random(200) < 0.2, 1 - y, y)
+    agrees = (predicted[pairs.left] == predicted[pairs.right]) == pairs.same
+    times = np.where(agrees, 3, 1)
     accuracy = [
         score_predictions(one, predicted, S).accuracy
         for one in (pairs.reweighted(times), pairs.select(np.repeat(np.arange(800), times)))
     ]
     assert accuracy[0] == pytest.approx(accuracy[1], abs=0.01)  # shares of classes are by answers
+    assert accuracy[0] > score_predictions(pairs, predicted, S).accuracy + 0.05
 
 
 def test_the_seed_decides_the_draws() -> None:
@@ -346,3 +348,10 @@ def test_the_seed_decides_the_draws() -> None:
     one, again, other = (forecast(measured, 500, seed=seed).ceiling_interval for seed in (1, 1, 2))
     assert one == again
     assert one.low != other.low
+
+
+def test_no_ceiling_lies_above_one_however_steep_the_curve() -> None:
+    sizes = np.array([250, 500, 1000, 2000, 4000])
+    steep = LearningCurve(NEW, sizes, 1.05 - 4.0 / sizes**0.5, np.eye(5) * 1e-5)
+    found = forecast(steep, 500)
+    assert found.ceiling.max() <= 1.0

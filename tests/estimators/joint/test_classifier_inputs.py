@@ -79,6 +79,7 @@ def test_items_without_pairs_neither_outweigh_nor_mislead_the_others():
     clf = joint().fit(X, pairs)
     assert clf.score(X, y) > 0.98
     assert clf.prior_ == pytest.approx(y[:150].mean(), abs=0.03)  # of the items in pairs
+    assert clf.prior_ == pytest.approx(clf.item_proba_[:150, 1].mean(), abs=1e-9)
     alone = np.arange(150, 1500)  # all that is known of them is what the classifier says
     assert_allclose(clf.item_proba_[alone], clf.oof_proba_[alone], rtol=0, atol=1e-12)
     only = joint().fit(X[:150], some)
