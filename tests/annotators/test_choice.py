@@ -9,7 +9,7 @@ from noisypairs import NotIdentifiable, Pairs, datasets
 from noisypairs.annotators import UNDECIDED, annotator_table
 from noisypairs.annotators.choice import Trial, repeated_answers
 from noisypairs.annotators.crowd import judge_crowd
-from tests.linkage_problems import records
+from tests.annotators.linkage_problems import records
 
 
 @pytest.mark.parametrize("seed", [0, 1])

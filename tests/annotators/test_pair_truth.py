@@ -9,7 +9,7 @@ import pytest
 
 from noisypairs import Pairs
 from noisypairs.annotators.pair_truth import infer_pair_truth
-from tests.linkage_problems import records
+from tests.annotators.linkage_problems import records
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from noisypairs.app.files import read_dataset
 from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
 from noisypairs.app.report.model import trust
-from tests.linkage_problems import records
+from tests.annotators.linkage_problems import records
 
 SAYS = "not classes to learn but records to link"
 

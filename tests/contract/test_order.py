@@ -24,7 +24,7 @@ from noisypairs import (
     sample_pairs,
 )
 
-from .builders import build, every, problem
+from .learners import build, every, problem
 
 NEW = np.random.default_rng(8).uniform(-4, 4, (200, 2))
 #: Fitted attributes with one entry per item, and those with one per answer.

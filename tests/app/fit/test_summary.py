@@ -8,12 +8,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from noisypairs import JointPairClassifier, PairingNoise, datasets, sample_pairs
+from noisypairs import (
+    JointPairClassifier,
+    PairingNoise,
+    WeightedPairClassifier,
+    datasets,
+    sample_pairs,
+)
 from noisypairs.app import model_file
 from noisypairs.app.files import read_dataset
+from noisypairs.app.fit.comparison import HeldOutResult
 from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
-from noisypairs.app.fit.summary import estimator_title
+from noisypairs.app.fit.result import Candidate
+from noisypairs.app.fit.summary import estimator_title, summarise_model
 from noisypairs.app.model_card import card
 from noisypairs.app.report.model import fit_report
 from noisypairs.estimators.inner.defaults import default_candidates
@@ -80,3 +88,15 @@ def test_one_estimator_is_named_by_the_type_of_its_last_step():
     model = fitted(make_pipeline(StandardScaler(), LogisticRegression()))
     assert model.candidate_ == "0: Pipeline"
     assert estimator_title(model) == "LogisticRegression"
+
+
+def test_the_prior_is_the_root_that_the_model_took():
+    X, y = datasets.load("gaussians", n_samples=400, prior=0.2, random_state=0)
+    noise = PairingNoise(0.1, 0.1)
+    pairs = sample_pairs(y, 4000, noise, random_state=0)
+    model = WeightedPairClassifier(noise=noise, positive="minority", random_state=0).fit(X, pairs)
+    assert len(model.prior_estimate_.roots) == 2
+    untested = HeldOutResult(Candidate("weighted", "Weighted", False, refusal="not tried"))
+    found = summarise_model(model, X, pairs, None, untested)
+    assert found.prior.estimate == model.prior_
+    assert found.prior.low < model.prior_ < found.prior.high

@@ -50,3 +50,18 @@ def test_the_curve_passes_through_points_that_share_most_of_their_error(
         covered.append(truth in law.accuracy(2500))
     assert np.max(misses) < 1.0
     assert np.mean(covered) >= 0.75  # 90 % intervals, 40 curves: below .75 once in 300
+
+
+def test_the_seed_decides_the_draws() -> None:
+    sizes = np.array([250, 500, 1000, 2000, 4000])
+    measured = LearningCurve(NEW, sizes, 0.9 - 3.0 / sizes, np.eye(5) * 1e-4)
+    one, again, other = (forecast(measured, 500, seed=seed).ceiling_interval for seed in (1, 1, 2))
+    assert one == again
+    assert one.low != other.low
+
+
+def test_no_ceiling_lies_above_one_however_steep_the_curve() -> None:
+    sizes = np.array([250, 500, 1000, 2000, 4000])
+    steep = LearningCurve(NEW, sizes, 1.05 - 4.0 / sizes**0.5, np.eye(5) * 1e-5)
+    found = forecast(steep, 500)
+    assert found.ceiling.max() <= 1.0

@@ -37,7 +37,7 @@ def test_score_has_mean_zero_and_the_size_of_its_variance_by_enumeration():
         for y, z in itertools.product([0, 1], repeat=2):
             given = np.where(answers, S[y, z], 1 - S[y, z])
             chance += [1 - prior, prior][y] * [1 - prior, prior][z] * given.prod()
-        product, spread = (value[0] for value in repeats._scores(graph, found.beliefs, S))
+        product, spread = (value[0] for value in repeats.repeat_scores(graph, found.beliefs, S))
         mean += chance * product
         size += chance * spread
     assert mean == pytest.approx(0, abs=1e-9)

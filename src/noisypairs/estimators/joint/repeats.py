@@ -65,7 +65,7 @@ def repeat_correlation(graph: PairGraph, found: em.Inference) -> float:
     n_pairs = int(np.count_nonzero(np.diff(graph.answer_start) > 1))
     if n_pairs < FEWEST_PAIRS:
         return 0.0
-    products, sizes = _scores(graph, found.beliefs, found.matrices)
+    products, sizes = repeat_scores(graph, found.beliefs, found.matrices)
     z = float(products.sum() / max(np.sqrt((products**2).sum()), 1e-12))
     if z < CLEAR or sizes.sum() <= 0:
         return 0.0
@@ -101,7 +101,7 @@ def infer_again(
     return em.infer(e_step, problem.fast_potential, item_proba, noise, fit_noise, max_iter=15)
 
 
-def _scores(graph: PairGraph, beliefs: Beliefs, S: Array) -> tuple[Array, Array]:
+def repeat_scores(graph: PairGraph, beliefs: Beliefs, S: Array) -> tuple[Array, Array]:
     """Return T_e and D_e of every edge, shape (n_edges,) each; zero where it has one answer."""
     matrices = S.reshape(-1, *S.shape[-2:])
     products, sizes = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
