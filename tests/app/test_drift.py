@@ -14,7 +14,7 @@ from noisypairs.app.drift import TrainingSummary, find_drift, summarise_training
 from noisypairs.app.encoding import describe, item_encoder
 from noisypairs.app.model_file import BadModelFile
 from noisypairs.app.prediction import predict_file
-from tests.app.fit_problems import write_files
+from tests.app.fit.fit_problems import write_files
 from tests.cli.commands import FIT, run
 
 

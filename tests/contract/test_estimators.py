@@ -186,6 +186,7 @@ def test_answers_in_any_form(kind, values):
     assert_same_model(build(kind).fit(X, recoded), build(kind).fit(X, pairs), X, atol=0)
 
 
+@pytest.mark.filterwarnings("ignore::noisypairs.CopiedAnswersWarning")
 @every
 def test_weight_is_repetition(kind):
     X, _, pairs = problem(n_pairs=3000)

@@ -29,6 +29,9 @@ WEAK = 10.0
 #: Standard errors by which left-out answers must show their signal to overrule the share of "same".
 CLEAR = 4.0
 
+#: A table of more pairs is counted where it is; a smaller one is loaded.
+PAIRS_IN_MEMORY = 2_000_000
+
 
 class PointwiseClassifier(PairClassifier):
     """Base of learners that see pairs as weighted items and need a − b ≠ 0.
@@ -46,8 +49,8 @@ class PointwiseClassifier(PairClassifier):
     n_jobs: Any
     estimator_: Any
 
-    def _leaves_in_place(self, pairs: Answers) -> bool:  # noqa: ARG002 -- other learners need it
-        return True
+    def _leaves_in_place(self, pairs: Answers) -> bool:
+        return pairs.n_pairs > PAIRS_IN_MEMORY  # a smaller table gives the model that `Pairs` give
 
     def _class_proba(self, X: Any) -> Array:
         positive = self._positive_proba(self._fitted_rule(), X)

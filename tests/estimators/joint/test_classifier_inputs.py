@@ -89,6 +89,7 @@ def test_items_without_pairs_neither_outweigh_nor_mislead_the_others():
 # --- pairs of every kind -------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::noisypairs.CopiedAnswersWarning")
 def test_weights_are_repeated_pairs_and_order_does_not_matter():
     X, _, pairs = data(n_pairs=1000)
     plain = joint().fit(X, pairs)

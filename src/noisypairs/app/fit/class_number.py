@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from noisypairs.errors import ClassNamesWarning, collected_warnings
+from noisypairs.errors import ClassNamesWarning, NotIdentifiable, collected_warnings
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.joint.class_number import AUTOMATIC
 from noisypairs.estimators.joint.problem import JointProblem
@@ -82,10 +82,25 @@ def choose_class_number(
     X: Any, pairs: Pairs, numbers: Sequence[int], noise_model: str = "auto", seed: int = 0
 ) -> ClassNumber:
     """Choose among several numbers of classes as the joint learner does, on encoded features."""
+    require_both_answers(pairs)
     some = pairs.sample(MOST_PAIRS)
     learner = JointPairClassifier(n_classes=numbers, noise_model=noise_model, random_state=seed)
     with collected_warnings(ClassNamesWarning):
         search = learner.search(JointProblem(X, some, list(numbers), learner.cv, seed))
-        search.choose_classes(numbers)
+        search.require_evidence(search.choose_classes(numbers))
     scores = {str(number): tried.score for number, tried in sorted(search.tried.items())}
     return ClassNumber(search.n_classes, scores)
+
+
+def require_both_answers(pairs: Pairs) -> None:
+    """Refuse where nothing was answered, or everything alike."""
+    n_proper = pairs.without_self_pairs().n_pairs
+    if n_proper == 0:
+        raise ValueError("there is no answer about two distinct items: nothing to learn from")
+    said = pairs.pooled_answers().same
+    if said.all() or not said.any():
+        word = "same" if said[0] else "different"
+        raise NotIdentifiable(
+            f"all {n_proper:,} answers are {word!r}: one class only, or answers that say "
+            "nothing. Both kinds of answers are needed to separate classes"
+        )

@@ -22,7 +22,11 @@ from noisypairs.annotators.linkage import records_to_link
 from noisypairs.app.drift import summarise_training
 from noisypairs.app.encoding import describe, item_encoder
 from noisypairs.app.fit import comparison, summary
-from noisypairs.app.fit.class_number import ClassNumber, choose_class_number
+from noisypairs.app.fit.class_number import (
+    ClassNumber,
+    choose_class_number,
+    require_both_answers,
+)
 from noisypairs.app.fit.comparison import HeldOutAnswers, Progress
 from noisypairs.app.fit.request import BASELINE_TITLES, METHOD_TITLES, Request, pair_classifier
 from noisypairs.app.fit.result import DataSummary, FitResult, MethodChoice, RunFacts
@@ -56,7 +60,7 @@ def fit_dataset(
             "no file gives the items' features, and nothing else can classify new items"
             + ("" if records is None else f"; {records}")
         )
-    _require_both_answers(pairs)
+    require_both_answers(pairs)
     asked = (request or Request()).settled(pairs)
     step("Number of classes")
     number, asked = _class_number(features, pairs, asked)
@@ -112,20 +116,6 @@ def _class_number(
     X = item_encoder(features, asked.seed).fit_transform(features)
     number = choose_class_number(X, pairs, asked.n_classes, asked.noise_model, asked.seed)
     return number, replace(asked, n_classes=number.chosen)
-
-
-def _require_both_answers(pairs: Pairs) -> None:
-    """Refuse where nothing was answered, or everything alike."""
-    n_proper = pairs.without_self_pairs().n_pairs
-    if n_proper == 0:
-        raise ValueError("there is no answer about two distinct items: nothing to learn from")
-    said = pairs.pooled_answers().same
-    if said.all() or not said.any():
-        word = "same" if said[0] else "different"
-        raise NotIdentifiable(
-            f"all {n_proper:,} answers are {word!r}: one class only, or answers that say "
-            "nothing. Both kinds of answers are needed to separate classes"
-        )
 
 
 def _data_summary(dataset: Dataset, X: Array) -> DataSummary:

@@ -32,6 +32,8 @@ from noisypairs.pairs.copies import repeats
 
 #: Independent answers exceed this z about once in a thousand times.
 CLEAR = 3.1
+#: A weaker correlation makes no interval longer by more than a few per cent.
+LEAST = 0.03
 #: Fewer repeated pairs are not judged.
 FEWEST_PAIRS = 20
 #: Votes are looked at one by one up to so many.
@@ -70,6 +72,8 @@ def repeat_correlation(graph: PairGraph, found: em.Inference) -> float:
     if z < CLEAR or sizes.sum() <= 0:
         return 0.0
     rho = min(float(products.sum() / sizes.sum()), 1.0)
+    if rho < LEAST:
+        return 0.0
     warnings.warn(
         f"answers to the same pair agree more than the estimated noise allows: on {n_pairs:,} "
         f"pairs asked again they correlate by {rho:.2f} (z = {z:.1f}; chance alone stays below "

@@ -112,7 +112,8 @@ class Search:
     def _best_start(self, K: int, kinds: tuple[str, ...] | None = None) -> tuple[str, em.Inference]:
         runs = self._run_starts(self.problem, K, kinds)
         name = best_run(self.problem, runs)
-        self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
+        if kinds is None:
+            self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
         return name, runs[name]
 
     def explain(self, K: int, kinds: tuple[str, ...] | None = None) -> Explanation:
@@ -172,9 +173,9 @@ class Search:
             kinds = ("spectral",) if kind == "answers" else (kind,)
             start, begun = self._best_start(K + 1, kinds)
             self.tried[K + 1] = self._explanation(K + 1, start, begun, self._first_family)
-        if not self.better(K + 1, K):
-            return None
-        return self.tried[K + 1].score - self.tried[K].score
+        gain = self.tried[K + 1].score - self.tried[K].score
+        # A single start and two rates: small gains are no reason to doubt what was asked for.
+        return gain if gain > 4 * WORTH_IT and self.better(K + 1, K) else None
 
     def _run_starts(
         self, problem: JointProblem, K: int, kinds: tuple[str, ...] | None = None
