@@ -170,9 +170,7 @@ class Search:
             self.tried[K] = self._explanation(K, self.start, found, self.family)
         if K + 1 not in self.tried:
             kind = self.start.split("-")[0]
-            kinds = ("spectral",) if kind == "answers" else (kind,)
-            start, begun = self._best_start(K + 1, kinds)
-            self.tried[K + 1] = self._explanation(K + 1, start, begun, self._first_family)
+            self._try_one_more(K + 1, ("spectral",) if kind == "answers" else (kind,))
         gain = self.tried[K + 1].score - self.tried[K].score
         # A single start and two rates: small gains are no reason to doubt what was asked for.
         return gain if gain > 4 * WORTH_IT and self.better(K + 1, K) else None
@@ -239,6 +237,20 @@ class Search:
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **how)
         start = problem.fast_potential, beliefs, noise, first
         return em.infer(e_step, *start, max_iter=rounds)
+
+    def _try_one_more(self, more: int, kinds: tuple[str, ...]) -> None:
+        """Keep what ``more`` classes explain: after a few rounds, and to the end if that is better.
+
+        Where one class more is needed, the first rounds gain by far.
+        """
+        guesses = self.problem.guesses(kinds, more, self.n_init)
+        runs = {name: self._run(self.problem, one, FIRST_ROUNDS) for name, one in guesses.items()}
+        start = best_run(self.problem, runs)
+        found = self._explanation(more, start, runs[start], self._first_family)
+        if found.score > self.tried[more - 1].score:
+            run = self._go_on(self.problem, runs[start], self.rounds - FIRST_ROUNDS)
+            found = self._explanation(more, start, run, self._first_family)
+        self.tried[more] = found
 
     def require_evidence(self, found: em.Inference) -> None:
         """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.
