@@ -14,7 +14,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 TARGET = Path(__file__).with_suffix(".svg")
-WIDTH, HEIGHT = 1000, 690
+WIDTH, HEIGHT = 1000, 748
 BOX_HEIGHT = 48
 
 STYLE = """
@@ -57,9 +57,9 @@ class Box:
 #: Bands from the top of the import contract to its bottom: title, top, bottom.
 BANDS = (
     ("the command line", 14, 84),
-    ("app: for people with files", 94, 308),
-    ("learning", 318, 530),
-    ("what answers are, and how they go wrong", 540, 680),
+    ("app: for people with files", 94, 366),
+    ("learning", 376, 588),
+    ("what answers are, and how they go wrong", 598, 738),
 )
 
 BOXES = (
@@ -74,30 +74,30 @@ BOXES = (
     Box("app/plan/", "how many more pairs?", 385, 190, 150),
     Box("app/model_file.py", "save, inspect, load", 706, 190, 149),
     Box("model.skops", "for predict", 877, 190, 102, "data"),
-    Box("app/annotators.py", "who errs?", 550, 190, 140),
     Box("app/demo/", "methods at work", 240, 248, 130),
     Box("app/experiments/", "the paper's tables", 385, 248, 150),
-    Box("app/prediction.py", "new items", 550, 248, 140),
     Box("app/model_card.py", "facts for people", 706, 248, 149),
     Box("app/words.py", "numbers as text", 865, 248, 114),
-    Box("datasets/", "tables to try", 240, 348, 130),
-    Box("annotators/", "who answers well", 385, 348, 150),
-    Box("theory/", "bounds and Bayes rules", 630, 348, 150),
-    Box("nn/", "networks as estimators", 795, 348, 184),
-    Box("Pairs and X", "answers, and features of items", 22, 410, 208, "data"),
-    Box("estimators/", "fit(X, pairs): joint learner, corrections, k-means", 385, 410, 300),
-    Box("predict(X)", "classes of new items", 795, 410, 184, "data"),
-    Box("metrics.py", "accuracy, likelihood", 22, 472, 208),
-    Box("inference/", "pair graph, belief propagation, EM", 385, 472, 300),
-    Box("model_selection.py", "rates and weights by folds", 795, 472, 184),
-    Box("pairs/", "Pairs, words, columns, audit", 22, 566, 208),
-    Box("tables/", "PairTable: out of memory", 22, 624, 208),
-    Box("noise/", "one class per noise model, each with its S", 385, 566, 300),
-    Box("algebra.py", "what follows from S and the prior", 385, 624, 300),
-    Box("reduction.py", "pairs to weighted items", 700, 566, 150),
-    Box("estimation.py", "prior and rates from data", 700, 624, 150),
-    Box("sampling.py", "draw noisy pairs", 865, 566, 114),
-    Box("errors.py", "with what to do", 865, 624, 114),
+    Box("app/annotators.py", "who errs?", 235, 306, 140),
+    Box("app/prediction.py", "new items", 385, 306, 150),
+    Box("datasets/", "tables to try", 240, 406, 130),
+    Box("annotators/", "who answers well", 385, 406, 150),
+    Box("theory/", "bounds and Bayes rules", 630, 406, 150),
+    Box("nn/", "networks as estimators", 795, 406, 184),
+    Box("Pairs and X", "answers, and features of items", 22, 468, 208, "data"),
+    Box("estimators/", "fit(X, pairs): joint learner, corrections, k-means", 385, 468, 300),
+    Box("predict(X)", "classes of new items", 795, 468, 184, "data"),
+    Box("metrics.py", "accuracy, likelihood", 22, 530, 208),
+    Box("inference/", "pair graph, belief propagation, EM", 385, 530, 300),
+    Box("model_selection.py", "rates and weights by folds", 795, 530, 184),
+    Box("pairs/", "Pairs, words, columns, audit", 22, 624, 208),
+    Box("tables/", "PairTable: out of memory", 22, 682, 208),
+    Box("noise/", "one class per noise model, each with its S", 385, 624, 300),
+    Box("algebra.py", "what follows from S and the prior", 385, 682, 300),
+    Box("reduction.py", "pairs to weighted items", 700, 624, 150),
+    Box("estimation.py", "prior and rates from data", 700, 682, 150),
+    Box("sampling.py", "draw noisy pairs", 865, 624, 114),
+    Box("errors.py", "with what to do", 865, 682, 114),
 )
 
 #: The ways of the data, as (from, to): from files to pages, and from pairs to predictions.
