@@ -8,7 +8,7 @@ export NOISYPAIRS_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/da
 # Small matrices on few cores: one thread per process is faster and repeatable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types imports unit format bench fingerprint clean
+.PHONY: demo test lint types imports unit mutants format bench fingerprint clean
 
 demo: $(VENV)/.app
 	$(BIN)/noisypairs demo
@@ -27,6 +27,10 @@ imports: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# Plant faults and print those that no test notices (docs/testing.md); MUTANTS='--only NAME' plants one.
+mutants: $(VENV)/.dev
+	$(BIN)/python -m tests.mutants $(MUTANTS)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

@@ -23,6 +23,7 @@ from noisypairs.estimation import (
     dyadic_mean,
     estimate_prior,
     rates_from_gold,
+    rates_from_repeats,
     same_share,
     wilson,
 )
@@ -358,3 +359,17 @@ def test_gold_classes_must_fit_the_items():
             rates_from_gold(pairs, {0: "a", outside: "b"})
     with pytest.raises(NotIdentifiable, match="known to be of same class"):
         rates_from_gold(pairs)  # no labels at all
+
+
+def test_the_seed_decides_the_bootstrap_of_repeats():
+    rng = np.random.default_rng(0)
+    left, right = np.arange(0, 120, 2), np.arange(1, 120, 2)
+    truth = np.arange(60) % 2 == 0
+    answers = truth ^ (rng.random((4, 60)) < 0.2)
+    pairs = Pairs(np.tile(left, 4), np.tile(right, 4), answers.ravel())
+    one, again, other = (
+        rates_from_repeats(pairs, n_bootstrap=50, random_state=seed) for seed in (1, 1, 2)
+    )
+    assert one == again
+    assert one.similar_flip.estimate == other.similar_flip.estimate
+    assert one.similar_flip.high != other.similar_flip.high

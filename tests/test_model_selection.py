@@ -371,3 +371,39 @@ def test_grid_search_scores_are_those_of_item_disjoint_folds():
         )
         score = fitted.score(X[test], pairs[test])
         assert search.cv_results_[f"split{k}_test_score"][0] == pytest.approx(score, abs=1e-12)
+
+
+def test_the_seed_decides_the_folds():
+    X, _, pairs = draw(PairingNoise(0.1, 0.2), n_items=300, n_pairs=3000)
+    one, again, other = (
+        out_of_fold_share(Ridge(), X, pairs, random_state=seed).centred for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(one, again)
+    assert np.abs(one - other).max() > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("flips", "prior", "better"), [((0.1, 0.2), 0.8, 1), ((0.3, 0.05), 0.4, 0)]
+)
+def test_the_grid_counts_weights_and_takes_the_better_root(flips, prior, better):
+    noise = LabelingNoise(*flips)
+    S = noise.same_probability()
+    p = algebra.same_rate(S, prior)
+    rng = np.random.default_rng(0)
+    y = (rng.random(600) < prior).astype(int)
+    left, right = rng.permutation(600).reshape(2, -1)
+    weight = rng.choice([0.5, 4.0], 300)
+    pairs = Pairs(left, right, noise.corrupt(y, left, right, random_state=1), weight=weight)
+    m = algebra.same_given_class(S, prior)[y]
+    means = []
+    for root in algebra.prior_roots(S, p):
+        b, a = algebra.same_given_class(S, root)
+        eta = np.clip((m - b) / (a - b), 0, 1)
+        both = np.column_stack([1 - eta, eta])
+        chance = [both[i] @ S @ both[j] for i, j in zip(left, right, strict=True)]
+        log = np.log(np.where(pairs.same, chance, 1 - np.array(chance)))
+        means.append(float(np.average(log, weights=weight)))
+    assert means[better] > means[1 - better] + 0.05
+    grid = choose_rates(HeldOutShare(pairs, p, m - p, 1.0), "labeling", flips, exponent=0.0).grid
+    row = grid[(grid[:, 0] == flips[0]) & (grid[:, 1] == flips[1])][0]
+    assert row[2] == pytest.approx(means[better], abs=1e-6)

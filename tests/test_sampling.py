@@ -163,3 +163,10 @@ def test_clean_pairs_are_the_default():
 
 def test_items_in_no_pair_are_still_items():
     assert sample_pairs([0, 1] * 500, 1, random_state=0).n_items == 1000
+
+
+def test_a_seed_and_its_generator_draw_the_same():
+    """Answers come from where the pairs left off: no draw is used twice."""
+    y, noise = np.arange(40) % 2, PairingNoise(0.3, 0.2)
+    by_seed = sample_pairs(y, 200, noise, random_state=5)
+    assert by_seed == sample_pairs(y, 200, noise, random_state=np.random.default_rng(5))

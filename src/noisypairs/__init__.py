@@ -19,7 +19,13 @@ if TYPE_CHECKING:
         model_selection,
         theory,
     )
-    from noisypairs.errors import ClassNamesWarning, NotIdentifiable, NotIdentifiableWarning
+    from noisypairs.errors import (
+        ClassNamesWarning,
+        ClassNumberWarning,
+        CopiedAnswersWarning,
+        NotIdentifiable,
+        NotIdentifiableWarning,
+    )
     from noisypairs.estimators import (
         COPKMeans,
         JointPairClassifier,
@@ -42,8 +48,10 @@ if TYPE_CHECKING:
 _HOME = {
     "COPKMeans": "estimators",
     "ClassNamesWarning": "errors",
+    "ClassNumberWarning": "errors",
     "CleanPairs": "noise",
     "ComposedNoise": "noise",
+    "CopiedAnswersWarning": "errors",
     "JointPairClassifier": "estimators",
     "LabelingNoise": "noise",
     "LossCorrectionClassifier": "estimators",
@@ -71,8 +79,10 @@ _MODULES = (
 __all__ = [
     "COPKMeans",
     "ClassNamesWarning",
+    "ClassNumberWarning",
     "CleanPairs",
     "ComposedNoise",
+    "CopiedAnswersWarning",
     "JointPairClassifier",
     "LabelingNoise",
     "LossCorrectionClassifier",

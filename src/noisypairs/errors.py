@@ -20,8 +20,23 @@ class NotIdentifiableWarning(UserWarning):
     """The pairs answer the question only just: noise is inflated by the factor that is named."""
 
 
+class ClassNumberWarning(UserWarning):
+    """One class more explains the answers better than the number that was given."""
+
+
 class ClassNamesWarning(UserWarning):
     """Pairs cannot tell which group is which class; the names were chosen by group size."""
+
+
+#: Warnings, by name, under which no result is called good: what they say may make it wrong.
+DOUBTS = frozenset({"NotIdentifiableWarning", "ClassNumberWarning", "CopiedAnswersWarning"})
+
+
+class CopiedAnswersWarning(UserWarning):
+    """Answers are not independent: copies, or repeats that agree more than the noise allows.
+
+    Estimated rates are then too small and intervals too short.
+    """
 
 
 class MissingExtra(ImportError):
@@ -46,9 +61,15 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
     return f"{guess}Known: {', '.join(names)}"
 
 
+class CollectedWarnings(list[str]):
+    """Texts of warnings, each once; ``doubts`` are those of a kind named in `DOUBTS`."""
+
+    doubts: tuple[str, ...] = ()
+
+
 @contextmanager
-def collected_warnings(kind: type[Warning] = Warning) -> Iterator[list[str]]:
-    """Collect the texts of the warnings of a kind, each once; the others are dropped.
+def collected_warnings(*kinds: type[Warning]) -> Iterator[CollectedWarnings]:
+    """Collect the texts of the warnings of these kinds, or of all, each once; others are dropped.
 
     The list is filled when the block ends. `ClassNamesWarning` is never among them: that classes
     have no names is said wherever their names are shown.
@@ -56,12 +77,20 @@ def collected_warnings(kind: type[Warning] = Warning) -> Iterator[list[str]]:
     >>> with collected_warnings() as found:
     ...     warnings.warn("few answers", stacklevel=1)
     ...     warnings.warn("few answers", stacklevel=1)
-    >>> found
-    ['few answers']
+    ...     warnings.warn("three classes explain more", ClassNumberWarning, stacklevel=1)
+    >>> found, found.doubts
+    (['few answers', 'three classes explain more'], ('three classes explain more',))
     """
-    found: list[str] = []
+    found = CollectedWarnings()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", ClassNamesWarning)
         yield found
-    found += dict.fromkeys(str(one.message) for one in caught if issubclass(one.category, kind))
+    kept = [one for one in caught if issubclass(one.category, kinds or Warning)]
+    found += dict.fromkeys(str(one.message) for one in kept)
+    doubtful = (str(one.message) for one in kept if _is_doubt(one.category))
+    found.doubts = tuple(dict.fromkeys(doubtful))
+
+
+def _is_doubt(category: type[Warning]) -> bool:
+    return any(one.__name__ in DOUBTS for one in category.__mro__)

@@ -131,7 +131,7 @@ def test_errors_by_feature_find_the_hard_level() -> None:
     same = (y[left] == y[right]) ^ (rng.random(n) < rate)
     features = pd.DataFrame({"size": rng.random(200), "kind": np.where(hard, "blurred", "sharp")})
     pairs = Pairs(left, right, same, annotator=rng.integers(5, size=n))
-    rows = crowd.errors_by_feature(pairs, np.eye(2)[y], features)
+    rows = crowd.errors_by_feature(pairs, (same ^ (y[left] == y[right])).astype(float), features)
     assert (rows[0].feature, {row.level for row in rows[:2]}) == ("kind", {"blurred", "sharp"})
     blurred = next(row for row in rows if row.level == "blurred")
     assert 0.4 in blurred.wrong

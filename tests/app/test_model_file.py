@@ -6,6 +6,7 @@ import io
 import json
 import warnings
 import zipfile
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -339,3 +340,16 @@ def test_an_existing_file_is_kept_unless_told(good: Path, tmp_path: Path) -> Non
     assert path.read_text() == "precious"
     model_file.save(path, model_file.load(good).pipeline, facts(), force=True)
     assert model_file.inspect(path)["n_pairs"] == 1200
+
+
+@pytest.mark.parametrize(("part", "warned"), [(1, True), (2, False)])
+def test_the_minor_version_matters_and_the_patch_does_not(
+    good: Path, tmp_path: Path, part: int, warned: bool
+) -> None:
+    numbers = version("scikit-learn").split(".")
+    numbers[part] = "999"
+    old = {"noisypairs_model": 1, **facts(), "versions": {"scikit-learn": ".".join(numbers)}}
+    path = rewritten(good, tmp_path / "other.skops", noisypairs_json=json.dumps(old).encode())
+    with collected_warnings() as seen:
+        model_file.load(path)
+    assert bool(seen) == warned

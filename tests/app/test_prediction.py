@@ -8,32 +8,44 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisypairs.app.prediction import predict_file, writer
+from noisypairs.app.prediction import NOT_CHECKED, predict_file, writer, written_probabilities
 
 MODELS = Path(__file__).parents[1] / "data" / "models-0.1.0"
 MODEL, ITEMS = MODELS / "linear.skops", MODELS / "linear.items.csv"
 
 
 def test_the_likelier_class_is_named_unless_a_threshold_decides() -> None:
-    result, notes = predict_file(MODEL, ITEMS)
+    result, notes, drift = predict_file(MODEL, ITEMS)
     second = result.columns[-1]
     name = second.removeprefix("P(").removesuffix(")")
     assert ((result["class"] == name) == (result[second] > 0.5)).all()
     np.testing.assert_allclose(result.iloc[:, 2:].sum(axis=1), 1.0)
-    strict, _ = predict_file(MODEL, ITEMS, threshold=0.999)
+    strict, *_ = predict_file(MODEL, ITEMS, threshold=0.999)
     assert ((strict["class"] == name) == (strict[second] >= 0.999)).all()
-    assert notes == []
+    assert (notes, drift) == ([NOT_CHECKED], None)  # a file of version 0.1.0
 
 
 def test_a_column_that_is_missing_or_not_used_is_named(tmp_path: Path) -> None:
     items = pd.read_csv(ITEMS)
     items.assign(shade="dark").to_csv(tmp_path / "more.csv", index=False)
-    _, notes = predict_file(MODEL, tmp_path / "more.csv")
-    assert notes == ["column 'shade' is not used"]
+    notes = predict_file(MODEL, tmp_path / "more.csv").notes
+    assert notes == ["column 'shade' is not used", NOT_CHECKED]
     used = items.columns[-1]
     items.drop(columns=used).to_csv(tmp_path / "less.csv", index=False)
     with pytest.raises(ValueError, match=f"no column '{used}', which the model uses"):
         predict_file(MODEL, tmp_path / "less.csv")
+
+
+def test_written_probabilities_are_never_absurd_and_add_up_to_one() -> None:
+    rng = np.random.default_rng(0)
+    for K in (2, 3, 6):
+        proba = rng.dirichlet(np.full(K, 0.02), 500)
+        shown = written_probabilities(np.vstack([proba, np.eye(K), np.full((1, K), 1 / K)]))
+        assert shown.min() >= 1e-6
+        assert shown.max() < 1.0
+        np.testing.assert_allclose(shown.sum(axis=1), 1.0, atol=1e-9)
+        np.testing.assert_allclose(shown[:500], proba, atol=1e-6 * K)
+        np.testing.assert_array_equal(shown, shown.round(6))
 
 
 def test_the_extension_decides_how_a_table_is_written() -> None:

@@ -186,7 +186,7 @@ def test_the_installed_command(files):
     words = [executable, "check", *files, "--no-fit", "--quiet", "--json"]
     result = subprocess.run(words, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
-    assert json.loads(result.stdout)["audit"]["n_pairs"] == 801
+    assert json.loads(result.stdout)["audit"]["n_pairs"] == 792  # 801 without 9 copies
 
 
 DOGS = Path(os.environ.get("NOISYPAIRS_DATA", "/nonexistent"), "crowd_dogs3")
@@ -200,3 +200,22 @@ def test_real_answers_of_a_crowd():
     assert found["audit"]["n_pairs"] == 54_000
     assert found["audit"]["n_annotators"] == 900
     assert any("more than two classes" in problem for problem in found["problems"])
+
+
+def test_copies_are_left_out_counted_and_kept_on_request(files, tmp_path):
+    items, pairs = files
+    header, *rows = pairs.read_text().splitlines()
+    copied = tmp_path / "pairs.csv"
+    copied.write_text("\n".join([header, *rows[:-3], *rows[:-3], *rows]) + "\n")
+    once, thrice, kept = (
+        json.loads(run(items, *words, "--no-fit", "--json").stdout)
+        for words in ([pairs], [copied], [copied, "--keep-copies"])
+    )
+    n = once["audit"]["n_pairs"]
+    removed = thrice["audit"]["copies_removed"]
+    assert thrice["audit"]["n_pairs"] == n
+    assert removed >= 1600
+    assert any(f"{removed:,} answers recorded before" in note for note in thrice["notes"])
+    assert kept["audit"]["copies"] == removed
+    assert any("answers are copies" in problem for problem in kept["problems"])
+    assert not any("copies" in problem for problem in thrice["problems"])

@@ -83,7 +83,7 @@ def test_numbers_come_with_intervals_and_cost(planned: tuple[dict, pd.DataFrame]
         needed, cost = these["answers_needed"], these["cost"]
         assert cost["estimate"] == pytest.approx(0.04 * needed["estimate"])
     curve = found["curves"]["these_items"]
-    assert len(curve["answers"]) == len(curve["standard_error"]) == 5
+    assert len(curve["answers"]) == len(curve["standard_error"]) >= 4
     assert min(curve["standard_error"]) > 0
 
 
@@ -152,7 +152,11 @@ def test_the_page_draws_the_curves(
         (["items.csv", "pairs.csv", "--target", "0.9", "--left", "lfet"], 1, "did you mean 'left'"),
         (["items.csv", "empty.csv", "--target", "0.9"], 1, "empty.csv"),
         (["items.csv", "few.csv", "--target", "0.9"], 1, "30 answers are too few"),
-        (["items.csv", "pairs.csv", "--target", "0.5"], 2, "above 0.5, which guessing"),
+        (
+            ["items.csv", "pairs.csv", "--target", "0.5", "--classes", "2"],
+            2,
+            "above 0.5, which guessing",
+        ),
         (["items.csv", "pairs.csv", "--target", "1"], 2, "below 1"),
         (["items.csv", "pairs.csv", "--target", "0.9", "--next", "5"], 2, "belong together"),
         (["items.csv", "pairs.csv", "--target", "0.9", "-o", "a.csv"], 2, "belong together"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import warnings
 
 import numpy as np
 import pytest
@@ -10,7 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
-from noisypairs import ClassNamesWarning, PairingNoise, Pairs
+from noisypairs import (
+    ClassNamesWarning,
+    CopiedAnswersWarning,
+    JointPairClassifier,
+    PairingNoise,
+    Pairs,
+    WeightedPairClassifier,
+    datasets,
+    sample_pairs,
+)
 from noisypairs.estimators.base import PairClassifier, label_names, match_labels, order_by_size
 
 NOISE = PairingNoise(0.1, 0.2)
@@ -20,7 +30,7 @@ class Softmax(PairClassifier):
     """Reads P(class | x) off the features: rows in proportion to X, classes named a, b, c, …."""
 
     def fit(self, X, pairs):
-        X, pairs = self._check_training(X, pairs)
+        X, pairs, _ = self._check_training(X, pairs)
         self.classes_ = np.array(list("abcdef"))[: X.shape[1]]
         self.noise_ = NOISE
         return self
@@ -138,3 +148,18 @@ def test_lists_are_items_too():
     clf, X, pairs = fitted(3)
     listed = Softmax().fit(X.tolist(), pairs)
     assert_allclose(listed.predict_proba(X.tolist()), clf.predict_proba(X))
+
+
+@pytest.mark.parametrize("learner", [JointPairClassifier, WeightedPairClassifier])
+def test_copies_are_warned_of_once(learner):
+    X, y = datasets.load("gaussians", n_samples=60, prior=0.2, random_state=0)
+    pairs = sample_pairs(y, 400, PairingNoise(0.1, 0.1), random_state=0)
+    named = Pairs(pairs.left, pairs.right, pairs.same, 60, annotator=np.arange(400) % 7)
+    for asked, words in ((pairs, "look copied"), (named, "67% of the answers are copies")):
+        copied = asked.select(np.tile(np.arange(400), 3))
+        with pytest.warns(CopiedAnswersWarning) as said:
+            learner(positive="minority", random_state=0).fit(X, copied)
+        assert sum(words in str(one.message) for one in said) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", CopiedAnswersWarning)
+        learner(positive="minority", random_state=0).fit(X, named)

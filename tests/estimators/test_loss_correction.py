@@ -109,12 +109,19 @@ def test_pooled_logistic_risk_is_the_expanded_one(noise):
     assert clf.estimator_.intercept_[0] == pytest.approx(w[-1], abs=1e-6)
 
 
+def positions(rows, X):
+    """Return which items of X, all distinct, the rows are: learners have an order of their own."""
+    place = {row.tobytes(): i for i, row in enumerate(X)}
+    return [place[row.tobytes()] for row in rows]
+
+
 def test_weights_are_the_number_of_occurrences():
     X, _, pairs = data()
     clf = LossCorrectionClassifier(Recorder(), noise=NOISES[0], prior=PRIOR).fit(X, pairs)
     times = np.bincount(np.r_[pairs.left, pairs.right], minlength=len(X))
     seen = clf.estimator_
-    assert_allclose(seen.weight_ / seen.weight_.sum(), times[times > 0] / times.sum())
+    items = positions(seen.X_, X)
+    assert_allclose(seen.weight_ / seen.weight_.sum(), times[items] / times.sum())
     assert len(seen.X_) == np.count_nonzero(times)  # one row per item, however many pairs
 
 
@@ -148,10 +155,11 @@ def test_printed_formula_uses_the_printed_numbers(noise, a, b):
     s = np.bincount(ends[twice], minlength=len(X))
     d = np.bincount(ends[~twice], minlength=len(X))
     u, v = (s * inverse[0, k] + d * inverse[1, k] for k in (0, 1))
-    paired = s + d > 0
-    assert_allclose(clf.estimator_.y_, (u / (u + v))[paired])
+    items = positions(clf.estimator_.X_, X)
+    assert len(items) == np.count_nonzero(s + d)
+    assert_allclose(clf.estimator_.y_, (u / (u + v))[items])
     weight = clf.estimator_.weight_
-    assert_allclose(weight / weight.sum(), (u + v)[paired] / (u + v).sum())
+    assert_allclose(weight / weight.sum(), (u + v)[items] / (u + v).sum())
     unbiased = LossCorrectionClassifier(Recorder(), noise=noise, prior=PRIOR).fit(X, pairs)
     assert np.abs(unbiased.estimator_.y_ - clf.estimator_.y_).max() > 0.1
 
@@ -233,14 +241,14 @@ def test_networks_serve():
     from noisypairs.nn import TorchClassifier, TorchRegressor
 
     X, y, pairs = data(n_pairs=6000)
-    quick = {"learning_rate": 0.1, "max_epochs": 20, "random_state": 0}
+    quick = {"learning_rate": 0.02, "max_epochs": 60, "random_state": 0}  # small steps: less spread
     line = torch.nn.Linear(2, 1)
     squared = LossCorrectionClassifier(
         TorchRegressor(line, **quick), noise=NOISES[0], prior=PRIOR
     ).fit(X, pairs)
     assert squared.score(X, y) > 0.95
     ridge = LossCorrectionClassifier(Ridge(1e-6), noise=NOISES[0], prior=PRIOR).fit(X, pairs)
-    assert_allclose(squared.predict_proba(X), ridge.predict_proba(X), rtol=0, atol=0.15)
+    assert_allclose(squared.predict_proba(X), ridge.predict_proba(X), rtol=0, atol=0.05)
     signed = LossCorrectionClassifier(
         TorchClassifier(line, loss="logistic", **quick),
         noise=NOISES[0],

@@ -9,7 +9,12 @@ from sklearn.linear_model import LogisticRegression
 from noisypairs import PairingNoise, Pairs, datasets, sample_pairs
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import bethe_log_likelihood, expected_counts, propagate
+from noisypairs.inference.propagation import (
+    answer_wrong_probability,
+    bethe_log_likelihood,
+    expected_counts,
+    propagate,
+)
 from noisypairs.inference.streaming import StreamEStep, sweep
 from noisypairs.noise import fixed
 
@@ -228,3 +233,41 @@ def test_without_convergence_the_round_that_explains_most_can_be_kept():
         assert not kept[or_best].converged
     np.testing.assert_allclose(kept[True].potential, good)
     assert kept[True].log_likelihood > kept[False].log_likelihood + 10
+
+
+@pytest.mark.parametrize("damping", [0.0, 0.3])
+def test_a_round_is_its_sweeps_one_by_one(damping):
+    """Damping keeps that share of the old beliefs; the likelihood is that of one state of them."""
+    pairs = sparse_pairs(0, weighted=True)
+    log_phi, guess = (log_potentials(seed, pairs.n_items, 2) for seed in (1, 2))
+    guess = np.log(np.clip(np.exp(guess), em.CERTAIN, None))
+    e_step = StreamEStep(InMemory(pairs), sweeps=2, depth=2, damping=damping, tol=1e-9)
+    found = e_step(np.exp(log_phi), np.exp(guess), S2)
+    past, sweeps = [guess], []
+    for _ in range(2):
+        sweeps.append(sweep(InMemory(pairs), log_phi, past, S2))
+        mixed = (1 - damping) * sweeps[-1].log_item + damping * past[0]
+        past = [mixed - np.log(np.exp(mixed).sum(axis=1, keepdims=True)), past[0]]
+    np.testing.assert_allclose(found.beliefs.log_item, past[0], atol=1e-10)
+    first, second = sweeps
+    assert found.log_likelihood(S2) == pytest.approx(first.log_scale + second.log_edges)
+
+
+def test_of_equally_suspect_answers_the_first_items_are_kept_whatever_the_order():
+    unknown, S = np.full((6, 2), 0.5), np.array([[0.9, 0.3], [0.3, 0.9]])
+    pairs = Pairs([4, 2, 0], [5, 3, 1], [True, True, True])
+    for order in ([0, 1, 2], [2, 1, 0]):
+        stream = InMemory(pairs.select(order))
+        assert streaming.most_suspect(stream, unknown, S, 2, size=1).left.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("S", [S2, S3])
+def test_an_answer_does_not_confirm_itself(S):
+    """On a tree the messages behind converged beliefs come back, and with them P(wrong)."""
+    left, right = np.array([0, 0, 1, 1, 2]), np.array([1, 2, 3, 4, 5])
+    pairs = Pairs(left, right, [True, False, True, True, False])
+    graph, log_phi = PairGraph.from_pairs(pairs), log_potentials(0, 6, len(S))
+    beliefs = propagate(graph, log_phi, S, tol=1e-12)
+    wrong = np.sort(answer_wrong_probability(graph, beliefs, S))[::-1]
+    found = streaming.most_suspect(InMemory(pairs), beliefs.item, S, 5, depth=60)
+    np.testing.assert_allclose(found.wrong, wrong, atol=1e-6)

@@ -369,3 +369,25 @@ def test_a_missing_torch_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(MissingExtra, match=r"noisypairs\[torch\]"):
         importlib.import_module("noisypairs.nn")
+
+
+def test_every_row_is_in_a_batch() -> None:
+    """Each row holds a feature of its own, whose weight moves only if the row is trained on."""
+    for batch_size in (3, 4, 10):
+        settings = {"batch_size": batch_size, "max_epochs": 1, "random_state": 0}
+        moved = TorchRegressor(blank_line(10), **settings).fit(np.eye(10), np.ones(10))
+        assert np.count_nonzero(coefficients(moved)[1:]) == 10
+
+
+def test_the_seed_decides_the_batches(rows: Rows) -> None:
+    X, u, v = rows
+    one, again, other = (
+        coefficients(
+            TorchRegressor(
+                blank_line(X.shape[1]), max_epochs=1, batch_size=2, random_state=seed
+            ).fit_risk(X, u, v)
+        )
+        for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(one, again)
+    assert not np.array_equal(one, other)

@@ -131,3 +131,13 @@ def test_incomplete_or_double_labeling_noise():
         LabelingNoise(0.1, 0.1, per="pair")
     with pytest.raises(ValueError, match="negative_flip"):
         LabelingNoise(0.0, -0.1)
+
+
+def test_one_report_per_item_follows_the_row_of_its_class():
+    """Two classes report themselves; how often the third agrees with them is its row of F."""
+    noise = LabelingNoise(flip=((1.0, 0.0, 0.0), (0.2, 0.5, 0.3), (0.0, 0.0, 1.0)), per="item")
+    n = 4000
+    y = np.append(np.ones(n, dtype=int), [0, 2])
+    for sure, rate in ((n, 0.2), (n + 1, 0.3)):
+        answers = noise.corrupt(y, np.arange(n), np.full(n, sure), 3, random_state=0)
+        assert answers.mean() == pytest.approx(rate, abs=4 * np.sqrt(rate * (1 - rate) / n))

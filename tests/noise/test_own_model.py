@@ -71,6 +71,7 @@ def test_the_joint_learner_estimates_it(problem):
     assert model.noise_.slip == pytest.approx(0.1, abs=0.025)
 
 
+@pytest.mark.filterwarnings("ignore::noisypairs.ClassNumberWarning")
 def test_without_labels_no_class_can_be_number_zero(problem):
     X, _, pairs = problem
     model = JointPairClassifier(noise_model="unequal", positive="minority", random_state=0)

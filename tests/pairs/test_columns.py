@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.answers import parse
 
 TABLE = {
     "Item_A": ["p", "q", " p"],
@@ -145,3 +146,12 @@ def test_missing_answers_of_every_dataframe_are_seen(table):
 def test_ids_of_different_types_stay_apart():
     table = frame(np.array([1, "1"], dtype=object), np.array(["b", "b"], dtype=object))
     assert Pairs.from_frame(table).item_ids.tolist() == [1, "b", "1"]
+
+
+def test_weights_and_annotators_stay_with_their_answers_where_some_are_dropped():
+    ends = ["a", "b", "c", "x"], ["b", "c", "a", "a"]
+    read = parse(["unsure", "yes", "no", "no"], unsure="drop")
+    settings = {"items": ["a", "b", "c"], "unknown": "drop"}
+    pairs = Pairs.from_ids(*ends, read, ["w0", "w1", "w2", "w3"], [1, 2, 3, 4], **settings)
+    assert pairs.weight.tolist() == [2.0, 3.0]
+    assert pairs.annotator_names[pairs.annotator].tolist() == ["w1", "w2"]

@@ -48,3 +48,16 @@ def test_weights_are_one_unless_given():
     assert weighted.weights.tolist() == [0.5, 2.0]
     assert weighted.weights.dtype == np.float64
     assert weighted.total_weight == 2.5
+
+
+def test_items_are_counted_by_weight_and_self_pairs_are_not():
+    rng = np.random.default_rng(5)
+    left, right = rng.integers(8, size=(2, 60))
+    same, weight = rng.random(60) < 0.5, rng.integers(1, 9, 60) / 4
+    expected = np.zeros((2, 8))
+    for i, j, yes, w in zip(left, right, same, weight, strict=True):
+        if i != j:
+            expected[int(yes), [i, j]] += w
+    assert (left == right).any()
+    counts = Pairs(left, right, same, weight=weight).item_counts()
+    np.testing.assert_allclose([counts.different, counts.same], expected, rtol=0, atol=1e-12)

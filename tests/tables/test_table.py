@@ -13,6 +13,7 @@ from noisypairs import (
     JointPairClassifier,
     LossCorrectionClassifier,
     PairingNoise,
+    Pairs,
     WeightedPairClassifier,
     datasets,
     sample_pairs,
@@ -128,3 +129,18 @@ def test_refused_input_leaves_no_half_fitted_model(written):
     with pytest.raises(ChangedTable, match="is gone"):
         clf.fit(np.zeros((30, 2)), table)
     assert not hasattr(clf, "estimator_")
+
+
+def test_copies_are_counted_by_the_engine_and_kept(tmp_path):
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(6, size=(2, 300))
+    columns = {"left": left, "right": right, "same": rng.random(300) < 0.5}
+    named = columns | {"annotator": rng.choice(["ann", "bob"], 300)}
+    pq.write_table(pa.table(named), tmp_path / "pairs.parquet")
+    table = PairTable.from_parquet(tmp_path / "pairs.parquet", n_items=6)
+    expected = Pairs(**named, n_items=6).audit().copies
+    assert expected > 0
+    assert table.audit().copies == table.count_copies() == expected
+    assert table.n_pairs == 300
+    pq.write_table(pa.table(columns), tmp_path / "pairs.parquet")
+    assert PairTable.from_parquet(tmp_path / "pairs.parquet", n_items=6).count_copies() == 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -20,6 +20,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from noisypairs.algebra import Array
 from noisypairs.annotators import AnnotatorRow, AnnotatorTable, annotator_table
+from noisypairs.annotators.choice import Model
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation import Interval, dyadic_mean, wilson
 from noisypairs.inference.graph import PairGraph
@@ -127,7 +128,8 @@ def judge_crowd(
     *,
     labels: Mapping[int, Hashable] | None = None,
     truth: NDArray[np.int8] | None = None,
-    n_classes: int = 2,
+    n_classes: int | Sequence[int] | Literal["auto"] = 2,
+    model: Model = "auto",
     level: float = 0.95,
     random_state: int = 0,
 ) -> Crowd:
@@ -135,7 +137,8 @@ def judge_crowd(
 
     ``X`` (n_items, d) are numeric features and ``features`` the columns as people know them;
     ``labels`` known classes of items, ``truth`` (n_pairs,) known answers: 1 same, 0 different,
-    −1 unknown. With labels alone the truth of pairs follows.
+    −1 unknown. With labels alone the truth of pairs follows. ``n_classes`` and ``model`` are those
+    of `annotator_table`.
 
     >>> from noisypairs import datasets
     >>> rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1}
@@ -146,7 +149,7 @@ def judge_crowd(
     """
     truth = None if truth is None else truth[pairs.left != pairs.right]
     pairs = pairs.without_self_pairs()
-    settings: dict[str, Any] = {"n_classes": n_classes, "level": level}
+    settings: dict[str, Any] = {"n_classes": n_classes, "model": model, "level": level}
     settings |= {"gold": labels or None, "random_state": random_state}
     whole, alpha = agreement(pairs, level), krippendorff_alpha(pairs)
     try:
@@ -160,6 +163,8 @@ def judge_crowd(
         ) from error
     if truth is None and labels:
         truth = truth_from_labels(pairs, labels)
+    if table.choice is not None:  # chosen once, by all answers
+        settings |= {"n_classes": table.choice.n_classes or 2, "model": table.choice.model}
     after, note = _without_suspects(pairs, X, table, settings)
     return Crowd(
         table,
@@ -169,7 +174,7 @@ def judge_crowd(
         rest_accuracy(table),
         after,
         note,
-        [] if features is None else errors_by_feature(pairs, table.item_proba, features, level),
+        [] if features is None else errors_by_feature(pairs, _wrong(pairs, table), features, level),
     )
 
 
@@ -311,16 +316,14 @@ def rest_accuracy(table: AnnotatorTable) -> list[float | None]:
 
 
 def errors_by_feature(
-    pairs: Pairs, item_proba: Array, features: pd.DataFrame, level: float = 0.95
+    pairs: Pairs, wrong: Array, features: pd.DataFrame, level: float = 0.95
 ) -> list[FeatureLevel]:
     """Return how often answers are wrong by levels of the item features, worst spread first.
 
-    An answer's chance to be wrong follows from the beliefs about its two items (n_items, K), taken
-    as independent. Numbers are cut at their quartiles, words into their most frequent levels. Only
-    the five features whose levels differ most, in standard errors, are kept.
+    ``wrong`` (n_pairs,) is P(the answer is wrong). Numbers are cut at their quartiles, words into
+    their most frequent levels. Only the five features whose levels differ most, in standard errors,
+    are kept.
     """
-    same = np.einsum("nk,nk->n", item_proba[pairs.left], item_proba[pairs.right])
-    wrong = np.where(pairs.same, 1.0 - same, same)
     found: list[tuple[float, list[FeatureLevel]]] = []
     for name in features.columns:
         levels = []
@@ -334,6 +337,15 @@ def errors_by_feature(
             found.append((_contrast(levels, level), levels))
     found.sort(key=lambda one: -one[0])
     return [row for _, levels in found[:5] for row in levels]
+
+
+def _wrong(pairs: Pairs, table: AnnotatorTable) -> Array:
+    """Return P(wrong) of each answer: of classes from beliefs about its items, as independent."""
+    if table.wrong_proba is not None:
+        return table.wrong_proba
+    left, right = (table.item_proba[end] for end in (pairs.left, pairs.right))
+    same: Array = np.einsum("nk,nk->n", left, right)
+    return np.where(pairs.same, 1.0 - same, same)
 
 
 def _levels(column: pd.Series) -> list[tuple[str, NDArray[np.bool_]]]:

@@ -1,7 +1,8 @@
 """Who answers well: each annotator's flip rates with intervals, a verdict, and what they change.
 
-The classes behind the answers are inferred first, from the pair graph alone or with features; an
-answer on items (i, j) then has p = P(same class | everything), and annotator r is counted by
+The classes behind the answers are inferred first, from the pair graph alone or with features, or
+each pair is judged by itself (`choice` decides); an answer on items (i, j) then has
+p = P(same | everything), and annotator r is counted by
 
     N_S = Σ p,  W_S = Σ p [answer "different"],     N_D = Σ (1−p),  W_D = Σ (1−p) [answer "same"],
 
@@ -13,9 +14,9 @@ intervals are too short where pairs are few.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,14 @@ from scipy.stats import beta
 from sklearn.utils import check_random_state
 
 from noisypairs.algebra import Array
+from noisypairs.annotators.choice import (
+    CLASS_NUMBERS,
+    MODELS,
+    Model,
+    ModelChoice,
+    choose_model,
+    require_pair_truth,
+)
 from noisypairs.annotators.classes import (
     InferredClasses,
     classes_from_answers,
@@ -30,11 +39,12 @@ from noisypairs.annotators.classes import (
     streamed_counts,
 )
 from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
+from noisypairs.annotators.pair_truth import PairTruth, infer_pair_truth
 from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
 from noisypairs.estimators.joint import classifier as joint
+from noisypairs.estimators.order import in_order
 from noisypairs.inference.graph import RandomSource
-from noisypairs.inference.propagation import expected_counts
 from noisypairs.noise.shrinkage import group_errors
 from noisypairs.pairs import Pairs
 
@@ -50,7 +60,8 @@ class AnnotatorRow:
     ``verdict`` is the kind of annotator judged, one of `KINDS` or `UNDECIDED`, and ``probability``
     that of the most probable kind. ``accuracy`` is the expected share of right answers,
     ``informativeness`` J, and ``drop_effect`` the number of items whose most probable class changes
-    without this annotator, all rates kept (None: not computed).
+    without this annotator, all rates kept (None: not computed), or the number of pairs whose truth
+    changes where each pair is judged by itself.
     """
 
     name: Any
@@ -78,6 +89,8 @@ class AnnotatorTable:
 
     ``kind_shares`` are the estimated shares of the kinds, ``item_proba`` (n_items, K) the beliefs
     about the items behind the table, ``answer_weight`` (R,) the weight of each one's answers.
+    ``choice`` says whether these are classes or single pairs; for single pairs K = 0, and
+    ``wrong_proba`` has the probability that each answer is wrong, without self pairs.
     Iterates over rows; ``str`` shows suspects and worst J first.
     """
 
@@ -87,6 +100,8 @@ class AnnotatorTable:
     item_proba: Array
     level: float
     answer_weight: Array
+    choice: ModelChoice | None = None
+    wrong_proba: Array | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -113,19 +128,27 @@ class AnnotatorTable:
     def to_dict(self) -> dict[str, Any]:
         """Return the whole table as plain data, ready for JSON."""
         whole = {"level": self.level, "kind_shares": dict(self.kind_shares)}
+        whole |= {} if self.choice is None else self.choice.to_dict()
         return whole | {"crowd": self.crowd.to_dict(), "annotators": self.to_records()}
+
+    @property
+    def changed(self) -> str:
+        """What ``drop_effect`` counts: "items" or "pairs"."""
+        return "items" if self.choice is None or self.choice.model == "classes" else "pairs"
 
     def to_text(self, n_rows: int | None = 20) -> str:
         """Return the crowd's row and the ``n_rows`` most suspect ones (None: all) as text."""
         order = sorted(self.rows, key=lambda row: row.informativeness.estimate)
         order.sort(key=lambda row: row.verdict not in KINDS[1:])
         titles = ["annotator", "answers", "right", "similar_flip", "dissimilar_flip"]
-        titles += ["informativeness", "verdict", "P", "items changed if dropped"]
+        titles += ["informativeness", "verdict", "P", f"{self.changed} changed if dropped"]
         lines = [titles, *map(_cells, (self.crowd, *order[:n_rows]))]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         text = ["  ".join(map(str.ljust, line, widths)).rstrip() for line in lines]
         hidden = len(order) - len(lines) + 2
-        return "\n".join(text + [f"… and {hidden} more: see to_text(None)"] * bool(hidden))
+        text += [f"… and {hidden} more: see to_text(None)"] * bool(hidden)
+        single = self.choice is not None and self.choice.model == "pairs"
+        return "\n".join(text + [str(self.choice)] * single)
 
     __str__ = to_text
 
@@ -134,7 +157,8 @@ def annotator_table(
     pairs: Pairs,
     X: Any = None,
     *,
-    n_classes: int = 2,
+    n_classes: int | Sequence[int] | Literal["auto"] = 2,
+    model: Model = "auto",
     level: float = 0.95,
     gold: Mapping[int, Hashable] | None = None,
     min_answers: int = 30,
@@ -146,6 +170,11 @@ def annotator_table(
 
     - ``X``: features (n_items, d), for `JointPairClassifier` with ``estimator``; without them the
       pair graph alone tells the ``n_classes`` classes (the best of several starts).
+    - ``n_classes``: a number, several to choose from by how well they explain the answers, or
+      "auto" for 2 to 6; known classes say it themselves.
+    - ``model``: "classes"; "pairs", where each pair is judged by itself, as for records to link,
+      which needs pairs answered by several people; or "auto", which predicts held-out answers
+      both ways where there are enough of them (`choice.choose_model`).
     - ``level``: of the intervals, and of the verdicts on annotators with few answers.
     - ``gold``: known classes, {item: class}, each class at least once; else ``pairs.labels``.
     - ``min_answers``: from so many answers on, the most probable kind is the verdict; with fewer it
@@ -153,9 +182,9 @@ def annotator_table(
     - ``n_drop``: for so many annotators, the lowest J first, ``drop_effect`` is computed.
 
     A `PairTable` of more than `joint.PAIRS_FOR_CHOICE` pairs is streamed: every answer counts, but
-    no ``drop_effect`` is computed.
+    no ``drop_effect`` is computed, and it is always judged by classes.
 
-    Raises `NotIdentifiable` where classes explain the answers hardly better than chance.
+    Raises `NotIdentifiable` where the model explains the answers hardly better than chance.
 
     >>> from noisypairs import datasets
     >>> rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1}
@@ -166,6 +195,8 @@ def annotator_table(
     """
     if not 0.0 < level < 1.0:
         raise ValueError(f"level={level!r}: expected a number between 0 and 1, such as 0.95")
+    if model not in MODELS:
+        raise ValueError(f"model={model!r}: {did_you_mean(model, MODELS)}")
     if pairs.annotator_names is None:
         raise ValueError("the pairs do not say who answered: give Pairs(..., annotator=ids)")
     whole = (pairs if gold is None else pairs.with_labels(gold)).without_self_pairs()
@@ -174,29 +205,89 @@ def annotator_table(
     if isinstance(random_state, np.random.Generator):
         random_state = int(random_state.integers(2**31))
     random = check_random_state(random_state)
+    numbers = _class_numbers(n_classes, whole)
+    X, whole, given = in_order(X, whole)
+    counting = level, min_answers, n_drop
+    table = _judged(whole, X, numbers, model, estimator, random, *counting)
+    beliefs, wrong = given.of_items(table.item_proba), given.of_answers(table.wrong_proba)
+    return replace(table, item_proba=beliefs, wrong_proba=wrong)
+
+
+def _judged(
+    whole: Any,
+    X: Any,
+    numbers: Sequence[int],
+    model: Model,
+    estimator: Any,
+    random: np.random.RandomState,
+    level: float,
+    min_answers: int,
+    n_drop: int,
+) -> AnnotatorTable:
+    """Return the table of answers whose order no longer matters."""
     pairs = whole.sample(joint.PAIRS_FOR_CHOICE)
     if pairs.n_pairs < whole.n_pairs:
-        found = streamed_counts(whole, pairs, X, n_classes, estimator, random)
-        return table_from_counts(*found, level, min_answers)
-    if X is None:
-        classes = classes_from_answers(pairs, n_classes, random)
+        if model == "pairs":
+            raise ValueError(
+                f"model='pairs' needs all answers in memory, at most {joint.PAIRS_FOR_CHOICE:,}: "
+                "give some of the items with all their pairs, or model='classes'"
+            )
+        counted = streamed_counts(whole, pairs, X, numbers, estimator, random)
+        table = table_from_counts(*counted, level, min_answers)
+        reason = "of so many answers only classes are inferred"
+        K = table.item_proba.shape[1]
+        return replace(table, choice=ModelChoice("classes", K, tuple(numbers), reason))
+    if model == "pairs":
+        choice = require_pair_truth(pairs, random)
+    elif model == "classes":
+        choice = ModelChoice("classes", None, tuple(numbers), "as asked for")
     else:
-        classes = classes_from_features(pairs, X, n_classes, estimator, random)
-    return _tabulate(pairs, classes, level, min_answers, n_drop)
+        choice = choose_model(pairs, X, numbers, estimator, random)
+    found: InferredClasses | PairTruth
+    numbers = numbers if choice.n_classes is None else [choice.n_classes]
+    if choice.model == "pairs":
+        found = infer_pair_truth(pairs)
+    elif X is None:
+        found = classes_from_answers(pairs, numbers, random)
+    else:
+        found = classes_from_features(pairs, X, numbers, estimator, random)
+    return _tabulate(pairs, found, choice, level, min_answers, n_drop)
+
+
+def _class_numbers(n_classes: int | Sequence[int] | str, pairs: Pairs) -> Sequence[int]:
+    """Return the numbers of classes in question, rising; known classes leave one if it is open."""
+    if isinstance(n_classes, str) and n_classes != "auto":
+        raise ValueError(f"n_classes={n_classes!r}: expected a number, several, or 'auto'")
+    if isinstance(n_classes, int | np.integer):
+        return [int(n_classes)]
+    named = len(set(pairs.labels.values()))
+    if named:
+        return [max(named, 2)]
+    numbers = CLASS_NUMBERS if isinstance(n_classes, str) else n_classes
+    return sorted({int(number) for number in numbers})
 
 
 def _tabulate(
-    pairs: Pairs, found: InferredClasses, level: float, min_answers: int, n_drop: int
+    pairs: Pairs,
+    found: InferredClasses | PairTruth,
+    choice: ModelChoice,
+    level: float,
+    min_answers: int,
+    n_drop: int,
 ) -> AnnotatorTable:
-    counted = expected_counts(found.graph, found.beliefs, found.S)
     names = np.asarray(pairs.annotator_names)
     n_answers = np.bincount(np.asarray(pairs.annotator), minlength=len(names))
-    table = table_from_counts(names, n_answers, *counted, found.beliefs.item, level, min_answers)
+    table = table_from_counts(
+        names, n_answers, *found.counts(), found.item_proba, level, min_answers
+    )
     worst = np.argsort([row.informativeness.estimate for row in table], kind="stable")[:n_drop]
     rows = list(table.rows)
     for r in worst.tolist():
         rows[r] = replace(rows[r], drop_effect=found.drop_effect(r))
-    return replace(table, rows=tuple(rows))
+    table = replace(table, rows=tuple(rows))
+    if isinstance(found, PairTruth):
+        return replace(table, choice=choice, wrong_proba=found.wrong_proba)
+    return replace(table, choice=replace(choice, n_classes=found.S.shape[1]))
 
 
 def table_from_counts(

@@ -34,12 +34,16 @@ PRIVACY = (
 
 
 def judge_annotators(
-    data: Dataset, gold: Path | None = None, n_classes: int | None = None, seed: int = 0
+    data: Dataset,
+    gold: Path | None = None,
+    n_classes: int | tuple[int, ...] | None = None,
+    seed: int = 0,
 ) -> tuple[Crowd, list[str]]:
     """Judge everybody who answered; return notes, too.
 
     ``gold`` is a file of known classes or known answers, ``n_classes=None`` means as gold has
-    them, or 2. Of a table too large to load all answers count, but only a sample is compared.
+    them, or 2 to 6, whatever explains the answers best. Of a table too large to load all answers
+    count, but only a sample is compared.
     """
     if data.pairs.annotator_names is None:
         raise ValueError(
@@ -52,8 +56,7 @@ def judge_annotators(
     with collected_warnings() as notes:
         known = {} if gold is None else _known_truth(data, some, gold)
     labels = known.get("labels")
-    n_classes = n_classes or max(2, len(set((labels or {}).values())))
-    settings: dict[str, Any] = {"n_classes": n_classes, "random_state": seed}
+    settings: dict[str, Any] = {"n_classes": n_classes or "auto", "random_state": seed}
     found = judge_crowd(some, X, data.features, **settings, **known)
     if some.n_pairs < data.pairs.n_pairs:
         found = _with_all_answers(found, data.pairs, X, gold=labels, **settings)

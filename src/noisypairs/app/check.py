@@ -7,7 +7,7 @@ for each method whether it can work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -15,9 +15,18 @@ import numpy as np
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
+from noisypairs.annotators.linkage import records_to_link
 from noisypairs.app.encoding import ColumnPlan, describe, item_encoder
 from noisypairs.app.files import Dataset
-from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning, collected_warnings
+from noisypairs.app.fit.class_number import ClassNumber, numbers_in_question
+from noisypairs.app.triangles import TrianglesExpected, expected_triangles, triangle_problem
+from noisypairs.app.words import percent
+from noisypairs.errors import (
+    ClassNumberWarning,
+    NotIdentifiable,
+    NotIdentifiableWarning,
+    collected_warnings,
+)
 from noisypairs.estimation import (
     Interval,
     RateEstimate,
@@ -36,14 +45,8 @@ Step = Callable[[str], None]
 Outlook = Literal["works", "doubtful", "fails", "not tried"]
 
 N_STEPS = 4
-N_REDRAWN = 12
-"""How often answers are redrawn to see how many triangles break under the estimated noise."""
-
 MOST_PAIRS_CHECKED = 500_000
 """Pairs of a `PairTable` that the joint learner, rates by counting and triangles are tried on."""
-
-FAR = 4.0
-"""Standard deviations by which broken triangles must differ from the expected to be a problem."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ class NoiseFound:
     known. `signal` is |a − b| = |P(same | class 1) − P(same | class 0)|, for two classes only, and
     `inflation` = 1/(a − b)², how many answers are worth one labelled item to a point-wise method.
     `accuracy` is the share of items whose class the features alone predict rightly; `no_prior`
-    says why there is no prior, if so.
+    says why there is no prior, if so. `repeat_correlation` is that of answers to one pair beyond
+    what its classes explain, zero where it is not clear, or not looked at.
     """
 
     how: str
@@ -65,21 +69,7 @@ class NoiseFound:
     inflation: float | None
     accuracy: Interval | None = None
     no_prior: str | None = None
-
-
-@dataclass(frozen=True)
-class TrianglesExpected:
-    """The share of closed triangles that is broken, and what the estimated noise predicts."""
-
-    closed: int
-    seen: float
-    expected: float
-    spread: float
-
-    @property
-    def beyond(self) -> float:
-        """How many standard deviations more (or, negative, fewer) are broken than expected."""
-        return (self.seen - self.expected) / self.spread
+    repeat_correlation: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -134,7 +124,7 @@ def check(
     dataset: Dataset,
     *,
     fit: bool = True,
-    n_classes: int = 2,
+    n_classes: int | Sequence[int] | None = None,
     seed: int = 0,
     step: Step = lambda _: None,
 ) -> DataCheck:
@@ -142,7 +132,8 @@ def check(
 
     Without a fit (or features) the rates come from known classes or repeated answers, if any.
     """
-    if n_classes < 2:
+    numbers = numbers_in_question(n_classes, len(set(dataset.pairs.labels.values())))
+    if min([numbers] if isinstance(numbers, int) else numbers) < 2:
         raise ValueError(f"n_classes={n_classes}: expected at least 2 classes")
     step("counting answers")
     pairs, report = dataset.pairs.sample(MOST_PAIRS_CHECKED), dataset.pairs.audit()
@@ -151,7 +142,7 @@ def check(
     found, beliefs, why = None, None, None
     if fit and dataset.features is not None and any(plan.kind != "constant" for plan in plans):
         step("fitting the joint learner")
-        found, noise, beliefs, joint = _fitted(dataset, pairs, n_classes, seed, step)
+        found, noise, beliefs, joint = _fitted(dataset, pairs, numbers, seed, step)
         why = None if found else joint.reason
     elif fit:
         joint = Feasibility("joint", "fails", "there are no features to learn from")
@@ -163,18 +154,24 @@ def check(
     if found is not None and noise is not None:
         asked = _with_triangles(dataset.pairs, report, beliefs)
         triangles = expected_triangles(*asked[:2], noise, asked[2], found.prior, seed)
-    methods = (joint, *_pointwise(dataset.pairs, found, noise, n_classes))
-    problems = (*_problems(dataset, report), *_triangle_problem(triangles))
+    K = numbers if isinstance(numbers, int) else 2 if beliefs is None else beliefs.shape[1]
+    methods = (joint, *_pointwise(dataset.pairs, found, noise, K))
+    problems = (
+        *(_linkage_problem(dataset, pairs, seed) if fit else ()),
+        *_problems(dataset, report),
+        *_repeat_problem(found),
+        *triangle_problem(triangles),
+    )
     return DataCheck(dataset, report, plans, found, why, triangles, methods, problems, seed)
 
 
 def _fitted(
-    dataset: Dataset, pairs: Pairs, n_classes: int, seed: int, step: Step
+    dataset: Dataset, pairs: Pairs, numbers: int | Sequence[int], seed: int, step: Step
 ) -> tuple[NoiseFound | None, NoiseModel | None, Array | None, Feasibility]:
     """Let the joint learner find noise and prior; say whether it could."""
     X = item_encoder(dataset.features).fit_transform(dataset.features)
-    model = JointPairClassifier(n_classes=n_classes, random_state=seed)
-    with collected_warnings(NotIdentifiableWarning) as doubts:
+    model = JointPairClassifier(n_classes=numbers, random_state=seed)
+    with collected_warnings(NotIdentifiableWarning, ClassNumberWarning) as doubts:
         try:
             model.fit(X, pairs)
         except ValueError as error:
@@ -183,14 +180,14 @@ def _fitted(
         limits = model.intervals(X, pairs)
     accuracy = limits["accuracy"]
     works = (
-        f"features alone predict an estimated {accuracy.estimate:.1%} of the items rightly "
-        f"[{accuracy.low:.1%}, {accuracy.high:.1%}]"
+        f"features alone predict an estimated {percent(accuracy.estimate, 1)} of the items "
+        f"rightly [{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
     )
-    signal = None
+    signal, n_classes = None, model.n_classes_
     if n_classes == 2:
         signal = abs(algebra.signal(model.noise_.same_probability(), model.prior_))
     found = NoiseFound(
-        f"joint learner, {model.noise_model_} noise, {n_classes} classes",
+        f"joint learner, {model.noise_model_} noise, {_class_number(model, numbers)}",
         limits["similar_flip"],
         limits["dissimilar_flip"],
         limits["prior"] if n_classes == 2 else None,
@@ -198,8 +195,17 @@ def _fitted(
         _inflation(signal),
         accuracy,
         None if n_classes == 2 else f"{n_classes} classes have no single prior",
+        model.repeat_correlation_,
     )
     return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works)
+
+
+def _class_number(model: JointPairClassifier, numbers: int | Sequence[int]) -> str:
+    """Return how many classes, and if they were chosen, from what and by how much."""
+    if isinstance(numbers, int):
+        return f"{numbers} classes"
+    scores = {str(K): score for K, score in model.class_numbers_.items()}
+    return ClassNumber(model.n_classes_, scores).text
 
 
 def _feasibility(method: str, doubts: list[str], works: str) -> Feasibility:
@@ -291,40 +297,12 @@ def _with_triangles(
     return some, some.audit(), None if beliefs is None else beliefs[items]
 
 
-def expected_triangles(
-    pairs: Pairs,
-    report: Audit,
-    noise: NoiseModel,
-    beliefs: Array | None,
-    prior: Interval | None,
-    seed: int,
-) -> TrianglesExpected | None:
-    """Return the broken share of triangles beside that of answers redrawn under the noise.
-
-    Classes are drawn from `beliefs`, shape (n_items, K), else independently from the prior;
-    answers from the noise, on the same pairs, so that repeats and weights count as they do in the
-    audit. None without triangles, or without any knowledge of the classes.
-    """
-    seen = report.triangles.broken_share
-    if seen is None or (beliefs is None and prior is None):
-        return None
-    if beliefs is None:
-        assert prior is not None
-        share = prior.estimate
-        beliefs = np.tile([1.0 - share, share], (pairs.n_items, 1))
-    rng = np.random.default_rng(seed)
-    shares = []
-    for _ in range(N_REDRAWN):
-        below = np.cumsum(beliefs, axis=1)[:, :-1]
-        classes = (rng.random((pairs.n_items, 1)) > below).sum(axis=1)
-        answers = noise.corrupt(classes, pairs.left, pairs.right, beliefs.shape[1], rng)
-        redrawn = Pairs(pairs.left, pairs.right, answers, pairs.n_items, weight=pairs.weight)
-        shares.append(redrawn.audit().triangles.broken_share or 0.0)
-    # A share of n triangles is never surer than that of n independent ones … nor exactly sure.
-    closed = report.triangles.closed
-    least = np.sqrt(max(seen * (1 - seen), 1 / closed) / closed)
-    spread = max(float(np.std(shares, ddof=1)), float(least))
-    return TrianglesExpected(closed, seen, float(np.mean(shares)), spread)
+def _linkage_problem(dataset: Dataset, pairs: Pairs, seed: int) -> tuple[str, ...]:
+    """Return that these are records to link, if they are."""
+    features = dataset.features
+    encoded = None if features is None else lambda: item_encoder(features).fit_transform(features)
+    records = records_to_link(pairs, encoded, seed)
+    return () if records is None else (records,)
 
 
 def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
@@ -336,9 +314,14 @@ def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
     elif same_share(pairs).high < 0.5:
         yield (
             f"only {report.same_share:.1%} of the answers are 'same', which two classes without "
-            "noise never give: there are more than two classes (--classes 3), or the pairs were "
+            "noise never give: there are more than two classes, or the pairs were "
             "not drawn at random (then the share says nothing about the prior), or many same pairs "
             "were called different"
+        )
+    if report.copies:
+        yield (
+            f"{report.copies:,} answers are copies (same pair, annotator and answer) and count as "
+            "new evidence: leave them out, else rates are too small and intervals too short"
         )
     lost = report.unknown + report.unsure
     if lost > 0.1 * (lost + report.n_pairs):
@@ -364,14 +347,11 @@ def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
         yield "a single annotator gave every answer: that annotator's own bias cannot be seen"
 
 
-def _triangle_problem(triangles: TrianglesExpected | None) -> Iterator[str]:
-    if triangles is None or abs(triangles.beyond) < FAR:
-        return
-    facts = (
-        f"{triangles.seen:.1%} of {triangles.closed:,} triangles are broken, expected "
-        f"{triangles.expected:.1%} ± {triangles.spread:.1%}"
-    )
-    if triangles.beyond > 0:
-        yield f"{facts}: errors gather on certain items or annotators, or the noise is understated"
-    else:
-        yield f"{facts}: answers about the same items are not independent of each other"
+def _repeat_problem(found: NoiseFound | None) -> Iterator[str]:
+    if found is not None and found.repeat_correlation > 0:
+        yield (
+            "answers to the same pair agree more than the noise allows (correlation "
+            f"{found.repeat_correlation:.2f}): some were copied, people followed each other, or "
+            "some pairs mislead everybody. The rates are probably too small; their intervals allow "
+            "for it"
+        )

@@ -137,6 +137,36 @@ def unread(frame: pd.DataFrame, kinds: Mapping[str, str]) -> list[str]:
     return notes
 
 
+def column_values(column: pd.Series, kind: str) -> NDArray[Any]:
+    """Return the cells of a column of this kind as the encoder reads them, shape (n,).
+
+    Numbers, booleans and dates (days since 1970) are floats, NaN where missing; categories and
+    texts are strings, "" where missing.
+    """
+    if kind in ("number", "boolean"):
+        numbers = _numbers(column)
+        return np.where(np.isfinite(numbers), numbers, np.nan)
+    if kind == "date":
+        return _calendar(_dates(column))[:, 0]
+    return _texts(column).astype(object)
+
+
+def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Say which of the `column_values` are missing."""
+    missing: NDArray[np.bool_] = values == "" if values.dtype == object else np.isnan(values)
+    return missing
+
+
+def known_levels(encoder: ColumnTransformer) -> dict[str, frozenset[str]]:
+    """Return the levels that a fitted `item_encoder` has seen, by column."""
+    return {
+        name: frozenset(map(str, levels))
+        for part, fitted, names in encoder.transformers_
+        if part == "category"
+        for name, levels in zip(names, fitted[-1].categories_, strict=True)
+    }
+
+
 class NumberReader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Read columns as floats, shape (n, d): text is parsed; what is no finite number is missing.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from noisypairs.app.words import exact_share
+from noisypairs.app.words import exact_share, percent, sentence
 from noisypairs.estimation import Interval
 
 #: A card names so many columns one by one; beyond that, columns treated alike share a line.
@@ -28,7 +28,9 @@ def card(facts: Mapping[str, Any]) -> str:
 def _card_parts(facts: Mapping[str, Any]) -> list[str]:
     accuracy = facts.get("accuracy")
     good = exact_share(Interval(**accuracy)) if accuracy else "not estimated"
-    classes = [f"| {c['name']} | {c['share']:.1%} | {c['n_items']:,} |" for c in facts["classes"]]
+    classes = [
+        f"| {c['name']} | {percent(c['share'], 1)} | {c['n_items']:,} |" for c in facts["classes"]
+    ]
     named = "named by known labels" if facts["names_known"] else "named by size, smallest first"
     noise = facts["noise"]
     files = [
@@ -43,7 +45,8 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
         f"{facts['n_pairs']:,} answers about {facts['n_items']:,} items. Written {facts['date']}, "
         f"seed {facts['seed']}.",
         f"**Estimated accuracy on new items: {good}**; always naming the largest class would reach "
-        f"{facts['majority_share']:.1%}. How estimated: {facts['accuracy_how']}.",
+        f"{percent(facts['majority_share'], 1)}. How estimated: {facts['accuracy_how']}.",
+        *(f"**Doubtful**: {sentence(text)}" for text in facts.get("doubts", ())),
         f"Why this method: {facts['why']}",
         f"## Classes\n\nThey are {named}.\n\n| class | share | items |\n|---|---|---|\n"
         + "\n".join(classes),

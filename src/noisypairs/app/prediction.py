@@ -4,36 +4,60 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
+from noisypairs.algebra import Array
 from noisypairs.app import model_file
+from noisypairs.app.drift import Drift, TrainingSummary, find_drift
 from noisypairs.app.encoding import unread
 from noisypairs.app.files import read_frame, read_items
-from noisypairs.app.model_file import Model
+from noisypairs.app.model_file import BadModelFile, Model
 from noisypairs.errors import collected_warnings, did_you_mean
 
+#: Decimals of a written probability; none is written as less than the last of them.
+DECIMALS = 6
+_AS_TEXT = {"lineterminator": "\n", "float_format": f"%.{DECIMALS}f"}
 _WRITERS: dict[str, Callable[[Any], Any]] = {
-    ".csv": lambda table: table.to_csv(index=False, lineterminator="\n"),
-    ".tsv": lambda table: table.to_csv(index=False, sep="\t", lineterminator="\n"),
+    ".csv": lambda table: table.to_csv(index=False, **_AS_TEXT),
+    ".tsv": lambda table: table.to_csv(index=False, sep="\t", **_AS_TEXT),
     ".jsonl": lambda table: table.to_json(orient="records", lines=True, force_ascii=False),
     ".parquet": lambda table: table.to_parquet(index=False),
 }
 
+NOT_CHECKED = (
+    "whether these items are like the training items is not checked: the model file, of an earlier "
+    "version, does not describe those"
+)
+
+
+class Prediction(NamedTuple):
+    """One row per item (id, class, and P(class) for every class), notes, and how items differ.
+
+    ``drift`` is None for a model file that does not describe its training items.
+    """
+
+    table: pd.DataFrame
+    notes: list[str]
+    drift: Drift | None
+
 
 def predict_file(
     model: Path, items: Path, id: str | None = None, threshold: float | None = None
-) -> tuple[pd.DataFrame, list[str]]:
-    """Return one row per item (id, class, and P(class) for every class) and notes.
+) -> Prediction:
+    """Classify the items of a file with the model of another.
 
     Of two classes the second is named from P = ``threshold`` on, by default where it is likelier.
     """
     with collected_warnings() as warned:
         loaded = model_file.load(model)
         features, ids, notes = _new_items(loaded, items, id)
-        result = _predictions(loaded, features, ids, threshold)
-    return result, [*warned, *notes]
+        table = _predictions(loaded, features, ids, threshold)
+        drift = _drift(loaded, features, model)
+    unlike = [NOT_CHECKED] if drift is None else drift.notes
+    return Prediction(table, [*warned, *notes, *unlike], drift)
 
 
 def writer(path: Path) -> Callable[[Any], Any]:
@@ -57,10 +81,15 @@ def _new_items(
         if name not in features.columns:
             hint = did_you_mean(name, extra or features.columns)
             raise ValueError(f"{path} has no column {name!r}, which the model uses: {hint}")
-    kinds = {one["name"]: one["kind"] for one in model.facts["features"]}
+    kinds = _kinds(model)
     notes = [f"column {name!r} is not used" for name in extra if name not in kinds]
     used = features[model.columns]
     return used, ids, notes + unread(used, {name: kinds[name] for name in model.columns})
+
+
+def _kinds(model: Model) -> dict[str, str]:
+    """Return what each column of the training items was taken for."""
+    return {one["name"]: one["kind"] for one in model.facts["features"]}
 
 
 def _predictions(
@@ -73,5 +102,38 @@ def _predictions(
         if len(classes) != 2:
             raise ValueError(f"--threshold is for two classes, and the model has {len(classes)}")
         winner = (proba[:, 1] >= threshold).astype(int)
-    shown = {"id": ids, "class": [classes[k] for k in winner.tolist()]}
-    return pd.DataFrame(shown | {f"P({name})": proba[:, k] for k, name in enumerate(classes)})
+    table: dict[str, Any] = {"id": ids, "class": [classes[k] for k in winner.tolist()]}
+    shown = written_probabilities(proba)
+    return pd.DataFrame(table | {f"P({name})": shown[:, k] for k, name in enumerate(classes)})
+
+
+def written_probabilities(proba: Array) -> Array:
+    """Return P(class), (n, K), as it is written: with `DECIMALS` decimals, none below the last one.
+
+    A model cannot be surer than that from noisy answers. What the other classes are given, the
+    likeliest one gives, so that rows add up to one.
+
+    >>> written_probabilities(np.array([[1e-57, 1.0], [0.25, 0.75]])).tolist()
+    [[1e-06, 0.999999], [0.25, 0.75]]
+    """
+    rows, likeliest = np.arange(len(proba)), proba.argmax(axis=1)
+    shown: Array = np.maximum(proba, 10.0**-DECIMALS).round(DECIMALS)
+    shown[rows, likeliest] = 0.0
+    shown[rows, likeliest] = np.round(1.0 - shown.sum(axis=1), DECIMALS)
+    return shown
+
+
+def _drift(model: Model, features: pd.DataFrame, path: Path) -> Drift | None:
+    """Compare the items with those of training, if the model file describes them."""
+    if model.facts.get("training") is None:
+        return None
+    try:
+        trained = TrainingSummary.from_dict(model.facts["training"])
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise BadModelFile(
+            f"{path}: its description of the items is damaged ({error!r})"
+        ) from error
+    known = _kinds(model)
+    kinds = {name: known[name] for name in features.columns if name in trained.columns}
+    encoder = model.pipeline[0]
+    return find_drift(features, kinds, encoder.transform(features), encoder, trained)

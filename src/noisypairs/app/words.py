@@ -12,12 +12,43 @@ LONGEST_NAME = 40
 
 
 def percent(share: float, decimals: int = 0) -> str:
-    """Return a share in percent.
+    """Return a share in percent: never 0 or 100 unless it is exactly that.
 
-    >>> percent(0.256), percent(0.256, 1)
-    ('26%', '25.6%')
+    A share that whole percents would round to 0 or 100 gets one decimal; beyond that, a bound.
+
+    >>> percent(0.256), percent(0.256, 1), percent(1.0)
+    ('26%', '25.6%', '100%')
+    >>> percent(0.996), percent(0.99996), percent(0.0001)
+    ('99.6%', '>99.9%', '<0.1%')
     """
-    return f"{share:.{decimals}%}"
+    text = f"{share:.{decimals}%}"
+    if not 0.0 < share < 1.0 or text not in (f"{0:.{decimals}%}", f"{1:.{decimals}%}"):
+        return text
+    if decimals == 0:
+        return percent(share, 1)
+    step = 10.0**-decimals
+    return f"<{step:.{decimals}f}%" if share < 0.5 else f">{100.0 - step:.{decimals}f}%"
+
+
+def decimal(share: float) -> str:
+    """Return a share with three decimals: never 0 or 1 unless it is exactly that.
+
+    >>> decimal(0.8), decimal(0.9996), decimal(0.0001), decimal(1.0)
+    ('0.800', '>0.999', '<0.001', '1.000')
+    """
+    text = f"{share:.3f}"
+    if 0.0 < share < 1.0 and text in ("0.000", "1.000"):
+        return "<0.001" if share < 0.5 else ">0.999"
+    return text
+
+
+def bracketed(interval: Interval) -> str:
+    """Return an estimate of a share with its interval in brackets, three decimals each.
+
+    >>> bracketed(Interval(0.9996, 0.987, 1.0))
+    '>0.999 [0.987, 1.000]'
+    """
+    return f"{decimal(interval.estimate)} [{decimal(interval.low)}, {decimal(interval.high)}]"
 
 
 def between(interval: Interval) -> str:

@@ -18,7 +18,7 @@ MOST_ROWS = 20
 _LEGEND = (
     "worth: 1 for perfect answers, 0 for a coin, below 0 for reversed ones. agree: with others on "
     "the same pairs (how many), kappa: the same corrected for chance.",
-    "items changed: how many items change class if this annotator is left out; others right: share "
+    "{0} changed: how many {0} change {1} if this annotator is left out; others right: share "
     "of right answers of everybody else. Brackets are 95% intervals.",
 )
 
@@ -40,7 +40,7 @@ def annotators(
     ] = None,
     reading: options.Reading = options.GUESSED,
     classes: Annotated[
-        int | None, typer.Option(min=2, max=50, help="How many classes; 2, or as gold has.")
+        str | None, typer.Option(help="How many: 3, or 2-6 to choose; else as gold has, or 2-6.")
     ] = None,
     force: options.Force = False,
     seed: options.Seed = 0,
@@ -55,6 +55,9 @@ def annotators(
     Example: noisypairs annotators pairs.csv items.csv -o annotators.html
     """
     with app.failing_with(app.WRONG_USE):
+        from noisypairs.app.fit.request import class_numbers
+
+        numbers = None if classes is None else class_numbers(classes)
         reading.check()
         _check_use(output, hash_ids, salt)
         options.check_outputs({"the output": output}, [pairs, items, gold], force)
@@ -65,7 +68,7 @@ def annotators(
             step("reading the files")
             data = reading.dataset(items, pairs)
             step("judging the annotators")
-            found, more = judge_annotators(data, gold, classes, seed)
+            found, more = judge_annotators(data, gold, numbers, seed)
             notes = [*data.notes, *more]
             if hash_ids:
                 found = with_hashed_names(found, salt)
@@ -109,10 +112,11 @@ def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
 
     console = app.console_of(170)
     console.print(crowd_answer(found), "", sep="\n", soft_wrap=True)
+    changed = found.table.changed
     order = by_suspicion(found.table)
     rows = [_cells(found, r) for r in order[:MOST_ROWS]]
     headings = ["annotator", "answers", "same called different", "different called same"]
-    headings += ["worth", "verdict", "agree (n)", "kappa", "items changed", "others right"]
+    headings += ["worth", "verdict", "agree (n)", "kappa", f"{changed} changed", "others right"]
     console.print(app.table(console, headings, rows))
     if len(order) > MOST_ROWS:
         console.print(f"… and {len(order) - MOST_ROWS} more: write them with -o FILE.csv")
@@ -121,7 +125,8 @@ def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
         "", app.table(console, ("verdict", "annotators", "what it means"), rows), sep="\n"
     )
     written = [] if output is None else [f"Written: {output}"]
-    for line in ("", *_LEGEND, *notes, *written):
+    legend = [line.format(changed, "class" if changed == "items" else "truth") for line in _LEGEND]
+    for line in ("", f"Judged by: {found.table.choice}.", *legend, *notes, *written):
         console.print(line, soft_wrap=True)
 
 

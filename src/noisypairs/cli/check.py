@@ -27,7 +27,7 @@ def check(
     pairs: options.Pairs,
     reading: options.Reading = options.GUESSED,
     labels: options.Labels = None,
-    classes: options.Classes = 2,
+    classes: options.Classes = None,
     no_fit: Annotated[bool, typer.Option("--no-fit", help="A quick look, nothing fitted.")] = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -41,14 +41,17 @@ def check(
     Example: noisypairs check items.csv pairs.csv
     """
     with app.failing_with(app.WRONG_USE):
+        from noisypairs.app.fit.request import class_numbers
+
         reading.check()
+        numbers = class_numbers(classes)
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import check
 
         with app.progress(check.N_STEPS + 1, quiet, _SHARES) as step:
             step("reading the files")
             dataset = reading.dataset(items, pairs, labels)
-            found = check.check(dataset, fit=not no_fit, n_classes=classes, seed=seed, step=step)
+            found = check.check(dataset, fit=not no_fit, n_classes=numbers, seed=seed, step=step)
     if as_json:
         app.print_json(found.to_dict())
     else:
@@ -118,14 +121,16 @@ def _features(found: DataCheck) -> Iterator[str]:
 
 
 def _noise(found: DataCheck) -> Iterator[str]:
+    from noisypairs.app.words import bracketed
+
     noise = found.noise
     if noise is None:
         yield f"cannot be identified from these pairs: {found.no_noise}"
         return
-    yield f"same pairs called different (similar_flip)     {noise.similar_flip}"
-    yield f"different pairs called same (dissimilar_flip)  {noise.dissimilar_flip}"
+    yield f"same pairs called different (similar_flip)     {bracketed(noise.similar_flip)}"
+    yield f"different pairs called same (dissimilar_flip)  {bracketed(noise.dissimilar_flip)}"
     if noise.prior is not None:
-        yield f"share of class 1 (prior)                       {noise.prior}"
+        yield f"share of class 1 (prior)                       {bracketed(noise.prior)}"
     elif noise.no_prior is not None:
         yield f"share of class 1 (prior)                       unknown: {noise.no_prior}"
     if noise.signal is not None:
@@ -138,6 +143,8 @@ def _noise(found: DataCheck) -> Iterator[str]:
 
 
 def _triangles(found: DataCheck) -> Iterator[str]:
+    from noisypairs.app.words import percent
+
     seen = found.triangles
     if seen is None:
         closed = found.audit.triangles.closed
@@ -145,6 +152,7 @@ def _triangles(found: DataCheck) -> Iterator[str]:
         yield open_question if closed else "no three items were all compared with each other"
         return
     yield (
-        f"{seen.seen:.1%} of {seen.closed:,} closed triangles are broken (a = b, b = c, a ≠ c); "
-        f"expected under this noise: {seen.expected:.1%} ± {seen.spread:.1%}"
+        f"{percent(seen.seen, 1)} of {seen.closed:,} closed triangles are broken (a = b, b = c, "
+        f"a ≠ c); expected under this noise: {percent(seen.expected, 1)} ± "
+        f"{percent(seen.spread, 1)}"
     )

@@ -29,9 +29,7 @@ def fit(
         str, typer.Option(help="default, logistic, forest, boosting or mlp.")
     ] = "default",
     labels: options.Labels = None,
-    classes: Annotated[
-        str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else 2.")
-    ] = None,
+    classes: options.Classes = None,
     annotators: Annotated[
         bool | None,
         typer.Option("--annotators/--no-annotators", help="Rates for everyone who answered."),
@@ -55,7 +53,7 @@ def fit(
         request = Request(
             method=method,
             estimator=estimator,
-            n_classes=None if classes is None else class_numbers(classes),
+            n_classes=class_numbers(classes),
             annotators=annotators,
             noise_model=noise_model,
             curve=report is not None,
@@ -69,6 +67,7 @@ def fit(
         from noisypairs.app import model_file
         from noisypairs.app.files import atomic_write
         from noisypairs.app.fit.fitting import fit_dataset, n_steps
+        from noisypairs.app.fit.verdict import verdict
 
         dataset = reading.dataset(items, pairs, labels)
         with app.progress(n_steps(request), quiet) as step:
@@ -80,7 +79,9 @@ def fit(
             atomic_write(report, fit_report(fitted.result), force)
     written = {"model": str(output), "report": None if report is None else str(report)}
     if as_json:
-        app.print_json(fitted.result.to_dict() | {"written": written})
+        kind, reason = verdict(fitted.result)
+        said = {"verdict": {"kind": kind, "reason": reason}, "written": written}
+        app.print_json(fitted.result.to_dict() | said)
     else:
         _print_result(fitted.result, written)
 
@@ -96,19 +97,24 @@ def _require_writers(with_report: bool) -> None:
 
 def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
     """Print the answer first, then what it rests on."""
-    from noisypairs.app.words import exact_share
+    from noisypairs.app.fit.verdict import TITLES, verdict
+    from noisypairs.app.words import exact_share, percent
 
     console = app.console_of(100)
     data, choice, found, run = result.data, result.choice, result.model, result.run
     accuracy = "not estimated" if found.accuracy is None else exact_share(found.accuracy)
     console.print(
         f"Estimated accuracy on new items: {accuracy}; always naming the largest class would reach "
-        f"{found.majority_share:.1%}.",
+        f"{percent(found.majority_share, 1)}.",
         style="bold",
     )
     console.print(f"How estimated: {found.accuracy_how}.", "", sep="\n")
-    rows = [(one.name, f"{one.share:.1%}", f"{one.n_items:,}") for one in found.classes]
+    kind, reason = verdict(result)
+    console.print(f"{TITLES[kind]}. {reason}", "", sep="\n")
+    rows = [(one.name, percent(one.share, 1), f"{one.n_items:,}") for one in found.classes]
     console.print(app.table(console, ("class", "share", "items predicted"), rows))
+    if choice.class_number is not None:
+        console.print(f"{choice.class_number.text}.", "", sep="\n")
     if not found.names_known:
         console.print("Pairs cannot name classes; these are numbered by size. --labels names them.")
     console.print(
@@ -131,7 +137,7 @@ def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
             refusals.setdefault(one.refusal, []).append(one.title)
     for why, titles in refusals.items():
         console.print(f"{' and '.join(titles)}: {why}.", "", sep="\n")
-    for text in (*data.notes, *(f"Warning: {text}" for text in run.warnings)):
+    for text in data.notes:
         console.print(f"* {text}")
     files = ", ".join(f"{what} {path}" for what, path in written.items() if path)
     console.print("", f"Written: {files} ({run.seconds:.0f} s, seed {run.seed}).", sep="\n")

@@ -21,7 +21,9 @@ Pairs = Annotated[Path, typer.Argument(help="One answer per row, or another tool
 Model = Annotated[Path, typer.Argument(help="Model file that `noisypairs fit` wrote.")]
 Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' ids"))]
 Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]
-Classes = Annotated[int, typer.Option(min=2, max=50, help="How many classes there are.")]
+Classes = Annotated[
+    str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else chosen from 2 to 6.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -40,6 +42,9 @@ class Reading:
     format: Annotated[
         str | None, typer.Option("--format", help="Format of the pairs; guessed if not given.")
     ] = None
+    keep_copies: Annotated[
+        bool, typer.Option("--keep-copies", help="Keep answers recorded more than once.")
+    ] = False
 
     def check(self) -> None:
         """Refuse a format of pairs that no importer knows."""
@@ -54,11 +59,14 @@ class Reading:
     def dataset(
         self, items: Path | None, pairs: Path, labels: Path | None = None, stream: bool = True
     ) -> Dataset:
-        """Return the items and pairs in these files."""
+        """Return the items and pairs in these files, whatever the order of their rows."""
         from noisypairs.app.files import Columns, read_dataset
 
         columns = Columns(self.left, self.right, self.same, self.annotator, self.id)
-        return read_dataset(items, pairs, columns, labels, self.format, stream=stream)
+        found = read_dataset(
+            items, pairs, columns, labels, self.format, stream=stream, keep_copies=self.keep_copies
+        )
+        return found.in_order()
 
 
 #: Nothing said: columns and format are guessed.
@@ -69,7 +77,9 @@ def with_reading(function: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of `Reading`, in the place of its parameter ``reading``."""
     hints = get_type_hints(Reading, include_extras=True)
     shared = [
-        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=hint)
+        inspect.Parameter(
+            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(GUESSED, name), annotation=hint
+        )
         for name, hint in hints.items()
     ]
     parameters: list[inspect.Parameter] = []

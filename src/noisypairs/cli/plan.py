@@ -28,7 +28,7 @@ def plan(
     ] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page with the curves to write.")] = None,
     reading: options.Reading = options.GUESSED,
-    classes: options.Classes = 2,
+    classes: options.Classes = None,
     force: options.Force = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -45,7 +45,10 @@ def plan(
         if output is not None and output.suffix.lower() == ".html" and report is None:
             output, report = None, output
         reading.check()
-        _check_use(target, classes, next_pairs, output)
+        from noisypairs.app.fit.request import class_numbers
+
+        numbers = class_numbers(classes)
+        _check_use(target, numbers, next_pairs, output)
         outputs = {"the pairs to ask next": output, "the page": report}
         options.check_outputs(outputs, [items, pairs], force)
         if report is not None:
@@ -59,7 +62,7 @@ def plan(
         with app.progress(N_STEPS + 1, quiet) as step:
             step("reading the files")
             data = reading.dataset(items, pairs, stream=False)
-            found = plan.plan_dataset(data, target, n_classes=classes, seed=seed, step=step)
+            found = plan.plan_dataset(data, target, n_classes=numbers, seed=seed, step=step)
         chosen = None if next_pairs is None else found.next_pairs(next_pairs)
         if output is not None and chosen is not None:
             atomic_write(output, pairs_csv(chosen, data.ids), force)
@@ -74,7 +77,13 @@ def plan(
         _print_files(chosen, output, report)
 
 
-def _check_use(target: float, classes: int, chosen: int | None, output: Path | None) -> None:
+def _check_use(
+    target: float,
+    numbers: int | tuple[int, ...] | None,
+    chosen: int | None,
+    output: Path | None,
+) -> None:
+    classes = numbers if isinstance(numbers, int) else max(numbers or (6,))
     if not 1.0 / classes < target < 1.0:
         raise ValueError(
             f"--target {target:g}: expected an accuracy above {1.0 / classes:.2g}, which guessing "
@@ -88,24 +97,32 @@ def _check_use(target: float, classes: int, chosen: int | None, output: Path | N
 
 def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
     from noisypairs.app.plan.statement import N_AGAIN, pair_rows, statement
+    from noisypairs.app.words import decimal, percent, sentence
 
     console = app.console_of(110)
+    if found.class_number is not None:
+        console.print(f"{found.class_number.text}.", soft_wrap=True)
     goals = (found.new_items, found.these_items)
+    for text in found.doubts:
+        console.print(f"Warning: {sentence(text)}", soft_wrap=True)
     for goal in goals:
         said = statement(goal, found.target, cost)
         console.print(f"{goal.name}: {said}", soft_wrap=True)
     missed, mixed = found.rates
     console.print(
-        f"Naming every item after the largest class would be right for {found.chance:.1%}. Same "
-        f"pairs called different: {missed:.1%}; different pairs called same: {mixed:.1%}. "
-        f"Brackets are {goals[0].now.level:.0%} intervals.",
+        f"Naming every item after the largest class would be right for {percent(found.chance, 1)}. "
+        f"Same pairs called different: {percent(missed, 1)}; different pairs called same: "
+        f"{percent(mixed, 1)}. Brackets are {percent(goals[0].now.level)} intervals.",
         "",
         sep="\n",
         soft_wrap=True,
     )
     new, these = found.curves
     columns = zip(new.sizes, new.accuracy, new.error, these.accuracy, these.error, strict=True)
-    rows = [(f"{n:,}", f"{a:.3f} ± {e:.3f}", f"{b:.3f} ± {f:.3f}") for n, a, e, b, f in columns]
+    rows = [
+        (f"{n:,}", f"{decimal(a)} ± {e:.3f}", f"{decimal(b)} ± {f:.3f}")
+        for n, a, e, b, f in columns
+    ]
     console.print(
         app.table(console, ("answers", "right on new items", "right on these items"), rows)
     )

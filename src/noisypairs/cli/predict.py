@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 from noisypairs.cli import app, options
 
 if TYPE_CHECKING:
-    import pandas as pd
+    from noisypairs.app.prediction import Prediction
 
 
 @app.command()
@@ -43,20 +44,26 @@ def predict(
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app.files import atomic_write
 
-        result, notes = predict_file(model, items, id, threshold)
-        atomic_write(output, content(result), force)
-    _print_result(result, notes, output, as_json, quiet)
+        found = predict_file(model, items, id, threshold)
+        atomic_write(output, content(found.table), force)
+    _print_result(found, output, as_json, quiet)
 
 
-def _print_result(
-    result: pd.DataFrame, notes: list[str], output: Path, as_json: bool, quiet: bool
-) -> None:
+def _print_result(found: Prediction, output: Path, as_json: bool, quiet: bool) -> None:
+    result, notes, drift = found
     counts = {str(name): int(n) for name, n in result["class"].value_counts().items()}
     if as_json:
-        facts = {"n_items": len(result), "classes": counts, "notes": notes, "written": str(output)}
-        app.print_json(facts)
+        app.print_json(
+            {
+                "n_items": len(result),
+                "classes": counts,
+                "notes": notes,
+                "drift": None if drift is None else asdict(drift),
+                "written": str(output),
+            }
+        )
         return
     for note in notes if not quiet else []:
         typer.echo(f"Note: {note}", err=True)
-    found = ", ".join(f"{name}: {n:,}" for name, n in counts.items())
-    app.console_of(100).print(f"{len(result):,} items classified ({found}). Written: {output}")
+    named = ", ".join(f"{name}: {n:,}" for name, n in counts.items())
+    app.console_of(100).print(f"{len(result):,} items classified ({named}). Written: {output}")

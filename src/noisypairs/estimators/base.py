@@ -16,6 +16,8 @@ from sklearn.utils.validation import _num_samples, check_is_fitted, validate_dat
 from noisypairs import metrics
 from noisypairs.algebra import Array
 from noisypairs.errors import ClassNamesWarning
+from noisypairs.estimators.copies import warn_of_copies
+from noisypairs.estimators.order import GivenOrder, in_order
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 
@@ -86,19 +88,28 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return metrics.pair_log_likelihood(y.to_pairs(), self.predict_proba(X), self.noise_)
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 
-    #: Learners that only count, sample or stream pairs leave a `PairTable` where it is; the others
-    #: load it.
-    _counts_in_place = False
+    #: Fitted attributes with one entry per item or per answer.
+    _of_items: tuple[str, ...] = ()
+    _of_answers: tuple[str, ...] = ()
 
-    def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs]:
-        """Return X and pairs after checking that they belong together and hold something."""
+    def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs, GivenOrder]:
+        """Return what `_check_together` does, and warn of copied answers."""
+        checked = self._check_together(X, pairs)
+        warn_of_copies(checked[1])
+        return checked
+
+    def _check_together(self, X: Any, pairs: Any) -> tuple[Any, Pairs, GivenOrder]:
+        """Return X and pairs, in an order of their own, after checking that they belong together.
+
+        The third value is the order given, see `_restore_order`.
+        """
         if not isinstance(pairs, Answers):
             raise TypeError(
                 f"{type(self).__name__} learns from noisypairs.Pairs, got "
                 f"{type(pairs).__name__}: build them with Pairs(left, right, same, "
                 "n_items=len(X)), Pairs.from_frame or Pairs.from_tuples"
             )
-        if not self._counts_in_place:
+        if not self._leaves_in_place(pairs):
             pairs = pairs.to_pairs()
         X = X if hasattr(X, "shape") else np.asarray(X)
         if _num_samples(X) != pairs.n_items:
@@ -109,7 +120,18 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         if pairs.without_self_pairs().n_pairs == 0:
             raise ValueError("there is no pair of two distinct items: nothing to learn from")
-        return validate_data(self, X, skip_check_array=True), pairs
+        return in_order(validate_data(self, X, skip_check_array=True), pairs)
+
+    def _leaves_in_place(self, pairs: Answers) -> bool:  # noqa: ARG002 -- subclasses need it
+        """Whether a `PairTable` is only counted, sampled or streamed; else it is loaded."""
+        return False
+
+    def _restore_order(self, given: GivenOrder) -> None:
+        """Put what was fitted for each item and for each answer into the order given."""
+        for name in self._of_items:
+            setattr(self, name, given.of_items(getattr(self, name)))
+        for name in self._of_answers:
+            setattr(self, name, given.of_answers(getattr(self, name)))
 
     def _check_items(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -117,17 +139,44 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return validate_data(self, X, skip_check_array=True, reset=False)
 
 
-def label_names(pairs: Pairs, n_classes: int) -> NDArray[Any] | None:
-    """Return the sorted class names in ``pairs.labels``, or None where no item is labelled."""
+def label_names(pairs: Pairs, n_classes: int, every: bool = True) -> NDArray[Any] | None:
+    """Return the sorted class names in ``pairs.labels``, or None where no item is labelled.
+
+    ``every`` class must have a label, unless their number is open.
+    """
     if not pairs.labels:
         return None
     names = np.unique(np.array(list(pairs.labels.values())))
-    if len(names) != n_classes:
+    if len(names) > n_classes or (every and len(names) < n_classes):
         raise ValueError(
-            f"the labelled items name {len(names)} classes ({', '.join(map(str, names[:10]))}), "
-            f"but the model has {n_classes}: give at least one label of every class, or none"
+            f"the labelled items name {class_count(len(names))} "
+            f"({', '.join(map(str, names[:10]))}), but the model has {n_classes}: give at least "
+            "one label of every class, or none"
         )
     return names
+
+
+def class_count(number: int) -> str:
+    """Return "1 class" or "2 classes".
+
+    >>> class_count(1), class_count(3)
+    ('1 class', '3 classes')
+    """
+    return f"{number} class{'es' * (number != 1)}"
+
+
+def all_names(names: NDArray[Any], n_classes: int) -> NDArray[Any]:
+    """Return the names with one for every class that no label names: numbers go on, words count.
+
+    >>> all_names(np.array([3, 7]), 3), all_names(np.array(["cat", "dog"]), 3)
+    (array([3, 7, 8]), array(['cat', 'dog', 'unnamed 1'], dtype='<U9'))
+    """
+    more = range(1, n_classes - len(names) + 1)
+    if not more:
+        return names
+    if np.issubdtype(names.dtype, np.integer):
+        return np.concatenate([names, names[-1] + np.array(more)])
+    return np.concatenate([names.astype(str), [f"unnamed {k}" for k in more]])
 
 
 def known_classes(pairs: Pairs, names: NDArray[Any]) -> dict[int, int]:
@@ -137,11 +186,16 @@ def known_classes(pairs: Pairs, names: NDArray[Any]) -> dict[int, int]:
 
 
 def match_labels(proba: Array, pairs: Pairs, names: NDArray[Any]) -> NDArray[np.intp]:
-    """Return, for each name, the column of ``proba`` that fits the labelled items best."""
+    """Return, for each name, the column of ``proba`` that fits the labelled items best.
+
+    Columns that fit no name follow in their own order.
+    """
     known = known_classes(pairs, names)
     evidence = np.zeros((len(names), proba.shape[1]))
     np.add.at(evidence, list(known.values()), np.log(np.clip(proba[list(known)], 1e-6, None)))
-    return np.asarray(linear_sum_assignment(evidence, maximize=True)[1], dtype=np.intp)
+    named = linear_sum_assignment(evidence, maximize=True)[1]
+    others = np.setdiff1d(np.arange(proba.shape[1]), named)
+    return np.concatenate([named, others]).astype(np.intp)
 
 
 def order_by_size(prior: ArrayLike, positive: Positive) -> NDArray[np.intp]:
@@ -158,6 +212,16 @@ def order_by_size(prior: ArrayLike, positive: Positive) -> NDArray[np.intp]:
     elif len(order) > 2:
         raise ValueError("positive= names one of two classes; for more give labels to Pairs")
     return order[::-1] if positive == "minority" else order
+
+
+def warn_unnamed(names: NDArray[Any]) -> None:
+    """Say that some groups have no labelled item, and what they are called."""
+    warnings.warn(
+        f"no labelled item is in {class_count(len(names))} that the answers show: called "
+        f"{', '.join(map(str, names))}. Label an item of each to name them",
+        ClassNamesWarning,
+        stacklevel=4,
+    )
 
 
 def warn_names(n_classes: int) -> None:

@@ -82,7 +82,7 @@ class LossCorrectionClassifier(PointwiseClassifier):
 
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
-        X, pairs = self._check_training(X, pairs)
+        X, pairs, _ = self._check_training(X, pairs)
         inner = self._inner_estimator(X)
         counts = pairs.item_counts()
         held_out = self._held_out_share(inner, X, pairs)

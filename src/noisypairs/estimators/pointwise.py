@@ -18,7 +18,7 @@ from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimation import PriorEstimate, estimate_prior
 from noisypairs.estimators.base import PairClassifier, label_names, warn_names
 from noisypairs.noise import NoiseModel, family
-from noisypairs.pairs import Pairs
+from noisypairs.pairs import Answers, Pairs
 
 HeldOut = Callable[[], model_selection.HeldOutShare]
 
@@ -28,6 +28,9 @@ TOO_WEAK = 2.0
 WEAK = 10.0
 #: Standard errors by which left-out answers must show their signal to overrule the share of "same".
 CLEAR = 4.0
+
+#: A table of more pairs is counted where it is; a smaller one is loaded.
+PAIRS_IN_MEMORY = 2_000_000
 
 
 class PointwiseClassifier(PairClassifier):
@@ -45,7 +48,9 @@ class PointwiseClassifier(PairClassifier):
     random_state: Any
     n_jobs: Any
     estimator_: Any
-    _counts_in_place = True
+
+    def _leaves_in_place(self, pairs: Answers) -> bool:
+        return pairs.n_pairs > PAIRS_IN_MEMORY  # a smaller table gives the model that `Pairs` give
 
     def _class_proba(self, X: Any) -> Array:
         positive = self._positive_proba(self._fitted_rule(), X)
@@ -89,7 +94,7 @@ class PointwiseClassifier(PairClassifier):
         @cache
         def held_out() -> model_selection.HeldOutShare:
             found = cross_fit()
-            some = found.pairs.sample(model_selection.MOST_PAIRS)
+            some, _ = found.pairs.sample(model_selection.MOST_PAIRS).in_order()
             return replace(found, pairs=some)
 
         return held_out

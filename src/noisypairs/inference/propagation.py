@@ -248,11 +248,21 @@ def edge_posterior(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> FloatArr
     >>> edge_posterior(graph, propagate(graph, np.zeros((2, 2)), S), S).round(3).tolist()
     [[[0.375, 0.125], [0.125, 0.375]]]
     """
+    n_classes = beliefs.item.shape[1]
+    posterior = np.empty((graph.n_edges, n_classes, n_classes))
+    for block, of_block in edge_posteriors(graph, beliefs, S):
+        posterior[block] = of_block
+    return posterior
+
+
+def edge_posteriors(
+    graph: PairGraph, beliefs: Beliefs, S: ArrayLike
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield `edge_posterior` block by block, with the slice of its edges."""
     factors = _factors_of(graph, beliefs, S)
-    posterior = np.empty((graph.n_edges, factors.n_classes**2))
+    shape = -1, factors.n_classes, factors.n_classes
     for block in graph.blocks():
-        posterior[block] = _edge_joint(factors, beliefs, block)[0]
-    return posterior.reshape(-1, factors.n_classes, factors.n_classes)
+        yield block, _edge_joint(factors, beliefs, block)[0].reshape(shape)
 
 
 def expected_counts(

@@ -20,6 +20,7 @@ from noisypairs.pairs.checks import (
     check_positions,
     check_weight,
 )
+from noisypairs.pairs.copies import copied
 from noisypairs.pairs.counts import Array, IntArray, answer_weights, pair_keys
 from noisypairs.pairs.protocol import Labels, OneEntryPerItem
 
@@ -188,10 +189,51 @@ class AnswerArrays(OneEntryPerItem):
             **self._of_pairs(chosen), left=self.left[chosen], right=self.right[chosen], dropped={}
         )
 
+    def in_order(self) -> tuple[Self, NDArray[np.intp]]:
+        """Return the same answers in an order of their own, and where each of them was, (n_pairs,).
+
+        The lower position is left; answers are sorted by (left, right, answer, annotator, weight),
+        so that neither their order nor that of their ends matters any more.
+
+        >>> from noisypairs import Pairs
+        >>> ordered, place = Pairs([2, 0], [1, 1], [True, False]).in_order()
+        >>> ordered.left, ordered.right, place
+        (array([0, 1], dtype=int32), array([1, 2], dtype=int32), array([1, 0]))
+        """
+        labels = dict(sorted(self.labels.items()))
+        key = 2 * self.pair_keys + self.same
+        if (np.diff(key) > 0).all() and (self.left <= self.right).all():
+            return self._replace(labels=labels), np.arange(self.n_pairs)
+        more = [one for one in (self.weight, self.annotator) if one is not None]
+        place = np.lexsort((*more, key)) if more else np.argsort(key, kind="stable")
+        low, high = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
+        ends = {"left": low[place], "right": high[place]}
+        return self._replace(**self._of_pairs(place), **ends, labels=labels), place
+
     def without_self_pairs(self) -> Self:
         """Leave out pairs of an item with itself; the same object if there are none."""
         proper = self.left != self.right
         return self if proper.all() else self.select(proper)
+
+    def copies(self) -> NDArray[np.bool_]:
+        """Return which answers copy an earlier one: same pair, answer, annotator and weight.
+
+        Without annotators every repetition of an answer on a pair counts as a copy.
+        """
+        return copied(self.left, self.right, self.same, self.n_items, self.annotator, self.weight)
+
+    def without_copies(self) -> Self:
+        """Leave out `copies`; the same object if there are none. `dropped` counts them.
+
+        >>> from noisypairs import Pairs
+        >>> Pairs([0, 1, 0], [1, 0, 1], [1, 1, 0], annotator=["ann"] * 3).without_copies()
+        Pairs(n_items=2, n_pairs=2, same=1, different=1, annotators=1)
+        """
+        again = self.copies()
+        if not again.any():
+            return self
+        copies = self.dropped.get("copies", 0) + int(np.count_nonzero(again))
+        return self.select(~again)._replace(dropped={**self.dropped, "copies": copies})
 
     def reweighted(self, weight: ArrayLike | None) -> Self:
         """Return the same pairs with other weights, shape (n_pairs,); None removes them."""

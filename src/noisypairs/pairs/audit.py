@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from noisypairs.pairs.copies import copied
 from noisypairs.pairs.counts import answer_weights, pair_ends, pair_keys
 
 IntArray = NDArray[np.integer[Any]]
@@ -82,7 +83,9 @@ class Audit:
     asked more than once: `repeated_pairs` counts such pairs, `repeated_answers` the answers beyond
     the first, `contradictions` the pairs answered both ways. `isolated_items` were compared with no
     other item; `components` counts each of them as one. `degree` is the number of answers per
-    item, self pairs aside. `unsure` and `unknown` count what `Pairs.from_frame` dropped.
+    item, self pairs aside. `unsure` and `unknown` count what `Pairs.from_frame` dropped. `copies`
+    are answers that the same annotator gave to the same pair before (none where annotators are not
+    known), `copies_removed` those that were left out already.
     """
 
     n_items: int
@@ -101,6 +104,8 @@ class Audit:
     answers_per_annotator: Summary | None
     unsure: int = 0
     unknown: int = 0
+    copies: int = 0
+    copies_removed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return nested dictionaries of plain numbers, ready for JSON."""
@@ -124,6 +129,8 @@ class Audit:
         }
         if self.answers_per_annotator is not None:
             rows["annotators"] = f"{self.n_annotators}; answers each: {self.answers_per_annotator}"
+        if self.copies or self.copies_removed:
+            rows["copies"] = f"{self.copies} among these answers, {self.copies_removed} left out"
         if self.unsure or self.unknown:
             rows["dropped"] = f"{self.unsure} unsure answers, {self.unknown} with unknown items"
         return "\n".join(f"{label:<17} {value}" for label, value in rows.items())
@@ -139,8 +146,11 @@ def audit_pairs(
     weight: FloatArray | None = None,
     unsure: int = 0,
     unknown: int = 0,
+    copies: int = 0,
 ) -> Audit:
     """Count what `Audit` reports from flat arrays of shape (n_pairs,).
+
+    ``unsure``, ``unknown`` and ``copies`` count answers that were left out before.
 
     >>> report = audit_pairs(np.array([0, 1, 0]), np.array([1, 2, 2]), np.array([1, 1, 0]) > 0, 4)
     >>> report.triangles, report.isolated_items
@@ -172,6 +182,10 @@ def audit_pairs(
         answers_per_annotator=Summary.of(per_annotator),
         unsure=unsure,
         unknown=unknown,
+        copies=0
+        if annotator is None
+        else int(copied(left, right, same, n_items, annotator, weight).sum()),
+        copies_removed=copies,
     )
 
 

@@ -62,7 +62,7 @@ class Pairs(AnswerArrays):
     __slots__ = ()
 
     def audit(self) -> Audit:
-        """Report repeats, contradictions, isolated items, components, degrees and triangles.
+        """Report repeats, copies, contradictions, lone items, components, degrees and triangles.
 
         >>> Pairs([0, 1, 0], [1, 2, 2], [1, 1, 0]).audit().triangles
         Triangles(closed=1, broken=1, sampled=False)
@@ -186,11 +186,12 @@ class Pairs(AnswerArrays):
         weight: ArrayLike | None = None,
         items: ArrayLike | None = None,
         unknown: answers.Treatment = "raise",
+        copies: int = 0,
     ) -> Pairs:
         """Take answers about items named by ids; see `from_frame` for what ``items`` does.
 
-        ``dropped`` counts the answers that were unsure (where ``same`` was parsed already) and
-        those left out for an unknown id, with `unknown="drop"`.
+        ``dropped`` counts the answers that were unsure (where ``same`` was parsed already), those
+        left out for an unknown id, with `unknown="drop"`, and ``copies`` left out before.
 
         >>> Pairs.from_ids(["p", "q"], ["q", "r"], [True, False], items=["r", "q", "p"]).left
         array([2, 1], dtype=int32)
@@ -218,6 +219,7 @@ class Pairs(AnswerArrays):
         )
         n_unsure = parsed.usable.size - known.size
         dropped = {"unsure": n_unsure, "unknown": int(np.count_nonzero(~known))}
+        dropped |= {"copies": copies} if copies else {}
         return pairs._replace(item_ids=ids, dropped=dropped)
 
     @classmethod

@@ -36,6 +36,7 @@ def audit_table(table: PairTable, most_pairs: int) -> Audit:
         triangles=_triangles(table, most_pairs),
         n_annotators=int(per_annotator.size),
         answers_per_annotator=Summary.of(per_annotator),
+        copies=table.count_copies(),
         **table.count_repeats(),
         **table.dropped,
     )

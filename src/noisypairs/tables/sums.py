@@ -102,6 +102,22 @@ def count_repeats(answers: Any) -> dict[str, int]:
     return {name: int(value or 0) for name, value in row.items()}
 
 
+def count_copies(answers: Any) -> int:
+    """Return how many answers copy another: same unordered pair, answer, annotator and weight.
+
+    Zero where the table does not say who answered. Its groups can be as many as the answers.
+    """
+    if "annotator" not in answers.columns:
+        return 0
+    ibis = load_ibis()
+    low, high = ibis.least(answers.left, answers.right), ibis.greatest(answers.left, answers.right)
+    names = {"same", "annotator", "weight"} & set(answers.columns)
+    kept = {name: answers[name] for name in sorted(names)}
+    named = answers.select(low=low, high=high, **kept)
+    asked = named.group_by(["low", "high", *kept]).agg(n=named.count())
+    return int(fetch(asked.agg(copies=(asked.n - 1).sum()))["copies"][0].as_py() or 0)
+
+
 def some_pairs(answers: Any, share: float, seed: int) -> Any:
     """Keep about ``share`` of the unordered pairs, chosen by a hash of their two positions.
 

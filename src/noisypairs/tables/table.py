@@ -298,6 +298,11 @@ class PairTable(OneEntryPerItem):
         with self.source.unchanged():
             return sums.count_repeats(self._answers)
 
+    def count_copies(self) -> int:
+        """Return how many answers copy another; they are counted by the engine, and kept."""
+        with self.source.unchanged():
+            return sums.count_copies(self._answers)
+
     # --- the pairs themselves ---------------------------------------------------------------
 
     def batches(self, size: int = BATCH) -> Iterator[Batch]:

@@ -48,3 +48,11 @@ def test_the_seed_decides_split_and_pairs() -> None:
     np.testing.assert_array_equal(one.pairs.left, again.pairs.left)
     assert not np.array_equal(one.X, other.X)
     assert not np.array_equal(one.pairs.left, other.pairs.left)
+
+
+def test_the_scale_is_that_of_the_training_items_alone() -> None:
+    problem = make_problem(CANCER)
+    uncut = np.abs(problem.X).max(axis=0) < 10
+    assert uncut.sum() > 10
+    np.testing.assert_allclose(problem.X[:, uncut].mean(axis=0), 0, atol=1e-9)
+    np.testing.assert_allclose(problem.X[:, uncut].std(axis=0), 1, atol=1e-9)

@@ -25,7 +25,7 @@ ITEMS = "id,size,colour,note\n" + "".join(
     f'{k:03d},{k / 7:.3f},{"red" if k % 3 else "blue"},"item, number {k}"\n' for k in range(12)
 )
 PAIRS = "left,right,same,worker,count\n" + "".join(
-    f"{k % 12:03d},{(5 * k + 1) % 12:03d},{'yes' if k % 2 else 'no'},w{k % 3},{1 + k % 2}\n"
+    f"{k % 12:03d},{(5 * k + 1) % 12:03d},{'yes' if k % 2 else 'no'},w{k % 5},{1 + k % 2}\n"
     for k in range(20)
 )
 

@@ -75,7 +75,7 @@ def test_a_large_table_reads_as_the_small_one_does(files, folder):
     found, parts = files
     path = parts if folder else found.pairs
     streamed = read_dataset(found.items, path, labels=found.labels, stream=True)
-    loaded = read_dataset(found.items, path, labels=found.labels)
+    loaded = read_dataset(found.items, path, labels=found.labels, keep_copies=True)
     assert isinstance(streamed.pairs, PairTable)
     assert streamed.pairs.n_pairs == loaded.pairs.n_pairs == 2400
     assert streamed.ids == loaded.ids
@@ -136,7 +136,9 @@ def test_ids_are_matched_as_in_a_small_table(tmp_path):
     path, items = tmp_path / "pairs.csv", tmp_path / "items.csv"
     pd.DataFrame({"left": left, "right": right, "same": left == right}).to_csv(path, index=False)
     items.write_text("id,w\n" + "".join(f"{k:03},{k}\n" for k in range(9)))
-    streamed, loaded = (read_dataset(items, path, stream=stream) for stream in (True, False))
+    streamed, loaded = (
+        read_dataset(items, path, stream=stream, keep_copies=True) for stream in (True, False)
+    )
     assert isinstance(streamed.pairs, PairTable)
     assert streamed.ids == loaded.ids == [f"{k:03}" for k in range(9)]
     assert streamed.pairs.n_pairs == loaded.pairs.n_pairs == 1500
@@ -155,7 +157,9 @@ def test_weights_count_in_a_large_table_too(tmp_path):
     pd.DataFrame(data).to_parquet(path)
     items = tmp_path / "items.csv"
     items.write_text("id,w\n" + "".join(f"{k},{k}\n" for k in range(8)))
-    streamed, loaded = (read_dataset(items, path, stream=stream) for stream in (True, False))
+    streamed, loaded = (
+        read_dataset(items, path, stream=stream, keep_copies=True) for stream in (True, False)
+    )
     assert isinstance(streamed.pairs, PairTable)
     found, expected = streamed.pairs.item_counts(), loaded.pairs.item_counts()
     np.testing.assert_array_equal(found.different, expected.different)
@@ -180,7 +184,7 @@ def test_a_damaged_part_and_a_missing_column_are_named(files, tmp_path):
 def test_check_counts_all_and_fits_some(files):
     found, parts = files
     streamed = check(read_dataset(found.items, parts, stream=True), seed=0)
-    loaded = check(read_dataset(found.items, parts), seed=0)
+    loaded = check(read_dataset(found.items, parts, keep_copies=True), seed=0)
     for name in ("n_pairs", "contradictions", "repeated_pairs", "components", "same_share"):
         assert getattr(streamed.audit, name) == getattr(loaded.audit, name)
     assert [v.outlook for v in streamed.methods] == [v.outlook for v in loaded.methods]
@@ -216,7 +220,7 @@ def test_fit_learns_from_a_folder(files, tmp_path, method):
 
 def test_suspects_of_a_pointwise_learner_are_those_of_its_pairs(files):
     found, parts = files
-    data = read_dataset(found.items, parts)
+    data = read_dataset(found.items, parts, keep_copies=True)
     table = PairTable.from_parquet(parts, items=data.ids, same="answer", annotator="worker")
     X = data.features[["width"]].to_numpy()
     model = WeightedPairClassifier(noise=NOISE, positive="minority").fit(X, table)

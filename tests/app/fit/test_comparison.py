@@ -188,7 +188,7 @@ def test_misspelt_names_are_refused(given: dict[str, str], meant: str) -> None:
 
 def test_what_is_left_open_is_read_off_the_pairs() -> None:
     plain = Pairs([0, 1], [1, 2], [True, False])
-    assert Request().settled(plain) == Request(n_classes=2, annotators=False)
+    assert Request().settled(plain) == Request(n_classes=(2, 3, 4, 5, 6), annotators=False)
     crowd = Pairs([0, 1], [1, 2], [True, False], annotator=["a", "b"])
     assert Request().settled(crowd).annotators
     assert not Request(annotators=False).settled(crowd).annotators
@@ -200,8 +200,10 @@ def test_what_is_left_open_is_read_off_the_pairs() -> None:
         Request(annotators=True).settled(plain)
     with pytest.raises(ValueError, match="name 3 classes, but 2 were"):
         Request(n_classes=2).settled(named)
-    with pytest.raises(ValueError, match="all name one class"):
-        Request().settled(plain.with_labels({0: "x"}))
+    assert Request(n_classes=(2, 3, 4)).settled(named).n_classes == (3, 4)
+    with pytest.raises(ValueError, match="name 3 classes, but at most 2"):
+        Request(n_classes=(2,)).settled(named)
+    assert Request().settled(plain.with_labels({0: "x"})).n_classes == (2, 3, 4, 5, 6)
 
 
 @pytest.mark.parametrize(

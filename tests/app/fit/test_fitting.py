@@ -88,8 +88,8 @@ def test_the_account_of_the_data_is_complete(fitted: Fitted, files: Files) -> No
         "about": "text",
         "unit": "constant",
     }
-    assert (result.data.n_items, result.data.n_pairs, result.data.n_annotators) == (90, 700, 3)
-    assert result.data.audit.n_pairs == 700
+    assert (result.data.n_items, result.data.n_pairs, result.data.n_annotators) == (90, 689, 3)
+    assert result.data.audit.n_pairs == 689  # 11 are copies
     assert {row.name for row in result.evidence.annotators} == {"ann", "bob", "cid"}
 
 

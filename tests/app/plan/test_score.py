@@ -48,3 +48,18 @@ def test_influence_predicts_the_spread_of_the_score() -> None:
     predicted_spread = np.mean([one.influence.std() / np.sqrt(3000) for one in scores])
     assert np.mean(scores[0].influence) == pytest.approx(0.0, abs=0.05)
     assert 0.7 < spread / predicted_spread < 1.4  # a spread from 40 draws is known to 11 %
+
+
+def test_a_weighted_answer_scores_as_a_repeated_one() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(2, size=200)
+    pairs = sample_pairs(y, 800, NOISE, random_state=0)
+    S, predicted = NOISE.same_probability(), np.where(rng.random(200) < 0.2, 1 - y, y)
+    agrees = (predicted[pairs.left] == predicted[pairs.right]) == pairs.same
+    times = np.where(agrees, 3, 1)
+    accuracy = [
+        score_predictions(one, predicted, S).accuracy
+        for one in (pairs.reweighted(times), pairs.select(np.repeat(np.arange(800), times)))
+    ]
+    assert accuracy[0] == pytest.approx(accuracy[1], abs=0.01)  # shares of classes are by answers
+    assert accuracy[0] > score_predictions(pairs, predicted, S).accuracy + 0.05

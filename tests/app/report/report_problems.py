@@ -14,6 +14,7 @@ from noisypairs.annotators import annotator_table
 from noisypairs.annotators.crowd import Crowd, judge_crowd
 from noisypairs.app.encoding import ColumnPlan
 from noisypairs.app.fit.result import (
+    Calibration,
     Candidate,
     ClassSummary,
     CurvePoint,
@@ -104,6 +105,7 @@ def fit_result(name: str = "item") -> FitResult:
             annotators=table,
             suspects=(SuspectPair(name, "b", "same", name, 0.9999, features, features),),
             n_suspects=77,
+            calibration=Calibration(statistic=1.2, degrees=2, p_value=0.549, level=0.05),
         ),
         run=RunFacts(
             warnings=(),

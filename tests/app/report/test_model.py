@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
+import warnings
 from dataclasses import replace
 
 import pytest
 
 from noisypairs.app.encoding import ColumnPlan
-from noisypairs.app.fit.result import Candidate, CurvePoint, ReliabilityBin
+from noisypairs.app.fit.result import Calibration, Candidate, CurvePoint, ReliabilityBin
+from noisypairs.app.fit.verdict import is_level, verdict
+from noisypairs.app.model_card import card
 from noisypairs.app.report import evidence, suspects
 from noisypairs.app.report.advice import by_suspicion
-from noisypairs.app.report.model import answer, fit_report, trust
+from noisypairs.app.report.model import answer, fit_report
 from noisypairs.app.report.page import Table, is_generated
+from noisypairs.errors import collected_warnings
 from noisypairs.estimation import Interval
 from tests.app.page_reader import check_page, words_of
 from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
@@ -102,45 +106,88 @@ def with_candidate(name: str, **changes):
 
 
 def test_a_clear_lead_and_a_clear_accuracy_may_be_trusted():
-    kind, reason = trust(fit_result())
+    kind, reason = verdict(fit_result())
     assert kind == "good"
+    assert "93% of new items in the right class (90 to 96% at 95% confidence)" in reason
+    assert "against 60% by calling every item by the largest class" in reason
     assert "90%, is above the 60%" in reason
+    assert "321 held-out answers better than always giving the more frequent answer" in reason
+    assert "by 0.190 ± 0.020 nats" in reason
+    assert "based on the answers alone" in reason
     assert "as well" not in reason
 
 
 def test_no_better_than_the_share_of_same_is_a_problem():
-    kind, reason = trust(with_candidate("majority", behind=0.03, behind_error=0.02))
+    kind, reason = verdict(with_candidate("majority", behind=0.03, behind_error=0.02))
     assert kind == "bad"
     assert reason.startswith("Do not rely on this model yet")
 
 
 def test_another_baseline_that_keeps_up_is_named_but_no_problem():
-    kind, reason = trust(with_candidate("k-means", behind=-0.01, behind_error=0.02))
+    kind, reason = verdict(with_candidate("k-means", behind=-0.01, behind_error=0.02))
     assert kind == "good"
-    assert reason.endswith("predicted as well by “k-means”.")
+    assert "predicted as well by “k-means”." in reason
 
 
 def test_an_accuracy_that_may_be_that_of_the_largest_class_is_a_caution():
-    kind, reason = trust(with_fields(fit_result(), accuracy=Interval(0.7, 0.59, 0.8)))
+    kind, reason = verdict(with_fields(fit_result(), accuracy=Interval(0.7, 0.59, 0.8)))
     assert kind == "caution"
     assert "which gets 60%" in reason
 
 
 def test_no_accuracy_is_a_caution_and_the_page_says_why():
     result = with_fields(fit_result(), accuracy=None, accuracy_how="the prior is near ½")
-    assert trust(result) == ("caution", "No accuracy could be estimated: The prior is near ½.")
+    assert verdict(result) == ("caution", "No accuracy could be estimated: The prior is near ½.")
     assert answer(result).endswith("cannot be estimated from these answers.")
     assert "No estimate: The prior is near ½." in texts(evidence.accuracy(result.model))
     check_page(fit_report(result))
 
 
 def test_warnings_of_the_fit_are_a_caution():
-    kind, reason = trust(with_fields(fit_result(), warnings=("expect a large spread",)))
+    kind, reason = verdict(with_fields(fit_result(), warnings=("expect a large spread",)))
     assert (kind, reason) == ("caution", "Use with care. Expect a large spread.")
 
 
+@pytest.mark.parametrize("kind", ["ClassNumberWarning", "CopiedAnswersWarning"])
+def test_a_model_with_a_standing_doubt_is_never_good_and_the_page_says_why(kind):
+    category = type(kind, (UserWarning,), {})
+    with collected_warnings() as warned:
+        warnings.warn("three classes explain the answers better", category, stacklevel=1)
+        warnings.warn("slow", stacklevel=1)
+    assert warned.doubts == ("three classes explain the answers better",)
+    run = {"warnings": tuple(warned), "doubts": warned.doubts}
+    result = with_fields(fit_result(), **run)
+    said, reason = verdict(result)
+    assert said == "caution"
+    assert reason.startswith("Doubtful, whatever the estimates say. Three classes explain")
+    text = words_of(fit_report(result))
+    assert "may be trusted" not in text
+    assert "Three classes explain the answers better." in text
+    unsure = with_fields(result, accuracy=Interval(0.7, 0.59, 0.8))
+    assert verdict(unsure)[1].count("Three classes") == 1  # said beside other reasons too
+    assert "**Doubtful**: Three classes explain the answers better." in card(
+        {"noisypairs_model": 1, **result.facts}
+    )
+
+
+def test_without_a_test_on_held_out_answers_nothing_is_good():
+    kind, reason = verdict(with_candidate("majority", behind=None, behind_error=None))
+    assert kind == "caution"
+    assert "could not be tested on held-out answers" in reason
+
+
+def test_nearly_all_is_not_called_all():
+    result = with_fields(fit_result(), accuracy=Interval(0.996, 0.9951, 0.9996, 0.9))
+    shown = answer(result), verdict(result)[1], card({"noisypairs_model": 1, **result.facts})
+    for text in (*shown, texts(evidence.accuracy(result.model))):
+        assert "100" not in text.replace("SHA", "")
+    assert "an estimated 99.6% of new items" in shown[0]
+    assert "(99.5 to >99.9% at 90% confidence)" in shown[0]
+    assert "of new items right (estimated) 99.6% 99.5 to >99.9%" in words_of(fit_report(result))
+
+
 def test_a_refusal_of_a_baseline_is_no_tie():
-    assert not evidence.is_level(Candidate("majority", "…", True, refusal="no"))
+    assert not is_level(Candidate("majority", "…", True, refusal="no"))
 
 
 # ---------------------------------------------------------------- parts that may be missing
@@ -175,13 +222,22 @@ def test_the_learning_curve_says_whether_it_still_rises(last, words):
     assert words in texts(evidence.learning(points))
 
 
-def test_probabilities_that_do_not_hold_are_counted():
+def test_one_test_decides_whether_the_probabilities_hold():
     off = ReliabilityBin(0.5, Interval(0.7, 0.6, 0.8), 50)
-    bins = (*fit_result().evidence.reliability, off)
-    said = texts(evidence.calibration(bins))
-    assert "In 1 of 3 groups" in said
-    assert "The largest difference is 20%" in said
-    assert "The probabilities hold" in texts(evidence.calibration(bins[:2]))
+    found = fit_result().evidence
+    bins = (*found.reliability, off)
+    held = texts(evidence.calibration(replace(found, reliability=bins)))
+    assert held.startswith("The probabilities hold")  # a group that is off does not decide
+    assert "p = 0.549" in held
+    assert "At its level, 5%, 5% of models with right probabilities are doubted." in held
+    failed = Calibration(statistic=20.0, degrees=2, p_value=4.5e-5, level=0.05)
+    said = texts(evidence.calibration(replace(found, reliability=bins, calibration=failed)))
+    assert "The probabilities do not hold" in said
+    assert "they are 20% apart" in said
+    assert "p = below 0.001" in said
+    kind, reason = verdict(with_fields(fit_result(), calibration=failed))
+    assert kind == "good"
+    assert "trust the classes more than the probabilities" in reason
 
 
 def test_answers_that_say_next_to_nothing_are_called_so():
@@ -260,3 +316,22 @@ def test_suspect_answers_show_both_items_and_never_certainty():
     blocks = suspects.suspects(with_fields(fit_result(), suspects=(alone,)).evidence, 600)
     assert table_of(blocks).rows[0][2] == "item"
     assert len(table_of(blocks).headings) == 4
+
+
+def test_what_the_rates_cannot_show_is_said_beside_them():
+    result = fit_result()
+    assert "agree more than this noise allows" not in words_of(fit_report(result))
+    tiny = Interval(0.001, 0.0, 0.004, 0.9)
+    rates = {"similar_flip": tiny, "dissimilar_flip": tiny}
+    noise = replace(result.model.noise, repeat_correlation=0.4, **rates)
+    doubtful = with_fields(result, noise=noise)
+    text = words_of(fit_report(doubtful))
+    assert "agree more than this noise allows (correlation 0.40)" in text
+    assert "no method can see that from answers alone" in text
+
+
+def test_copies_are_in_the_table_of_the_data():
+    result = fit_result()
+    audit = replace(result.data.audit, copies=3, copies_removed=12)
+    text = words_of(fit_report(with_fields(result, audit=audit)))
+    assert "copied answers 15 12 left out, 3 kept" in text

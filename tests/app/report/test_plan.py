@@ -63,6 +63,41 @@ def test_every_state_has_its_sentence(target: float, state: str, said: str) -> N
     assert {"reached": "Good.", "unreachable": "Problem."}[state] in text
 
 
+def test_a_standing_doubt_is_said_and_nothing_is_called_good() -> None:
+    found = plan_result(0.85)
+    goals = {
+        name: replace(getattr(found, name), state="doubtful")
+        for name in ("new_items", "these_items")
+    }
+    text = words_of(plan_report(replace(found, doubts=("one class more fits",), **goals), IDS))
+    assert "Caution. Doubtful: One class more fits." in text
+    assert "That is above the target of 85.0%, but doubtful: see the warning." in text
+    assert "Good." not in text
+    assert "is reached" not in text
+
+
+def test_a_reached_target_is_shown_beside_the_largest_class() -> None:
+    text = words_of(plan_report(plan_result(0.85), IDS))
+    assert "is reached. Naming every item after the largest class would be right for 60%." in text
+
+
+def test_the_curve_says_how_far_it_is_from_its_points() -> None:
+    found = plan_result(0.85)
+    text = words_of(plan_report(found, IDS))
+    for law in found.forecasts:
+        assert f"it is at most {law.miss:.1f} standard errors from a dot" in text
+    assert "may lie beside" not in text
+
+
+def test_nearly_all_is_not_called_all() -> None:
+    found = plan_result(0.85)
+    sure = Interval(0.9996, 0.9951, 0.9999, 0.9)
+    goal = replace(found.new_items, now=sure, ceiling=sure)
+    assert "now about >0.999 [0.995, >0.999]" in statement(goal, 0.85)
+    text = words_of(plan_report(replace(found, new_items=goal), IDS))
+    assert "about >99.9% of new items are classified correctly (99.5 to >99.9%)" in text
+
+
 def test_what_cannot_be_told_is_said_so() -> None:
     found = plan_result(0.9)
     unclear = replace(found.new_items, state="open", needed=None, reachable=0.4)

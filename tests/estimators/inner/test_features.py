@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import StandardScaler
 
-from noisypairs.estimators.inner.features import numeric_features
+from noisypairs.estimators.inner.features import beside_kernel, numeric_features
 
 
 def test_features_are_scaled_columns_beside_a_kernel_map():
@@ -57,3 +57,10 @@ def test_words_have_no_numeric_features():
     assert numeric_features(table, 10, seed=0) is None
     assert numeric_features(table[["size"]], 10, seed=0) is not None
     assert numeric_features(np.array([["a"], ["b"]]), 10, seed=0) is None
+
+
+def test_columns_beside_the_kernel_are_cut_and_weigh_as_much():
+    kernel = np.array([[0.3], [0.4]])
+    found = beside_kernel(np.array([[100.0, -3.0], [0.5, -12.0]]), kernel)
+    np.testing.assert_allclose(found[:, :2] * np.sqrt(2), [[10.0, -3.0], [0.5, -10.0]])
+    np.testing.assert_array_equal(found[:, 2:], kernel)

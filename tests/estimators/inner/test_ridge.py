@@ -9,7 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisypairs import reduction
-from noisypairs.estimators.inner.ridge import CUT, RidgeClasses
+from noisypairs.estimators.inner.ridge import CUT, RidgeClasses, widening
 
 
 def bumps(n=300, seed=0):
@@ -80,3 +80,10 @@ def test_three_named_classes_and_a_constant_column():
     assert model.classes_.tolist() == names.tolist()
     assert model.predict_proba(X).shape == (200, 3)
     assert model.score(X, names[codes]) > 0.85
+
+
+def test_a_fit_is_never_narrowed():
+    wanted = np.eye(2)[[0, 1, 1]]
+    centre, width = widening(0.5 + 4 * (wanted - 0.5), wanted, np.ones(3))
+    assert width == 1.0
+    np.testing.assert_allclose(centre, [0.5 - 4 / 6, 0.5 + 4 / 6])

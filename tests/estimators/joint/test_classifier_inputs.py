@@ -23,6 +23,9 @@ from noisypairs import (
     datasets,
     sample_pairs,
 )
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import answer_wrong_probability, propagate
+from noisypairs.inference.streaming import most_suspect
 from noisypairs.metrics import accuracy_up_to_names
 
 from .builders import NOISE, crowd, data, joint, one_label_each
@@ -76,6 +79,7 @@ def test_items_without_pairs_neither_outweigh_nor_mislead_the_others():
     clf = joint().fit(X, pairs)
     assert clf.score(X, y) > 0.98
     assert clf.prior_ == pytest.approx(y[:150].mean(), abs=0.03)  # of the items in pairs
+    assert clf.prior_ == pytest.approx(clf.item_proba_[:150, 1].mean(), abs=1e-9)
     alone = np.arange(150, 1500)  # all that is known of them is what the classifier says
     assert_allclose(clf.item_proba_[alone], clf.oof_proba_[alone], rtol=0, atol=1e-12)
     only = joint().fit(X[:150], some)
@@ -85,6 +89,7 @@ def test_items_without_pairs_neither_outweigh_nor_mislead_the_others():
 # --- pairs of every kind -------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::noisypairs.CopiedAnswersWarning")
 def test_weights_are_repeated_pairs_and_order_does_not_matter():
     X, _, pairs = data(n_pairs=1000)
     plain = joint().fit(X, pairs)
@@ -138,6 +143,28 @@ def test_suspect_pairs_are_the_wrong_ones():
     assert_array_equal(chance, clf.wrong_proba_[suspects])
     worst, _ = clf.suspect_pairs(25)
     assert_array_equal(worst, suspects[:25])
+
+
+def test_an_answer_is_as_suspect_as_its_annotator():
+    """By the matrix of who gave it, in memory and streamed, not by that of the crowd."""
+    settings = {"n_classes": 2, "spammer_share": 0.25, "pairs_per_item": 4, "separation": 2.0}
+    people = crowd(n_annotators=4, **settings)
+    pairs = people.pairs
+    clf = joint(annotators=True).fit(people.data, pairs)
+    similar, dissimilar = clf.annotator_noise_.T[:, :, None, None]
+    own = np.where(np.eye(2, dtype=bool), 1 - similar, dissimilar)
+    crowds = clf.noise_.same_probability()
+    graph = PairGraph.from_pairs(pairs, annotators=True)
+    beliefs = propagate(graph, np.log(np.clip(clf.oof_proba_, 1e-3, None)), own, tol=1e-6)
+    wrong, by_crowd = (answer_wrong_probability(graph, beliefs, S) for S in (own, crowds))
+    assert np.abs(wrong - by_crowd).max() > 0.1
+    assert_allclose(clf.wrong_proba_, wrong, rtol=0, atol=0.03)
+    streamed, expected = (
+        clf.stream_suspects(pairs, 30),
+        most_suspect(pairs, clf.item_proba_, own, 30),
+    )
+    assert_allclose(streamed.wrong, expected.wrong, rtol=1e-9)
+    assert np.abs(most_suspect(pairs, clf.item_proba_, crowds, 30).wrong - streamed.wrong).max() > 0
 
 
 def test_lies_that_stick_to_the_item_are_learnt_not_undone():

@@ -64,10 +64,11 @@ def test_leading_direction_maximises_the_quadratic_form():
 
 def test_weights_count_as_repeated_answers():
     X, _, pairs = overlapping(n=60, n_pairs=100)
-    twice = Pairs(*(np.repeat(a, 2) for a in (pairs.left, pairs.right, pairs.same)), n_items=60)
-    weighted = pairs.reweighted(np.full(100, 2.0))
+    times = np.arange(100) % 4 + 1
+    repeated = pairs.select(np.repeat(np.arange(100), times))
+    weighted = pairs.reweighted(times)
     np.testing.assert_allclose(
-        Alignment(X, weighted).directions(2), Alignment(X, twice).directions(2), atol=1e-9
+        Alignment(X, weighted).directions(2), Alignment(X, repeated).directions(2), atol=1e-9
     )
 
 
@@ -252,3 +253,27 @@ def test_ridge_regression_needs_a_lead_to_be_chosen():
     assert chosen == ("first" if lead > 3.0 else "second")
     only_ridges = {"a": RidgeClasses(random_state=0), "b": RidgeClasses(penalty=1e6)}
     assert found.choose_estimator(run, only_ridges, None) == "a"
+
+
+def test_weights_count_in_the_gain():
+    X, _, pairs = overlapping(n=100, n_pairs=200)
+    times = np.arange(200) % 3 + 1
+    repeated = pairs.select(np.repeat(np.arange(200), times))
+    weighted, counted = (
+        JointProblem(X, one, [2], 5, 0).blind_log_likelihood
+        for one in (pairs.reweighted(times), repeated)
+    )
+    assert weighted == pytest.approx(counted)
+
+
+def test_a_sign_in_the_features_is_evidence_enough_and_none_at_all_is_refused(monkeypatch):
+    X, _, pairs = overlapping(n=200, n_pairs=400)
+    same = np.random.default_rng(0).random(400) < 0.5
+    one = search(X, Pairs(pairs.left, pairs.right, same, n_items=200), kinds=("aligned",))
+    found = one.choose_classes([2])
+    monkeypatch.setattr(Alignment, "excess", lambda *_: 4.0)
+    with pytest.warns(NotIdentifiableWarning, match="expect little"):
+        one.require_evidence(found)
+    monkeypatch.setattr(Alignment, "excess", lambda *_: 0.0)
+    with pytest.raises(NotIdentifiable, match="say nothing about classes"):
+        one.require_evidence(found)

@@ -1,5 +1,7 @@
 """k-means that obeys the answers."""
 
+import itertools
+
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
@@ -18,15 +20,16 @@ def inertia(X, y):
 
 @pytest.mark.filterwarnings("ignore::noisypairs.errors.ClassNamesWarning")
 @pytest.mark.parametrize(
-    ("n_classes", "n", "seeds", "reached"),
-    # Two classes: the assignment step is exact. Three: a local search, which may miss now and then.
-    [(2, 10, 8, 8), (3, 8, 20, 19)],
+    ("n_classes", "n", "seeds", "draws", "reached"),
+    # Two classes: the assignment step is exact. Three: a local search, which reaches it 7 times in
+    # 8, whatever the order of the items. Of 120 searches fewer than 96 do in 1 % of the cases.
+    [(2, 10, 8, 1, 8), (3, 8, 20, 6, 96)],
 )
-def test_reaches_the_least_inertia_of_all_feasible_labellings(n_classes, n, seeds, reached):
+def test_reaches_the_least_inertia_of_all_feasible_labellings(n_classes, n, seeds, draws, reached):
     hits, every = 0, labellings(n, n_classes)
-    for seed in range(seeds):
+    for seed, draw in itertools.product(range(seeds), range(draws)):
         X, _, pairs = planted(n, 6, n_classes, seed=seed)
-        model = COPKMeans(n_classes, n_init=50, random_state=0).fit(X, pairs)
+        model = COPKMeans(n_classes, n_init=50, random_state=draw).fit(X, pairs)
         feasible = every[count_broken(every, pairs) == 0]
         assert model.n_violations_ == 0
         assert model.inertia_ == pytest.approx(inertia(X, model.labels_))

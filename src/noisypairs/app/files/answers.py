@@ -142,11 +142,12 @@ def read_answers(table: FileTable, columns: Columns) -> FileAnswers:
 
 
 def pairs_of(
-    found: FileAnswers, ids: Sequence[str] | None, items_in: str
+    found: FileAnswers, ids: Sequence[str] | None, items_in: str, copies: int = 0
 ) -> tuple[Pairs, list[str]]:
     """Return the answers as `Pairs` on the items `ids` (without: on those they name), and notes.
 
-    Pairs with an unknown item are left out; self pairs, repeats and contradictions stay.
+    Pairs with an unknown item are left out; self pairs, repeats and contradictions stay. ``copies``
+    is how many answers were left out as copies.
     """
     left, right, notes = found.left, found.right, list[str]()
     if ids is not None:
@@ -156,7 +157,7 @@ def pairs_of(
     read = answers.Parsed(found.same[found.usable], found.mapping, found.usable)
     with about(found.table.path):
         pairs = Pairs.from_ids(
-            left, right, read, found.annotator, found.weight, items=ids, unknown="drop"
+            left, right, read, found.annotator, found.weight, ids, unknown="drop", copies=copies
         )
     if pairs.n_pairs == 0:
         raise BadFile(

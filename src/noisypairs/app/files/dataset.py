@@ -14,6 +14,7 @@ import pandas as pd
 from noisypairs.app.files import large
 from noisypairs.app.files.answers import Columns, pairs_of, read_answers
 from noisypairs.app.files.contents import SourceFile
+from noisypairs.app.files.copies import without_copies
 from noisypairs.app.files.frames import read_table
 from noisypairs.app.files.importers import import_pairs
 from noisypairs.app.files.items import Items, items_of, labels_of
@@ -50,6 +51,18 @@ class Dataset:
     sources: list[SourceFile]
     format: str = "table"
 
+    def in_order(self) -> Dataset:
+        """Return the same with items by id and answers by items, so that no draw follows the file.
+
+        A `PairTable` keeps its positions in the engine, and its items are left as they are.
+        """
+        if not isinstance(self.pairs, Pairs):
+            return self
+        order = np.argsort(np.array(self.ids, dtype=object), kind="stable")
+        features = None if self.features is None else self.features.iloc[order]
+        pairs, _ = self.pairs[order].in_order()
+        return replace(self, features=features, ids=[self.ids[i] for i in order], pairs=pairs)
+
 
 def read_dataset(
     items: AnyPath | None,
@@ -58,12 +71,15 @@ def read_dataset(
     labels: AnyPath | None = None,
     format: str | None = None,
     stream: bool = False,
+    keep_copies: bool = False,
 ) -> Dataset:
     r"""Read items and pairs from two files; columns not named and the format are guessed.
 
     Some formats hold the items beside the answers: then `items` may be None or the same file.
     With `stream`, a table of more than `large.MOST_ROWS` pairs (Parquet, also a folder of it) or
-    `large.MOST_BYTES` bytes (CSV, too) is not loaded: `pairs` is then a `PairTable`.
+    `large.MOST_BYTES` bytes (CSV, too) is not loaded: `pairs` is then a `PairTable`. Copied answers
+    are left out and counted in the notes (see `copies`), unless `keep_copies`; those of a
+    `PairTable` stay and are counted by its audit.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -81,14 +97,15 @@ def read_dataset(
         data = _dataset(found.pairs, found.items, found.columns, found.mapping, found.notes)
         return _with_files(data, found.items, [found.source], labels)
     imported = import_pairs(Path(pairs), columns, format)
-    answers = read_answers(imported.table, imported.columns)
+    everything = read_answers(imported.table, imported.columns)
+    answers, copies, on_copies = without_copies(everything, keep_copies)
     if items is None or Path(items) == Path(pairs):
         read = imported.items
     else:
         read = items_of(read_table(items), columns.id, answers.ids)
     where = imported.table.path.name if read is None else Path(read.source["path"]).name
-    loaded, more = pairs_of(answers, None if read is None else read.ids, where)
-    notes = [*imported.table.notes, *imported.notes, *answers.notes, *more]
+    loaded, more = pairs_of(answers, None if read is None else read.ids, where, copies)
+    notes = [*imported.table.notes, *imported.notes, *answers.notes, *on_copies, *more]
     used = replace(answers.columns, id=read.id_column if read else None)
     data = _dataset(loaded, read, used, answers.mapping, notes)
     return replace(_with_files(data, read, imported.sources, labels), format=imported.format)

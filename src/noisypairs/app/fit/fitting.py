@@ -9,16 +9,24 @@ from __future__ import annotations
 import platform
 import time
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 
+from noisypairs.algebra import Array
+from noisypairs.annotators.linkage import records_to_link
+from noisypairs.app.drift import summarise_training
 from noisypairs.app.encoding import describe, item_encoder
 from noisypairs.app.fit import comparison, summary
+from noisypairs.app.fit.class_number import (
+    ClassNumber,
+    choose_class_number,
+    require_both_answers,
+)
 from noisypairs.app.fit.comparison import HeldOutAnswers, Progress
 from noisypairs.app.fit.request import BASELINE_TITLES, METHOD_TITLES, Request, pair_classifier
 from noisypairs.app.fit.result import DataSummary, FitResult, MethodChoice, RunFacts
@@ -47,11 +55,15 @@ def fit_dataset(
     begun, step = time.perf_counter(), progress or (lambda _: None)
     features, pairs = dataset.features, dataset.pairs
     if features is None:
+        records = records_to_link(pairs.sample(comparison.MOST_PAIRS_COMPARED))
         raise ValueError(
             "no file gives the items' features, and nothing else can classify new items"
+            + ("" if records is None else f"; {records}")
         )
-    _require_both_answers(pairs)
+    require_both_answers(pairs)
     asked = (request or Request()).settled(pairs)
+    step("Number of classes")
+    number, asked = _class_number(features, pairs, asked)
     some = pairs.sample(comparison.MOST_PAIRS_COMPARED)
     held_out = HeldOutAnswers(features, some, asked.seed)
     tried = comparison.compare(held_out, asked, step)
@@ -60,7 +72,13 @@ def fit_dataset(
     with collected_warnings() as warned:
         encoder = item_encoder(features, asked.seed)
         X = encoder.fit_transform(features)
-        model = pair_classifier(name, asked).fit(X, pairs)
+        records = records_to_link(some, lambda: X, asked.seed)
+        try:
+            model = pair_classifier(name, asked).fit(X, pairs)
+        except NotIdentifiable as error:
+            raise NotIdentifiable(f"{error}; {records}" if records else str(error)) from error
+    if records is not None:
+        warned.append(records)
     choice = MethodChoice(
         method=name,
         method_title=METHOD_TITLES[name],
@@ -70,6 +88,7 @@ def fit_dataset(
         candidates=comparison.behind(held_out, tried, name),
         n_held_out=held_out.pairs.n_pairs,
         n_folds=comparison.N_FOLDS,
+        class_number=number,
     )
     step("Noise, accuracy and suspect answers")
     found = summary.summarise_model(model, X, pairs, held_out, tried[name])
@@ -82,27 +101,26 @@ def fit_dataset(
         versions=versions(),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=time.perf_counter() - begun,
+        doubts=warned.doubts,
     )
-    result = FitResult(_data_summary(dataset, X.shape[1]), choice, found, evidence, run)
+    result = FitResult(_data_summary(dataset, X), choice, found, evidence, run)
     return Fitted(Pipeline([("encoder", encoder), ("classifier", model)]), result)
 
 
-def _require_both_answers(pairs: Pairs) -> None:
-    """Refuse where nothing was answered, or everything alike."""
-    n_proper = pairs.without_self_pairs().n_pairs
-    if n_proper == 0:
-        raise ValueError("there is no answer about two distinct items: nothing to learn from")
-    said = pairs.pooled_answers().same
-    if said.all() or not said.any():
-        word = "same" if said[0] else "different"
-        raise NotIdentifiable(
-            f"all {n_proper:,} answers are {word!r}: one class only, or answers that say "
-            "nothing. Both kinds of answers are needed to separate classes"
-        )
+def _class_number(
+    features: Any, pairs: Pairs, asked: Request
+) -> tuple[ClassNumber | None, Request]:
+    """Choose the number of classes where it is open; return the choice and the request with it."""
+    if asked.n_classes is None or isinstance(asked.n_classes, int):
+        return None, asked
+    X = item_encoder(features, asked.seed).fit_transform(features)
+    number = choose_class_number(X, pairs, asked.n_classes, asked.noise_model, asked.seed)
+    return number, replace(asked, n_classes=number.chosen)
 
 
-def _data_summary(dataset: Dataset, n_features: int) -> DataSummary:
+def _data_summary(dataset: Dataset, X: Array) -> DataSummary:
     pairs, sources = dataset.pairs, dict(_sources(dataset))
+    plans = describe(dataset.features)
     return DataSummary(
         title=next(iter(sources.values()))["path"],
         sources={role: source["path"] for role, source in sources.items()},
@@ -114,9 +132,10 @@ def _data_summary(dataset: Dataset, n_features: int) -> DataSummary:
         n_pairs=pairs.n_pairs,
         n_annotators=len(dataset.annotator_names or ()),
         n_labels=len(pairs.labels),
-        features=tuple(describe(dataset.features)),
-        n_features=n_features,
+        features=tuple(plans),
+        n_features=X.shape[1],
         audit=pairs.audit(),
+        training=summarise_training(dataset.features, plans, X),
     )
 
 
@@ -131,7 +150,7 @@ def _sources(dataset: Dataset) -> Iterator[tuple[str, SourceFile]]:
 
 def n_steps(request: Request) -> int:
     """Return how many steps `fit_dataset` announces."""
-    return len(request.methods) + len(BASELINE_TITLES) + 2 + request.curve
+    return len(request.methods) + len(BASELINE_TITLES) + 3 + request.curve
 
 
 def versions() -> dict[str, str]:

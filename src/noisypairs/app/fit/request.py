@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +15,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
+from noisypairs.app.fit.class_number import numbers_in_question
 from noisypairs.errors import NotIdentifiable, did_you_mean
 from noisypairs.estimators import (
     JointPairClassifier,
@@ -21,6 +23,7 @@ from noisypairs.estimators import (
     WeightedPairClassifier,
 )
 from noisypairs.estimators.base import PairClassifier
+from noisypairs.estimators.joint.class_number import AUTOMATIC
 from noisypairs.noise import families
 from noisypairs.pairs import Pairs
 
@@ -41,7 +44,9 @@ MOST_CLASSES = 50
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for; names are checked at once, ``n_classes=None`` means as labels say, or 2.
+    """What is asked for; names are checked at once.
+
+    ``n_classes=None`` leaves the number open: as many as labels name, else chosen from 2 to 6.
 
     >>> Request(estimator="forrest")
     Traceback (most recent call last):
@@ -71,15 +76,8 @@ class Request:
         several = pairs.annotator_names is not None and len(pairs.annotator_names) > 1
         if self.annotators and pairs.annotator_names is None:
             raise ValueError("annotators were asked for, but no column says who answered")
-        if named and self.n_classes not in (None, named):
-            raise ValueError(
-                f"the known labels name {named} classes, but {self.n_classes} were asked for: "
-                "label at least one item of every class, or ask for that many classes"
-            )
-        if named == 1:
-            raise ValueError("the known labels all name one class: label an item of each, or none")
-        K = self.n_classes or named or 2
-        return replace(self, n_classes=K, annotators=several and self.annotators is not False)
+        numbers = numbers_in_question(self.n_classes, named)
+        return replace(self, n_classes=numbers, annotators=several and self.annotators is not False)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -87,18 +85,20 @@ class Request:
         return tuple(METHOD_TITLES) if self.method == "auto" else (self.method,)
 
 
-def class_numbers(text: str) -> int | tuple[int, ...]:
-    """Read "3" as 3 and "2-5" as (2, 3, 4, 5).
+def class_numbers(text: str | None) -> int | tuple[int, ...] | None:
+    """Read "3" as 3, "2-5" as (2, 3, 4, 5), and nothing or "auto" as None.
 
-    >>> class_numbers("3"), class_numbers("2-5")
-    (3, (2, 3, 4, 5))
+    >>> class_numbers("3"), class_numbers("2-5"), class_numbers("auto")
+    (3, (2, 3, 4, 5), None)
     """
+    if text is None or text.strip().lower() == "auto":
+        return None
     first, dash, last = text.partition("-")
     if not (first.strip().isdigit() and (last.strip().isdigit() or not dash)):
-        raise ValueError(f"classes {text!r}: expected a number such as 3, or a range such as 2-5")
+        raise ValueError(f"--classes {text!r}: expected a number such as 3, or a range such as 2-5")
     low, high = int(first), int(last if dash else first)
     if not 2 <= low <= high <= MOST_CLASSES:
-        raise ValueError(f"classes {text!r}: expected 2 to {MOST_CLASSES}, smaller number first")
+        raise ValueError(f"--classes {text!r}: expected 2 to {MOST_CLASSES}, smaller number first")
     return tuple(range(low, high + 1)) if high > low else low
 
 
@@ -108,7 +108,7 @@ def pair_classifier(name: str, request: Request) -> PairClassifier:
     if name == "joint":
         return JointPairClassifier(
             inner,
-            n_classes=request.n_classes or 2,
+            n_classes=_as_sequence(request.n_classes),
             annotators=bool(request.annotators),
             noise_model=request.noise_model,
             max_iter=20,
@@ -121,6 +121,13 @@ def pair_classifier(name: str, request: Request) -> PairClassifier:
     family: Any = "pairing" if request.noise_model == "auto" else request.noise_model
     kind = WeightedPairClassifier if name == "weighted" else LossCorrectionClassifier
     return kind(inner, noise_model=family, random_state=request.seed)
+
+
+def _as_sequence(n_classes: int | tuple[int, ...] | None) -> Sequence[int]:
+    """Return the numbers in question: of a sequence of one, labels need not name every class."""
+    if n_classes is None:
+        return AUTOMATIC
+    return (n_classes,) if isinstance(n_classes, int) else n_classes
 
 
 def _inner(name: str, regress: bool, seed: int) -> Any:

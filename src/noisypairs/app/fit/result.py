@@ -10,7 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from noisypairs.annotators import AnnotatorTable
+from noisypairs.app.drift import TrainingSummary
 from noisypairs.app.encoding import ColumnPlan
+from noisypairs.app.fit.class_number import ClassNumber
 from noisypairs.estimation import Interval
 from noisypairs.pairs.audit import Audit
 
@@ -32,6 +34,7 @@ class DataSummary:
     features: tuple[ColumnPlan, ...]
     n_features: int  # columns after encoding
     audit: Audit
+    training: TrainingSummary | None = None  # ranges of the items, to compare new ones with
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,7 @@ class MethodChoice:
     candidates: tuple[Candidate, ...]
     n_held_out: int
     n_folds: int
+    class_number: ClassNumber | None = None  # None where the number of classes was given
 
 
 @dataclass(frozen=True)
@@ -87,6 +91,8 @@ class NoiseSummary:
     """How wrong the answers are: P("different" | same), P("same" | different), with intervals.
 
     Where the method gives no interval, ``low`` and ``high`` are those of the estimate itself.
+    ``repeat_correlation`` is that of answers to one pair beyond what its classes explain; zero
+    where it is not clear, or not looked at.
     """
 
     family: str  # "pairing", "labeling", "free"
@@ -95,6 +101,7 @@ class NoiseSummary:
     dissimilar_flip: Interval
     has_interval: bool
     same_probability: tuple[tuple[float, ...], ...]  # S, (K, K)
+    repeat_correlation: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -130,6 +137,21 @@ class ReliabilityBin:
 
 
 @dataclass(frozen=True)
+class Calibration:
+    """A test of whether predicted P("same") agree with held-out answers, see `fit.calibration`."""
+
+    statistic: float
+    degrees: int  # of freedom
+    p_value: float
+    level: float  # a model whose probabilities hold is doubted in this share of cases
+
+    @property
+    def holds(self) -> bool:
+        """Whether the answers give no reason to doubt the probabilities."""
+        return self.p_value >= self.level
+
+
+@dataclass(frozen=True)
 class SuspectPair:
     """An answer that is probably wrong, with both items as the file has them."""
 
@@ -151,6 +173,7 @@ class Evidence:
     annotators: AnnotatorTable | None
     suspects: tuple[SuspectPair, ...]
     n_suspects: int  # answers more likely wrong than right, in all
+    calibration: Calibration | None = None  # None: too few held-out answers
 
 
 @dataclass(frozen=True)
@@ -162,6 +185,7 @@ class RunFacts:
     versions: Mapping[str, str]
     date: str  # ISO 8601, UTC
     seconds: float
+    doubts: tuple[str, ...] = ()  # warnings under which the model is not called good
 
 
 @dataclass(frozen=True)

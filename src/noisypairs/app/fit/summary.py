@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from noisypairs import algebra, metrics
 from noisypairs.algebra import Array, class_prior
 from noisypairs.annotators import AnnotatorTable, annotator_table
+from noisypairs.app.fit.calibration import check_calibration
 from noisypairs.app.fit.comparison import HeldOutAnswers, HeldOutResult, learner
 from noisypairs.app.fit.request import Request
 from noisypairs.app.fit.result import (
@@ -88,6 +89,7 @@ def gather_evidence(
         annotators=_annotators(model, X, dataset.pairs, asked.seed) if asked.annotators else None,
         suspects=worst,
         n_suspects=n_wrong,
+        calibration=check_calibration(held_out.pairs, tested.chance),
     )
 
 
@@ -123,6 +125,7 @@ def _noise_summary(model: Any, similar: Interval, dissimilar: Interval) -> Noise
         dissimilar_flip=dissimilar,
         has_interval=similar.high > similar.low,
         same_probability=tuple(tuple(map(float, row)) for row in S),
+        repeat_correlation=float(getattr(model, "repeat_correlation_", 0.0)),
     )
 
 

@@ -11,7 +11,6 @@ it never saw. Two accuracies are followed:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,11 +20,10 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
 from noisypairs.algebra import Array
 from noisypairs.app.plan.score import Score, score_predictions
-from noisypairs.errors import ClassNamesWarning, NotIdentifiable, NotIdentifiableWarning
+from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import dyadic_mean
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.inference.graph import PairGraph
@@ -117,13 +115,21 @@ def learning_curves(
 def fit_joint(
     X: Any, pairs: Pairs, estimator: Any, n_classes: int, seed: int, noise_model: str = "pairing"
 ) -> Any:
-    """Return the joint learner fitted with one noise for all, as every step of a plan uses it."""
+    """Return the joint learner fitted with one noise for all, as every step of a plan uses it.
+
+    What it warns about shows in a part of the answers as a lower accuracy, and is not said again.
+    """
+    return fit_with_doubts(X, pairs, estimator, n_classes, seed, noise_model)[0]
+
+
+def fit_with_doubts(
+    X: Any, pairs: Pairs, estimator: Any, n_classes: int, seed: int, noise_model: str
+) -> tuple[Any, tuple[str, ...]]:
+    """Return the learner of `fit_joint`, and the warnings under which it is not to be trusted."""
     model = JointPairClassifier(estimator, n_classes, noise_model=noise_model, random_state=seed)
-    with warnings.catch_warnings():
-        # Class names play no part here, and what has not converged shows as a lower accuracy.
-        for kind in (ClassNamesWarning, NotIdentifiableWarning, ConvergenceWarning):
-            warnings.simplefilter("ignore", kind)
-        return model.fit(X, pairs)
+    with collected_warnings() as warned:
+        model.fit(X, pairs)
+    return model, warned.doubts
 
 
 def _seen(accuracy: Array) -> NDArray[np.bool_]:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 
 from noisypairs.algebra import Array
 from noisypairs.app.plan.curve import NEW, LearningCurve
@@ -63,6 +62,12 @@ class Forecast:
         return middle, low, high
 
     @property
+    def miss(self) -> float:
+        """How far the best fit is from the point that it misses most, in its standard errors."""
+        fitted, _, _ = self.band(self.curve.sizes.astype(float))
+        return float(np.max(np.abs(fitted - self.curve.accuracy) / self.curve.error))
+
+    @property
     def ceiling_interval(self) -> Interval:
         """Return the accuracy that no number of answers leads beyond."""
         return _interval(self.ceiling, self.level)
@@ -84,8 +89,10 @@ def forecast(curve: LearningCurve, n_items: int, *, level: float = 0.9, seed: in
     """Fit the law of the curve and draw from what its errors leave open.
 
     Each draw moves the accuracies by an error from their covariance, and the prior of the exponent
-    by one of its own, then takes the best law by generalised least squares: ceiling and scale in
-    closed form for each b of a grid (ceiling ≤ 1, scale ≥ 0), then the best b.
+    by one of its own, then takes the best law by weighted least squares: ceiling and scale in
+    closed form for each b of a grid (ceiling ≤ 1, scale ≥ 0), then the best b. Points weigh by the
+    error that each has of its own (`_own_error`), so that the law passes through them. Weights from
+    the whole covariance would put it beside all points, where they share most of their error.
 
     >>> sizes = np.array([250, 500, 1000, 2000, 4000])
     >>> truth = 0.9 - 3.0 / sizes
@@ -101,15 +108,27 @@ def forecast(curve: LearningCurve, n_items: int, *, level: float = 0.9, seed: in
     noise = np.vstack([np.zeros(S), rng.standard_normal((N_DRAWS, S))])
     # Randomise, then optimise: the draws follow the posterior as far as the law is linear.
     prior = centre + spread * np.append(0.0, rng.standard_normal(N_DRAWS))
-    whitened = solve_triangular(root, (curve.accuracy + noise @ root.T).T, lower=True)  # (S, B)
-    ones = solve_triangular(root, np.ones(S), lower=True)
-    basis = _basis(curve.name, curve.sizes, grid, n_items)  # (G, S)
-    falls = solve_triangular(root, basis.T, lower=True)  # (S, G)
-    ceiling, scale, loss = _solve(whitened, ones, falls, curve.name == NEW)
+    own = _own_error(curve.covariance)
+    scaled = (curve.accuracy + noise @ root.T).T / own[:, None]  # (S, B)
+    falls = _basis(curve.name, curve.sizes, grid, n_items).T / own[:, None]  # (S, G)
+    ceiling, scale, loss = _solve(scaled, 1.0 / own, falls, curve.name == NEW)
     loss = loss + ((np.log(grid)[:, None] - prior) / spread) ** 2
     best = loss.argmin(axis=0)
     draw = np.arange(B)
     return Forecast(curve, n_items, ceiling[best, draw], scale[best, draw], grid[best], level)
+
+
+def _own_error(covariance: Array) -> Array:
+    """Return the error of each point against the mean of all, (S,): what they do not share.
+
+    >>> _own_error(np.full((4, 4), 0.03**2) + 0.01**2 * np.eye(4)).round(3)
+    array([0.01, 0.01, 0.01, 0.01])
+    """
+    S = len(covariance)
+    apart = np.eye(S) - 1.0 / S
+    variance = np.diag(apart @ covariance @ apart) * S / (S - 1)
+    error: Array = np.sqrt(np.maximum(variance, 1e-8))
+    return error
 
 
 def _solve(Y: Array, one: Array, falls: Array, free_ceiling: bool) -> tuple[Array, Array, Array]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from noisypairs.app.encoding import item_encoder
 from noisypairs.app.files import Dataset
+from noisypairs.app.fit.class_number import (
+    ClassNumber,
+    choose_class_number,
+    numbers_in_question,
+)
 from noisypairs.app.fit.summary import mean_rates, shares
 from noisypairs.app.plan.choice import Candidates, Worth, candidates, worth_of_answers
-from noisypairs.app.plan.curve import LearningCurve, Step, fit_joint, learning_curves
+from noisypairs.app.plan.curve import LearningCurve, Step, fit_with_doubts, learning_curves
 from noisypairs.app.plan.forecast import Forecast, forecast
 from noisypairs.estimation import Interval
 from noisypairs.inference.graph import PairGraph
@@ -30,9 +35,10 @@ N_STEPS = N_SIZES * N_FOLDS + 2
 class Goal:
     """What the target takes for one of the two accuracies.
 
-    ``state`` is "reached" (already), "more" (``needed`` further answers), "open" (the interval of
-    the ceiling contains the target: these answers cannot decide) or "unreachable". ``needed`` is
-    None where no number can be given; its ``high`` may be infinite.
+    ``state`` is "reached" (already), "doubtful" (it would be, but a warning of the fit stands),
+    "more" (``needed`` further answers), "open" (the interval of the ceiling contains the target:
+    these answers cannot decide) or "unreachable". ``needed`` is None where no number can be given;
+    its ``high`` may be infinite.
     """
 
     name: str
@@ -50,13 +56,15 @@ class Plan:
     ``new_items`` and ``these_items`` are the goals for items never compared and for those at hand,
     ``chance`` the share of the largest class, which naming that class for every item would reach,
     ``rates`` how often same pairs are called different and different ones same, ``forecasts`` the
-    laws behind the two goals.
+    laws behind the two goals, ``doubts`` the warnings of the fit under which no target counts as
+    reached (`errors.DOUBTS`).
     """
 
     target: float
     n_answers: int
     n_items: int
     n_classes: int
+    class_number: ClassNumber | None = field(default=None, kw_only=True)
     noise: NoiseModel
     rates: tuple[float, float]
     chance: float
@@ -65,6 +73,7 @@ class Plan:
     forecasts: tuple[Forecast, Forecast]
     worth: Worth
     candidates: Candidates
+    doubts: tuple[str, ...] = ()
 
     @property
     def curves(self) -> tuple[LearningCurve, LearningCurve]:
@@ -117,7 +126,7 @@ def plan(
         )
     begin: Callable[[str], None] = step or (lambda _: None)
     begin(f"learning from all {pairs.n_pairs:,} answers")
-    model = fit_joint(X, pairs, estimator, n_classes, random_state, "auto")
+    model, doubts = fit_with_doubts(X, pairs, estimator, n_classes, random_state, "auto")
     curves = learning_curves(
         X,
         pairs,
@@ -145,32 +154,50 @@ def plan(
         noise=model.noise_,
         rates=mean_rates(model.noise_, shares(model)),
         chance=float(model.item_proba_[in_pairs].mean(axis=0).max()),
-        new_items=reach(new, target, pairs.n_pairs),
-        these_items=reach(these, target, pairs.n_pairs),
+        new_items=reach(new, target, pairs.n_pairs, doubtful=bool(doubts)),
+        these_items=reach(these, target, pairs.n_pairs, doubtful=bool(doubts)),
         forecasts=(new, these),
         worth=worth_of_answers(graph, beliefs, S, level=level, random_state=random_state),
         candidates=candidates(graph, beliefs, S, random_state),
+        doubts=doubts,
     )
 
 
 def plan_dataset(
-    data: Dataset, target: float, *, n_classes: int = 2, seed: int = 0, step: Step | None = None
+    data: Dataset,
+    target: float,
+    *,
+    n_classes: int | Sequence[int] | None = None,
+    seed: int = 0,
+    step: Step | None = None,
 ) -> Plan:
-    """Plan for the items and answers of files: encode the features, then `plan`."""
+    """Plan for the items and answers of files: encode the features, then `plan`.
+
+    Of several numbers of classes, 2 to 6 if none is given, one is chosen first.
+    """
     if data.features is None:
         raise ValueError(
             f"{data.sources[0]['path']} holds no features of the items: a plan needs them"
         )
     X = item_encoder(data.features, seed).fit_transform(data.features)
-    return plan(X, data.pairs, target, n_classes=n_classes, random_state=seed, step=step)
+    numbers = numbers_in_question(n_classes, len(set(data.pairs.labels.values())))
+    number = None
+    if not isinstance(numbers, int):
+        number = choose_class_number(X, data.pairs, numbers, seed=seed)
+        numbers = number.chosen
+    found = plan(X, data.pairs, target, n_classes=numbers, random_state=seed, step=step)
+    return replace(found, class_number=number)
 
 
-def reach(law: Forecast, target: float, n_answers: int) -> Goal:
-    """Return whether and with how many further answers the law reaches the target."""
+def reach(law: Forecast, target: float, n_answers: int, *, doubtful: bool = False) -> Goal:
+    """Return whether and with how many further answers the law reaches the target.
+
+    ``doubtful`` says that a warning of the fit stands: then no target counts as reached.
+    """
     now, ceiling, need = law.accuracy(n_answers), law.ceiling_interval, law.need(target)
     needed: Interval | None = None
     if now.estimate >= target:
-        state = "reached"
+        state = "doubtful" if doubtful else "reached"
     elif ceiling.high <= target:
         state = "unreachable"
     elif not np.isfinite(need.total.estimate):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
@@ -9,7 +10,7 @@ import pandas as pd
 
 from noisypairs.app.plan.choice import Candidates
 from noisypairs.app.plan.goal import Goal, Plan
-from noisypairs.app.words import span
+from noisypairs.app.words import bracketed, percent, span
 from noisypairs.estimation import Interval
 
 #: Old pairs shown as worth asking again.
@@ -24,15 +25,17 @@ def statement(goal: Goal, target: float, cost: float | None = None) -> str:
     'now about 0.800 [0.780, 0.820]; 0.95 is not reachable with these features: ceiling 0.800
     [0.780, 0.820].'
     """
-    now, ceiling = f"now about {goal.now}", f"ceiling {goal.ceiling}"
+    now, ceiling = f"now about {bracketed(goal.now)}", f"ceiling {bracketed(goal.ceiling)}"
     if goal.state == "reached":
         return f"{now}: the target {target:g} is reached."
+    if goal.state == "doubtful":
+        return f"{now}, above the target {target:g}, but the warning makes that doubtful."
     if goal.state == "unreachable":
         return f"{now}; {target:g} is not reachable with these features: {ceiling}."
     if goal.state == "open" or goal.needed is None:
         return (
             f"{now}; whether {target:g} can be reached cannot be identified from these "
-            f"pairs: {ceiling}, above the target with probability {goal.reachable:.0%}."
+            f"pairs: {ceiling}, above the target with probability {percent(goal.reachable)}."
         )
     text = f"{now}; {target:g} takes about {span(goal.needed, '{:,.0f}')} further answers"
     if (price := price_of(goal, cost)) is not None:
@@ -88,14 +91,16 @@ def as_dict(
             "answers": curve.sizes.tolist(),
             "accuracy": curve.accuracy.tolist(),
             "standard_error": curve.error.tolist(),
+            "fitted": law.band(curve.sizes.astype(float))[0].tolist(),
         }
-        for curve in found.curves
+        for law, curve in zip(found.forecasts, found.curves, strict=True)
     }
     return {
         "target": found.target,
         "answers": found.n_answers,
         "items": found.n_items,
         "classes": found.n_classes,
+        "class_number": None if found.class_number is None else asdict(found.class_number),
         "noise": {
             "similar_flip": found.rates[0],
             "dissimilar_flip": found.rates[1],
@@ -108,6 +113,7 @@ def as_dict(
         "bits_per_repeated_answer": _numbers(found.worth.repeated),
         "bits_per_best_repeated_answer": found.worth.best_repeated,
         "ask_again": pair_rows(found.ask_again(N_AGAIN), ids),
+        "warnings": list(found.doubts),
         "next": None if chosen is None else pair_rows(chosen, ids),
     }
 

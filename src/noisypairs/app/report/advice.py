@@ -37,6 +37,8 @@ def crowd_answer(found: Crowd) -> str:
         f"{percent(crowd.accuracy)} are right.",
         standing_out(table),
     ]
+    if table.choice is not None and table.choice.are_records:
+        parts.insert(1, "The pairs look like records to link, not classes to learn.")
     if few := len(table.named(UNDECIDED)):
         parts.append(
             f"{'All' if few == len(table) else f'{few:,}'} gave too few answers to be judged one "

@@ -5,10 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from noisypairs.annotators.crowd import Crowd
+from noisypairs.annotators.linkage import TOOLS
 from noisypairs.app.report import suspects
 from noisypairs.app.report.advice import by_suspicion, crowd_answer, meanings
-from noisypairs.app.report.page import Block, Cell, Page, Table, bullets, numbers, paragraph, table
-from noisypairs.app.words import between, count, name_of, percent, plain, share
+from noisypairs.app.report.page import (
+    Block,
+    Cell,
+    Page,
+    Table,
+    bullets,
+    callout,
+    numbers,
+    paragraph,
+    table,
+)
+from noisypairs.app.words import between, count, name_of, percent, plain, sentence, share
 
 GENERATOR = "noisypairs annotators"
 #: Rows shown in each table, the most suspect first; a CSV file has them all.
@@ -20,6 +31,7 @@ def annotators_report(found: Crowd, notes: Sequence[str] = ()) -> str:
     page = Page("Who answers well", crowd_answer(found), GENERATOR)
     page.open_with(numbers(_key_numbers(found)))
     page.section("Annotators", *suspects.annotators(found.table))
+    page.section("What they were judged by", *_judged_by(found))
     page.section("What the verdicts mean", _verdicts(found), note=_VERDICT_NOTE)
     page.section("Agreement with others on the same pairs", *_agreement(found))
     page.section("If somebody were left out", *_left_out(found))
@@ -46,6 +58,14 @@ def _key_numbers(found: Crowd) -> list[tuple[str, str, str]]:
     tiles += [(percent(rate.estimate), what, between(rate)) for rate, what in rates]
     per_head = f"{crowd.n_answers / max(len(found.table), 1):,.1f} each"
     return [*tiles, (f"{len(found.table):,}", f"gave {crowd.n_answers:,} answers", per_head)]
+
+
+def _judged_by(found: Crowd) -> list[Block]:
+    """Say which model is behind the table: classes, and how many, or each pair by itself."""
+    text: list[Block] = [paragraph(sentence(str(found.table.choice)))]
+    if found.table.choice is not None and found.table.choice.are_records:
+        text.append(callout(f"To link records, use {TOOLS}."))
+    return text
 
 
 def _verdicts(found: Crowd) -> Block:
@@ -91,7 +111,8 @@ def _left_out(found: Crowd) -> list[Block]:
             "nobody left" if rest is None else percent(rest, 1),
         )
 
-    one_by_one = _ranked(found, ("items that change class", "right answers of the others"), cells)
+    what = "items that change class" if found.table.changed == "items" else "pairs that change"
+    one_by_one = _ranked(found, (what, "right answers of the others"), cells)
     before, after = found.table.crowd, found.without_suspects
     if after is None:
         return [one_by_one, paragraph(f"Without all suspects at once: {found.without_note}.")]
@@ -127,12 +148,12 @@ def _how_to_read(found: Crowd) -> Block:
     return bullets(
         (
             f"Intervals are of level {percent(found.table.level)}. Those of the rates take the "
-            "inferred classes as given and are too short where pairs are few.",
+            "inferred classes, or truths of pairs, as given and are too short where pairs are few.",
             "Informativeness is 1 for perfect answers, 0 for a coin, fair or not, below 0 for "
             "reversed ones.",
-            "Items that change class: one propagation without that annotator's answers, all rates "
-            "kept. Right answers of the others: classes kept as inferred from everybody. The crowd "
-            "without all suspects is inferred again.",
+            "Items that change class, or pairs that change: inferred again without that "
+            "annotator's answers, all rates kept. Right answers of the others: classes kept as "
+            "inferred from everybody. The crowd without all suspects is inferred again.",
             "Pairs plus one known label reveal every label on a connected graph: hashed names hide "
             "who answered, not what the items are.",
         )

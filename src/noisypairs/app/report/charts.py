@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import ArrayLike
 
+from noisypairs.app import words
 from noisypairs.app.report.page import clean
 from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, WIDTH, drawn, svg
-from noisypairs.app.words import shortened
 
 __all__ = ["annotator_plot", "bars", "drawn", "learning_curve", "reliability", "svg"]
 
@@ -62,7 +62,7 @@ def learning_curve(
         axes.plot(sizes, scores, dots, color=SERIES[0], label="measured", markeredgecolor=PAPER)
         for level, style, name in ((ceiling, ":", "ceiling"), (target, "-.", "target")):
             if level is not None:
-                label = f"{name} {level:.1%}" if percent else f"{name} {level:.3g}"
+                label = f"{name} {words.percent(level, 1)}" if percent else f"{name} {level:.3g}"
                 axes.axhline(level, linestyle=style, color=SOFT, linewidth=1.2, label=label)
         if now is not None:
             label = f"now: {now:,.0f}"
@@ -181,7 +181,13 @@ def bars(
             axes.hlines(rows, low, high, color=INK, linewidth=1.4)
             tips = np.fmax(known, high)
         for row, value, tip in zip(rows, known, np.nan_to_num(tips, nan=left), strict=True):
-            text = missing if np.isnan(value) else f"{value:.1%}" if percent else f"{value:.3g}"
+            text = (
+                missing
+                if np.isnan(value)
+                else words.percent(value, 1)
+                if percent
+                else f"{value:.3g}"
+            )
             axes.annotate(text, (tip, row), (5, 0), textcoords="offset points", va="center")
         axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x_label)
         end = stop if stop is not None else 1.0 if percent else axes.get_xlim()[1]
@@ -218,4 +224,4 @@ def _short(name: object) -> str:
     >>> _short("a" * 40)
     'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…'
     """
-    return shortened(clean(str(name)), LONGEST_NAME)
+    return words.shortened(clean(str(name)), LONGEST_NAME)

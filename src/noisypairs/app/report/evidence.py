@@ -8,23 +8,15 @@ from collections.abc import Sequence
 from noisypairs.app.fit.result import (
     Candidate,
     CurvePoint,
+    Evidence,
     MethodChoice,
     ModelSummary,
     ReliabilityBin,
 )
+from noisypairs.app.fit.verdict import CLEAR
 from noisypairs.app.report import charts
 from noisypairs.app.report.page import Block, bullets, callout, figure, paragraph, table
 from noisypairs.app.words import confidence, count, percent, sentence
-
-#: A difference counts from so many standard errors on.
-CLEAR = 2.0
-
-
-def is_level(candidate: Candidate) -> bool:
-    """Whether a candidate keeps up with the chosen one, to within two standard errors."""
-    if candidate.behind is None or candidate.behind_error is None:
-        return False
-    return candidate.behind <= CLEAR * candidate.behind_error
 
 
 def accuracy(found: ModelSummary) -> list[Block]:
@@ -90,9 +82,10 @@ def learning(curve: Sequence[CurvePoint]) -> list[Block]:
     return [paragraph(words), figure(picture, caption)]
 
 
-def calibration(bins: Sequence[ReliabilityBin]) -> list[Block]:
-    """Show whether "70% sure that it will be called same" comes true in 70 of 100 cases."""
-    if not bins:
+def calibration(found: Evidence) -> list[Block]:
+    """Say whether "70% sure that it will be called same" comes true in 70 of 100 cases."""
+    bins, test = found.reliability, found.calibration
+    if not bins or test is None:
         return [paragraph("There were too few held-out answers for this.")]
     observed = [one.observed for one in bins]
     picture = charts.reliability(
@@ -101,20 +94,29 @@ def calibration(bins: Sequence[ReliabilityBin]) -> list[Block]:
         [one.n_answers for one in bins],
         ([one.low for one in observed], [one.high for one in observed]),
     )
-    off = [one for one in bins if one.predicted not in one.observed]
     words = (
-        "The probabilities hold: wherever the model predicted a share of “same”, the observed "
-        "share agrees with it within its interval."
-        if not off
-        else f"In {len(off)} of {len(bins)} groups of answers the observed share of “same” does "
-        f"not agree with the predicted one. The largest difference is {percent(_largest(off))}: "
-        "probabilities there may be off by that much."
+        "The probabilities hold: the answers give no reason to doubt them"
+        if test.holds
+        else "The probabilities do not hold. Where predicted and observed shares of “same” differ "
+        f"most, they are {percent(_largest(bins))} apart"
+    )
+    how = (
+        f"One test decides (p = {_p_value(test.p_value)}; {test.degrees} degrees of freedom): are "
+        "the predictions right on average, and neither too sure nor too unsure? Answers that share "
+        f"an item are not independent, and are not treated so. At its level, {percent(test.level)},"
+        f" {percent(test.level)} of models with right probabilities are doubted."
     )
     caption = (
         f"{count(sum(one.n_answers for one in bins), 'held-out answer')}, grouped by the predicted "
-        "chance of “same”. Dots on the dashed line are right; large dots stand for many answers."
+        "chance of “same”. Dots on the dashed line are right; large dots stand for many answers. "
+        f"Bars are {percent(observed[0].level)} intervals of each group alone: some miss the "
+        "line by chance."
     )
-    return [paragraph(words), figure(picture, caption)]
+    return [paragraph(f"{words}. {how}"), figure(picture, caption)]
+
+
+def _p_value(p: float) -> str:
+    return "below 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _largest(bins: Sequence[ReliabilityBin]) -> float:
@@ -125,6 +127,8 @@ def methods(choice: MethodChoice) -> list[Block]:
     """Show every method and baseline on the same held-out answers, and why one was chosen."""
     candidates = choice.candidates
     blocks: list[Block] = [paragraph(sentence(choice.why))]
+    if choice.class_number is not None:
+        blocks.insert(0, paragraph(sentence(choice.class_number.text)))
     if any(one.log_likelihood is not None for one in candidates):
         blocks.append(figure(_picture(choice), _PICTURE_CAPTION))
     caption = (

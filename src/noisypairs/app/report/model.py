@@ -6,31 +6,30 @@ The answer comes first. Everything is read off a `FitResult`; nothing is compute
 from __future__ import annotations
 
 from dataclasses import astuple
-from typing import Literal
 
 from noisypairs.app.fit.result import DataSummary, FitResult, ModelSummary
+from noisypairs.app.fit.verdict import verdict
 from noisypairs.app.model_card import column_rows
 from noisypairs.app.report import evidence, suspects
 from noisypairs.app.report.page import Block, Page, bullets, callout, numbers, paragraph, table
-from noisypairs.app.words import between, confidence, count, listed, percent, sentence, share
+from noisypairs.app.words import between, confidence, count, listed, percent, share
 
 GENERATOR = "noisypairs fit"
-
-#: Whether a model may be trusted, and why.
-Trust = tuple[Literal["good", "caution", "bad"], str]
+#: Flip rates below this are shown with what they cannot show.
+NEAR_ZERO = 0.02
 
 
 def fit_report(result: FitResult) -> str:
     """Return the whole page of a fit, ready to be written to one HTML file."""
     page = Page(f"What the answers say about {result.data.title}", answer(result), GENERATOR)
-    kind, reason = trust(result)
+    kind, reason = verdict(result)
     page.open_with(callout(reason, kind), numbers(_key_numbers(result)))
     page.section("The data", *_data(result.data), note=_reading(result.data))
     page.section("How wrong the answers are", *_noise(result.model))
     page.section("The classes", *_classes(result))
     page.section("How good the model is", *evidence.accuracy(result.model))
     page.section("Would more answers help?", *evidence.learning(result.evidence.curve))
-    page.section("Do its probabilities hold?", *evidence.calibration(result.evidence.reliability))
+    page.section("Do its probabilities hold?", *evidence.calibration(result.evidence))
     page.section("Who answered", *suspects.annotators(result.evidence.annotators))
     page.section(
         "Answers to look at again", *suspects.suspects(result.evidence, result.data.n_pairs)
@@ -53,34 +52,6 @@ def answer(result: FitResult) -> str:
         f"{learnt} It puts an estimated {percent(found.accuracy.estimate)} of new items in the "
         f"right class ({confidence(found.accuracy)}); calling every item by the largest class "
         f"would get {percent(found.majority_share)}."
-    )
-
-
-def trust(result: FitResult) -> Trust:
-    """Return whether the model may be trusted, with the reason; the most serious one decides."""
-    found, baseline = result.model, percent(result.model.majority_share)
-    level = [one for one in result.choice.candidates if one.is_baseline and evidence.is_level(one)]
-    if any(one.name == "majority" for one in level):
-        return "bad", (
-            "Do not rely on this model yet: it predicts answers about items that it had not seen "
-            "no better than always giving the more frequent answer."
-        )
-    if found.accuracy is None:
-        return "caution", f"No accuracy could be estimated: {sentence(found.accuracy_how)}"
-    if found.accuracy.low <= found.majority_share:
-        return "caution", (
-            "Use with care: the model may be no better than calling every item by the largest "
-            f"class, which gets {baseline}, because its own accuracy is only known to be "
-            f"{between(found.accuracy)}. More answers would narrow that down."
-        )
-    if result.run.warnings:
-        return "caution", f"Use with care. {' '.join(map(sentence, result.run.warnings))}"
-    as_well = listed(f"“{one.title}”" for one in level) if level else ""
-    also = f" Those answers are predicted as well by {as_well}." if level else ""
-    return "good", (
-        "The model may be trusted as far as its accuracy goes: it predicts answers about items "
-        "that it had not seen, and even the lower end of its accuracy, "
-        f"{percent(found.accuracy.low)}, is above the {baseline} of the largest class.{also}"
     )
 
 
@@ -119,6 +90,9 @@ def _data(data: DataSummary) -> list[Block]:
         ),
         ("separate groups of compared items", f"{audit.components:,}", "1 is best"),
     ]
+    if audit.copies or audit.copies_removed:
+        remark = f"{audit.copies_removed:,} left out, {audit.copies:,} kept"
+        rows.insert(6, ("copied answers", f"{audit.copies + audit.copies_removed:,}", remark))
     blocks: list[Block] = [table(("what", "number", "remark"), rows, numeric=[1])]
     if data.notes:
         blocks += [paragraph("On reading the files:"), bullets(data.notes)]
@@ -168,7 +142,28 @@ def _noise(found: ModelSummary) -> list[Block]:
     how = paragraph(
         f"Kind of noise assumed: {noise.family}. The rates were learnt from the answers."
     )
-    return [paragraph(f"{rates} {meaning}"), matrix, how]
+    return [paragraph(f"{rates} {meaning}"), *_doubts(found), matrix, how]
+
+
+def _doubts(found: ModelSummary) -> list[Block]:
+    """Say what the rates may hide: answers that are not independent, and lies about items."""
+    noise, doubts = found.noise, list[Block]()
+    if noise.repeat_correlation:
+        text = (
+            "Answers to the same pair agree more than this noise allows (correlation "
+            f"{noise.repeat_correlation:.2f}): some were copied, or some pairs mislead everybody. "
+            "The rates are probably too small; their intervals allow for it."
+        )
+        doubts.append(callout(text, "caution"))
+    if max(noise.similar_flip.estimate, noise.dissimilar_flip.estimate) < NEAR_ZERO:
+        text = (
+            "Rates near zero mean that the answers hardly contradict each other, not that they are "
+            "right: if every answer about an item follows the same wrong idea of it, no method can "
+            "see that from answers alone, and the intervals do not cover it. A few items of known "
+            "class would show it."
+        )
+        doubts.append(callout(text))
+    return doubts
 
 
 def _classes(result: FitResult) -> list[Block]:

@@ -31,7 +31,12 @@ FARTHEST_DRAWN = 4.0
 BARS = 2.0
 
 Kind = Literal["good", "caution", "bad", "note"]
-_KINDS: dict[str, Kind] = {"reached": "good", "more": "note", "open": "caution"}
+_KINDS: dict[str, Kind] = {
+    "reached": "good",
+    "more": "note",
+    "open": "caution",
+    "doubtful": "caution",
+}
 _TITLES = {
     "new items": "New items, by their features alone",
     "these items": "The compared items, by features and answers",
@@ -48,6 +53,7 @@ def plan_report(
     page = Page("How many more answers", _answer(found, cost), GENERATOR)
     goals = (found.new_items, found.these_items)
     page.open_with(
+        *(callout(f"Doubtful: {sentence(text)}", "caution") for text in found.doubts),
         *(callout(_summary(goal, found, cost), _KINDS.get(goal.state, "bad")) for goal in goals),
         numbers(_key_numbers(found, cost)),
     )
@@ -68,6 +74,8 @@ def _answer(found: Plan, cost: float | None) -> str:
     )
     if goal.state == "reached":
         return f"{have} The target of {wanted} is reached."
+    if goal.state == "doubtful":
+        return f"{have} That is above the target of {wanted}, but doubtful: see the warning."
     if goal.state == "unreachable":
         return f"{have} No number of answers leads to {wanted} with these features."
     if goal.needed is None:
@@ -78,7 +86,11 @@ def _answer(found: Plan, cost: float | None) -> str:
 
 
 def _summary(goal: Goal, found: Plan, cost: float | None) -> str:
-    return f"{sentence(goal.name).rstrip('.')}: {statement(goal, found.target, cost)}"
+    said = f"{sentence(goal.name).rstrip('.')}: {statement(goal, found.target, cost)}"
+    if goal.state != "reached":
+        return said
+    chance = percent(found.chance)
+    return f"{said} Naming every item after the largest class would be right for {chance}."
 
 
 def _key_numbers(found: Plan, cost: float | None) -> list[tuple[str, str, str]]:
@@ -119,11 +131,11 @@ def _curve(goal: Goal, law: Forecast, found: Plan) -> list[Block]:
     caption = (
         "Dots: share classified correctly after learning from so many answers, judged by answers "
         "left out, with bars of two standard errors. The dashed curve is fitted to them and "
-        f"extended; the shaded band is its {level} interval. There are "
-        f"{found.n_answers:,} answers now."
+        f"extended; it is at most {law.miss:.1f} standard errors from a dot, and the shaded band "
+        f"is its {level} interval. There are {found.n_answers:,} answers now."
     )
     rows = [
-        (f"{n:,}", f"{a:.1%} ± {e:.1%}")
+        (f"{n:,}", f"{percent(a, 1)} ± {percent(e, 1)}")
         for n, a, e in zip(curve.sizes, curve.accuracy, curve.error, strict=True)
     ]
     return [figure(picture, caption), table(("answers", "right (± one standard error)"), rows)]
@@ -175,7 +187,8 @@ def _how_to_read(found: Plan) -> Block:
             f"Brackets and shaded bands are {percent(found.new_items.now.level)} intervals; the "
             "error of the noise itself is not in them.",
             "The same left-out answers judge all points of a curve, which therefore share most of "
-            "their error: the dashed curve may lie beside them.",
+            "their error: the curve passes through the dots, but all of them may lie too high or "
+            "too low together. The shaded band takes that into account.",
             f"Naming every item after the largest class would be right for {chance}.",
             "New pairs are assumed to be drawn at random, like the old ones.",
             "A bit is the information in a certain answer to an even question; noisy answers give "

@@ -12,16 +12,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from noisypairs import algebra, reduction
+from noisypairs import algebra
 from noisypairs.algebra import Array
+from noisypairs.errors import ClassNumberWarning
 from noisypairs.estimation import Interval
 from noisypairs.estimators.base import (
     PairClassifier,
     Positive,
+    all_names,
+    label_names,
     order_by_size,
     warn_names,
+    warn_unnamed,
 )
-from noisypairs.estimators.inner.defaults import default_candidates
+from noisypairs.estimators.inner.defaults import candidates_of
+from noisypairs.estimators.joint import class_number
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.potentials import (
     EstimatorPotential,
@@ -29,12 +34,13 @@ from noisypairs.estimators.joint.potentials import (
     fit_beliefs,
 )
 from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
+from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
 from noisypairs.estimators.joint.selection import Search
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
 from noisypairs.noise import Fit, NoiseModel, family
-from noisypairs.pairs import Pairs
+from noisypairs.pairs import Answers, Pairs
 
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
 #: so many for each item. The rounds with the classifier then see all answers.
@@ -56,7 +62,9 @@ class JointPairClassifier(PairClassifier):
     estimator : a probabilistic classifier that takes ``sample_weight``; a sequence of them, of
         which the one whose out-of-fold P(class | x) explains the answers best is kept; or None for
         the default sequence (linear, kernel, their mean, ridge, Gaussian classes).
-    n_classes : K, or a sequence of numbers to choose from by how well they explain the answers.
+    n_classes : K; a sequence of numbers to choose from by how well they explain the answers; or
+        ``"auto"``, 2 to 6. With a number a `ClassNumberWarning` says when one class more explains
+        the answers better; with several, when one more than the largest does.
     noise : a noise model, or ``"estimate"``.
     prior : P(class 1) if known: it only decides which of two groups is class 1.
     annotators : give every annotator in ``pairs.annotator`` two rates of their own, shrunk towards
@@ -82,7 +90,11 @@ class JointPairClassifier(PairClassifier):
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
     wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
         were streamed from a table of more than `PAIRS_FOR_CHOICE` pairs (see `stream_suspects`).
-    start_, starts_, n_classes_, log_likelihood_, converged_, n_iter_, history_ : how it went.
+    n_classes_, class_numbers_ : the number of classes, and for every number that was tried its
+        log-likelihood less ½ log n for each number that its noise fits.
+    repeat_correlation_ : correlation of the answers to one pair, beyond what their classes explain;
+        zero where it is not clear (see `repeats`), or where the answers were streamed.
+    start_, starts_, log_likelihood_, converged_, n_iter_, history_ : how it went.
 
     Examples
     --------
@@ -97,7 +109,7 @@ class JointPairClassifier(PairClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        n_classes: int | Sequence[int] = 2,
+        n_classes: int | Sequence[int] | Literal["auto"] = 2,
         noise: NoiseModel | Literal["estimate"] = "estimate",
         prior: float | Literal["estimate"] = "estimate",
         annotators: bool = False,
@@ -127,7 +139,12 @@ class JointPairClassifier(PairClassifier):
         self.n_jobs = n_jobs
 
     wrong_proba_: Array | None
-    _counts_in_place = True  # a table is sampled, then streamed
+    repeat_correlation_: float
+    _of_items = ("item_proba_", "oof_proba_")
+    _of_answers = ("wrong_proba_",)
+
+    def _leaves_in_place(self, pairs: Answers) -> bool:
+        return pairs.n_pairs > PAIRS_FOR_CHOICE  # a table is then sampled and streamed
 
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them.
@@ -136,17 +153,18 @@ class JointPairClassifier(PairClassifier):
         many, drawn at random, and the last rounds take all of them: in memory, or of a `PairTable`
         batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
-        X, pairs = self._check_training(X, pairs)
+        X, pairs, given = self._check_training(X, pairs)
         self._check_parameters(pairs)
-        if self.estimator is not None:
-            self._candidates(X, 0)  # a wrong one is refused before any work
+        candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
         some = self._pairs_for_choice(pairs)
-        problem = JointProblem(X, some, self._class_numbers(), self.cv, self.random_state)
-        search = self._search(problem)
-        found = search.choose_classes(self._class_numbers())
+        problem = JointProblem(X, some, self._class_numbers(pairs), self.cv, self.random_state)
+        search = self.search(problem)
+        found = search.choose_classes(self._class_numbers(pairs))
         search.require_evidence(found)
-        found = self._named(problem, search.choose_family(found))
-        candidates = self._candidates(X, problem.seed)
+        chosen = search.choose_family(found)
+        self._warn_of_more_classes(search, chosen)
+        found = self._named(problem, chosen)
+        candidates = candidates_of(self.estimator, X, problem.seed)
         best = search.choose_estimator(found, candidates, self.n_jobs)
         learner = candidates[best]
         whole = some if some.n_pairs == pairs.n_pairs else pairs
@@ -158,13 +176,14 @@ class JointPairClassifier(PairClassifier):
         classifier = [{"stage": "classifier", **row} for row in last.history]
         self.history_ = search.history + classifier
         self._store(X, in_pairs, last, learner)
+        self._restore_order(given)
         return self
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""
         enough = max(PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM * pairs.n_items)
         if not isinstance(pairs, Pairs) or pairs.n_pairs <= enough:
-            return pairs.sample(PAIRS_FOR_CHOICE)
+            return pairs.sample(PAIRS_FOR_CHOICE).in_order()[0]
         rng = check_random_state(self.random_state)
         return pairs.select(rng.random_sample(pairs.n_pairs) < enough / pairs.n_pairs)
 
@@ -185,6 +204,9 @@ class JointPairClassifier(PairClassifier):
         start = found.beliefs.item, found.noise, fit_noise
         last = self._rounds(em.GraphEStep(graph, clamp=problem.clamp), potential, *start)
         self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices)
+        if (single := single_answers(pairs)) is not pairs:
+            graph = PairGraph.from_pairs(single)  # the same edges, votes one by one
+        self.repeat_correlation_ = repeat_correlation(graph, last)
         return last, in_pairs
 
     def _stream_rounds(
@@ -200,7 +222,7 @@ class JointPairClassifier(PairClassifier):
         potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
         n_groups = len(pairs.annotator_names) if self.annotators else 1
-        self.wrong_proba_ = None
+        self.wrong_proba_, self.repeat_correlation_ = None, 0.0
         e_step = streaming.StreamEStep(pairs, n_groups=n_groups, clamp=problem.clamp, tol=self.tol)
         return self._rounds(e_step, potential, *start), in_pairs
 
@@ -245,19 +267,25 @@ class JointPairClassifier(PairClassifier):
 
         ``X`` and ``pairs`` are those of `fit`; see `noisypairs.estimators.joint.intervals`. Of a
         large table `PAIRS_FOR_INTERVALS` pairs are redrawn, which makes the intervals too long.
+
+        They assume the model. Lies per item (``LabelingNoise(per="item")``: every answer about an
+        item follows one wrong report) look like another class of that item, and no method that
+        knows only the answers can see them: rates near zero with tiny intervals come out. Believe
+        such rates only where some items of known class confirm them.
         """
         check_is_fitted(self)
-        X, pairs = self._check_training(X, pairs)
-        pairs = pairs.sample(PAIRS_FOR_INTERVALS)
+        X, pairs, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
+        pairs = single_answers(pairs)
         problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
         return joint_intervals(
             problem,
-            self.item_proba_,
-            self.oof_proba_,
+            given.reordered_items(self.item_proba_),
+            given.reordered_items(self.oof_proba_),
             self.noise_,
-            self._search(problem).fit_noise(self.noise_model_),
+            self.search(problem).fit_noise(self.noise_model_),
             level,
             n_bootstrap,
+            self.repeat_correlation_,
         )
 
     def _check_parameters(self, pairs: Pairs) -> None:
@@ -273,14 +301,12 @@ class JointPairClassifier(PairClassifier):
             algebra.class_prior(self.prior)
         if self.noise_model != "auto":
             family(self.noise_model, also=["auto"])
-        if min(self._class_numbers()) < 2:
+        if isinstance(self.n_classes, str) and self.n_classes != "auto":
+            raise ValueError(f"n_classes={self.n_classes!r}: expected a number, several, or 'auto'")
+        if min(self._class_numbers(pairs), default=0) < 2:
             raise ValueError(f"n_classes={self.n_classes!r}: expected numbers of at least 2")
-        if pairs.labels and len(self._class_numbers()) > 1:
-            named = len(set(pairs.labels.values()))
-            raise ValueError(
-                f"n_classes={self.n_classes!r} leaves the number of classes open, but the labelled "
-                f"items name {named}: pass n_classes={named}, or pairs without labels"
-            )
+        if not isinstance(self.n_classes, Sequence):
+            label_names(pairs, int(self.n_classes))
         if self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r}: expected at least one round")
         if self.annotators and pairs.annotator_names is None:
@@ -289,40 +315,41 @@ class JointPairClassifier(PairClassifier):
                 "leave annotators=False"
             )
 
-    def _class_numbers(self) -> list[int]:
-        several = self.n_classes if isinstance(self.n_classes, Sequence) else [self.n_classes]
-        return [int(K) for K in several]
+    def _class_numbers(self, pairs: Pairs) -> list[int]:
+        """Return the numbers in question: of several those that leave room for every label."""
+        if not isinstance(self.n_classes, Sequence):
+            return [int(self.n_classes)]
+        named = len(set(pairs.labels.values()))
+        if isinstance(self.n_classes, str):
+            return sorted({max(K, named) for K in class_number.AUTOMATIC})
+        numbers = [int(K) for K in self.n_classes]
+        return [K for K in numbers if named <= K] or numbers
 
-    def _search(self, problem: JointProblem) -> Search:
+    def _warn_of_more_classes(self, search: Search, found: em.Inference) -> None:
+        """Keep how well each number of classes does, and warn where one class more does better."""
+        K, gain = search.n_classes, search.more_classes(found)
+        self.class_numbers_ = {k: tried.score for k, tried in sorted(search.tried.items())}
+        if gain is not None:
+            warnings.warn(
+                f"{K + 1} classes explain the answers better than {K}, by {gain:.0f} nats, and "
+                "then more answers are right than it seems. Where the number is not known for "
+                "certain, pass n_classes='auto', or a range that reaches further",
+                ClassNumberWarning,
+                stacklevel=3,
+            )
+
+    def search(self, problem: JointProblem) -> Search:
+        """Return the search for start, number of classes and noise family, not yet begun."""
         given = self.noise if isinstance(self.noise, NoiseModel) else None
         return Search(problem, given, self.noise_model, tuple(self.starts), self.n_init)
-
-    def _candidates(self, X: Any, seed: int) -> dict[str, Any]:
-        """Return the classifiers to choose from, by name, after checking what they can do."""
-        if self.estimator is None:
-            return default_candidates(X, seed)
-        several = isinstance(self.estimator, list | tuple)
-        chosen = list(self.estimator) if several else [self.estimator]
-        for one in chosen:
-            name = type(one).__name__
-            if not hasattr(one, "predict_proba"):
-                raise TypeError(
-                    f"{name} has no predict_proba, which the joint method needs. Choose a "
-                    "probabilistic classifier, or wrap it in CalibratedClassifierCV"
-                )
-            if not reduction.accepts_weights(one):
-                raise TypeError(
-                    f"{name}.fit takes no sample_weight, which is how item beliefs reach the "
-                    "classifier. Choose one that does (LogisticRegression, RandomForestClassifier, "
-                    "HistGradientBoostingClassifier, …)"
-                )
-        return {f"{i}: {type(one).__name__}": one for i, one in enumerate(chosen)}
 
     def _named(self, problem: JointProblem, found: em.Inference) -> em.Inference:
         """Put the groups in the order of their names and set ``classes_``."""
         K = found.beliefs.item.shape[1]
         if problem.names is not None:
-            self.classes_ = problem.names
+            self.classes_ = all_names(problem.names, K)
+            if len(problem.names) < K:
+                warn_unnamed(self.classes_[len(problem.names) :])
             return found
         self.classes_ = np.arange(K)
         shares = found.beliefs.item[problem.in_pairs].mean(axis=0)

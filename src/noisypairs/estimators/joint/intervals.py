@@ -7,6 +7,9 @@ counted as a standard error besides: intervals always hold the estimate.
 Resampling items of the *given* answers instead would count the error of every answer three times
 on a sparse graph. For prior and accuracy the items themselves are resampled as well, so that those
 intervals speak about the population of items.
+Where answers to one pair correlate by ρ (`repeats`), they are drawn with that correlation, from
+beliefs and noise that were inferred with the effective number of answers: the replicates then show
+by how much the fit understates the rates.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from scipy import stats
 from noisypairs.algebra import Array, mean_rates
 from noisypairs.estimation import Interval
 from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.inference import em
+from noisypairs.estimators.joint.repeats import discounted, infer_again
 from noisypairs.inference.graph import PairGraph
 from noisypairs.noise import Fit, NoiseModel
 from noisypairs.pairs import Pairs
@@ -31,23 +34,27 @@ def joint_intervals(
     fit_noise: Fit,
     level: float,
     n_bootstrap: int,
+    rho: float = 0.0,
 ) -> dict[str, Interval]:
     """Return intervals for both mean flip rates, the prior of class 1 and the clean accuracy.
 
     The accuracy is that of out-of-fold predictions from features alone, as judged by the item
     beliefs: the mean belief in the predicted class. ``prior`` is the share of the last class.
+    ``rho`` is the correlation of the answers to one pair.
     """
     rng = np.random.default_rng(problem.seed)
     predicted = oof_proba.argmax(axis=1)
     items = np.flatnonzero(problem.in_pairs)
     found = _summary(item_proba[items], predicted[items], noise)
+    if rho > 0:
+        fewer = discounted(problem.graph, rho)
+        again = infer_again(problem, fewer, item_proba, noise, fit_noise)
+        item_proba, noise = again.beliefs.item, again.noise
     replicates, truths = [], []
     for _ in range(n_bootstrap):
         classes = _draw_classes(item_proba, rng)
-        redrawn = _redrawn(problem, classes, noise, rng)
-        e_step = em.GraphEStep(PairGraph.from_pairs(redrawn), clamp=problem.clamp)
-        start = item_proba, noise, fit_noise
-        run = em.infer(e_step, problem.fast_potential, *start, max_iter=15)
+        redrawn = PairGraph.from_pairs(_redrawn(problem, classes, noise, rng, rho))
+        run = infer_again(problem, redrawn, item_proba, noise, fit_noise)
         chosen = rng.choice(items, len(items))
         replicates.append(_summary(run.beliefs.item[chosen], predicted[chosen], run.noise))
         truths.append(
@@ -83,11 +90,23 @@ def _draw_classes(item_proba: Array, rng: np.random.Generator) -> Array:
 
 
 def _redrawn(
-    problem: JointProblem, classes: Array, noise: NoiseModel, rng: np.random.Generator
+    problem: JointProblem,
+    classes: Array,
+    noise: NoiseModel,
+    rng: np.random.Generator,
+    rho: float,
 ) -> Pairs:
+    """Draw answers to the same pairs, those to one pair correlated by ``rho``.
+
+    Each is with chance √ρ the one drawn for the pair, so that two of them are it with chance ρ.
+    """
     pairs = problem.pairs
     n_classes = max(2, int(classes.max()) + 1)
     K = max(n_classes, problem.n_classes[0])
     answers = noise.corrupt(classes, pairs.left, pairs.right, K, rng)
+    if rho > 0:
+        _, first, pair = np.unique(pairs.pair_keys, return_index=True, return_inverse=True)
+        shared = noise.corrupt(classes, pairs.left[first], pairs.right[first], K, rng)[pair]
+        answers = np.where(rng.random(pairs.n_pairs) < np.sqrt(rho), shared, answers)
     redrawn = Pairs(pairs.left, pairs.right, answers, n_items=pairs.n_items)
     return redrawn if pairs.weight is None else redrawn.reweighted(pairs.weight)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
 from typing import Any
 
@@ -32,9 +33,10 @@ class JointProblem:
         self.X, self.all_pairs, self.pairs = X, pairs, pairs.without_self_pairs()
         self.n_classes, self.cv = n_classes, cv
         self.random_state = check_random_state(random_state)
+        self.seed = 0 if X is None else int(self.random_state.randint(2**31 - 1))
         self.graph = PairGraph.from_pairs(pairs)
         self.in_pairs: NDArray[np.bool_] = pairs.item_counts().total > 0
-        self.names = label_names(pairs, n_classes[0]) if len(n_classes) == 1 else None
+        self.names = label_names(pairs, min(n_classes), every=False)
         self.clamp = None if self.names is None else known_classes(pairs, self.names)
         self.share = float(np.average(self.pairs.same, weights=self.pairs.weight))
         self.Z: Array | None = None
@@ -44,7 +46,6 @@ class JointProblem:
 
     def _add_features(self, X: Any) -> None:
         """Set folds by item, and fixed features with their potential where X is numeric."""
-        self.seed = int(self.random_state.randint(2**31 - 1))
         splitter = KFold(self.cv, shuffle=True, random_state=self.seed)
         self.folds = list(splitter.split(np.arange(self.pairs.n_items)))
         self.Z = numeric_features(X, N_COMPONENTS, self.seed)
@@ -88,6 +89,18 @@ class JointProblem:
         if pairs.weight is not None:
             permuted = permuted.reweighted(pairs.weight[order])
         return JointProblem(self.X, permuted, self.n_classes, self.cv, self.random_state)
+
+    def with_pairs(self, pairs: Pairs) -> JointProblem:
+        """Return the problem with other pairs of the same items: folds and features are kept."""
+        other = copy(self)
+        other.all_pairs, other.pairs = pairs, pairs.without_self_pairs()
+        other.graph = PairGraph.from_pairs(pairs)
+        other.in_pairs = pairs.item_counts().total > 0
+        other.share = float(np.average(other.pairs.same, weights=other.pairs.weight))
+        if self.Z is not None:
+            weight = other.in_pairs.astype(float)
+            other.fast_potential = RidgePotential(self.Z, self.folds, weight)
+        return other
 
     def guesses(self, kinds: tuple[str, ...], n_classes: int, n_random: int) -> dict[str, Array]:
         """Return the starting guesses, columns matched to the known labels where there are any."""

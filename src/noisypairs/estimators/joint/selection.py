@@ -13,13 +13,13 @@ from scipy.optimize import linear_sum_assignment
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators.inner.ridge import RidgeClasses
-from noisypairs.estimators.joint import starts
+from noisypairs.estimators.joint import class_number, starts
 from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.potentials import EstimatorPotential
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em
 from noisypairs.inference.propagation import bethe_log_likelihood, propagate
-from noisypairs.noise import Fit, NoiseModel, families, family, fixed
+from noisypairs.noise import Fit, NoiseModel, PairingNoise, families, family, fixed
 
 #: Nats per item above which a gain over blind guessing cannot be chance (random answers: .03).
 CLEAR_GAIN = 0.06
@@ -34,6 +34,22 @@ SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
 #: A richer noise model, or one class more, must explain the answers better by so many nats.
 WORTH_IT = 3.0
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """How well K classes explain the answers: the best start, every noise family, a score.
+
+    ``begun`` is the run of the start, ``families`` those that went on from it, and ``score`` the
+    log-likelihood of the ``family`` kept, less what its numbers cost.
+    """
+
+    n_classes: int
+    start: str
+    family: str
+    begun: em.Inference
+    families: Mapping[str, em.Inference]
+    score: float
 
 
 @dataclass
@@ -63,26 +79,106 @@ class Search:
     noise_models: dict[str, float] = field(default_factory=dict)
     candidates: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
+    tried: dict[int, Explanation] = field(default_factory=dict)
+    held_out: dict[int, Array] = field(default_factory=dict)
 
     def fit_noise(self, name: str) -> Fit:
         """Return what fits S: the family of that name, or always the given noise."""
         return family(name).fit if self.given is None else fixed(self.given)
 
     def choose_classes(self, numbers: Iterable[int]) -> em.Inference:
-        """Run every start for every K in question; keep what explains the answers best."""
-        best: em.Inference | None = None
-        for K in sorted(numbers):
-            runs = self._run_starts(self.problem, K)
-            name = best_run(self.problem, runs)
-            self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
-            gain = (runs[name].log_likelihood - best.log_likelihood) if best else np.inf
-            if gain > WORTH_IT:
-                best, self.n_classes, self.start = runs[name], K, name
-        assert best is not None  # the first K always gains
-        return best
+        """Return the best start of the number of classes that explains the answers best.
 
-    def _run_starts(self, problem: JointProblem, K: int) -> dict[str, em.Inference]:
-        kinds = (*self.kinds, *("random",) * bool(self.n_init))
+        One number is taken as it is. Of several the smallest is kept until a larger one is
+        `better`; two in a row that are not end the search.
+        """
+        K, *larger = sorted(set(numbers))
+        if larger:
+            self.tried[K] = self.explain(K)
+        missed = 0
+        for more in larger:
+            self.tried[more] = self.explain(more)
+            better = self.better(more, K)
+            K, missed = (more, 0) if better else (K, missed + 1)
+            if missed == 2:
+                break
+        self.n_classes = K
+        if larger:
+            self.start = self.tried[K].start
+            return self.tried[K].begun
+        self.start, found = self._best_start(K)
+        return found
+
+    def _best_start(self, K: int, kinds: tuple[str, ...] | None = None) -> tuple[str, em.Inference]:
+        runs = self._run_starts(self.problem, K, kinds)
+        name = best_run(self.problem, runs)
+        if kinds is None:
+            self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
+        return name, runs[name]
+
+    def explain(self, K: int, kinds: tuple[str, ...] | None = None) -> Explanation:
+        """Return how well K classes explain the answers, with the noise family that suits them."""
+        start, begun = self._best_start(K, kinds)
+        runs, name = self._families(begun)
+        return Explanation(K, start, name, begun, runs, self._score(runs[name], name))
+
+    def _explanation(self, K: int, start: str, run: em.Inference, name: str) -> Explanation:
+        """Return what one noise family alone explains."""
+        return Explanation(K, start, name, run, {name: run}, self._score(run, name))
+
+    def _score(self, run: em.Inference, name: str) -> float:
+        """Return the log-likelihood less Schwarz's ½ log n for each number the noise fits."""
+        K = run.beliefs.item.shape[1]
+        fitted = 0 if name == "given" else family(name).n_parameters(K)
+        return run.log_likelihood - fitted * self._half_log_n
+
+    @property
+    def _first_family(self) -> str:
+        """The noise family of the starts."""
+        if self.given is not None:
+            return "given"
+        return "free" if self.noise_model == "free" else "pairing"
+
+    @property
+    def _half_log_n(self) -> float:
+        return float(np.log(self.problem.pairs.n_pairs)) / 2
+
+    def better(self, more: int, K: int) -> bool:
+        """Return whether ``more`` classes explain the answers better than K, both tried.
+
+        They must gain `WORTH_IT` nats. Where evidence is weak, a likelihood that agrees with itself
+        may reach that by chance: then ``more`` classes must also predict answers on held-out pairs
+        better, by more than a standard error, or gain four times as much and predict no worse.
+        """
+        gain = self.tried[more].score - self.tried[K].score
+        if gain <= WORTH_IT or gain > clear_gain(self.problem, 10):
+            return gain > WORTH_IT
+        held_out, error = class_number.held_out_gain(self, self.tried[more], self.tried[K])
+        return held_out > (0.0 if gain > 4 * WORTH_IT else error)
+
+    def more_classes(self, found: em.Inference) -> float | None:
+        """Return by how many nats one class more explains the answers better, if it does.
+
+        ``found`` is the run of the family chosen for `n_classes`. To be cheap, one class more has a
+        single start, of the kind that led here, and two rates: what a richer noise explains as well
+        is no reason for one class more.
+        """
+        K = self.n_classes
+        if self.given is not None and not isinstance(self.given, PairingNoise):
+            return None  # the given matrix is one of K classes
+        if K not in self.tried:
+            self.tried[K] = self._explanation(K, self.start, found, self.family)
+        if K + 1 not in self.tried:
+            kind = self.start.split("-")[0]
+            self._try_one_more(K + 1, ("spectral",) if kind == "answers" else (kind,))
+        gain = self.tried[K + 1].score - self.tried[K].score
+        # A single start and two rates: small gains are no reason to doubt what was asked for.
+        return gain if gain > 4 * WORTH_IT and self.better(K + 1, K) else None
+
+    def _run_starts(
+        self, problem: JointProblem, K: int, kinds: tuple[str, ...] | None = None
+    ) -> dict[str, em.Inference]:
+        kinds = kinds or (*self.kinds, *("random",) * bool(self.n_init))
         guesses = problem.guesses(kinds, K, self.n_init)
         if not guesses:
             raise ValueError(f"starts={self.kinds!r} gives no start for {K} classes: add 'random'")
@@ -123,6 +219,11 @@ class Search:
         how: dict[str, Any] = {"sweeps": sweeps, "messages": first.messages}
         return self._rounds(problem, first.item, noise, rounds, **how)
 
+    def run_start(self, problem: JointProblem, name: str, K: int) -> em.Inference:
+        """Run the one start of this name, as `starts` calls it, on a problem."""
+        guess = problem.guesses((name.split("-")[0],), K, self.n_init)[name]
+        return self._run(problem, guess, self.rounds)
+
     def _go_on(self, problem: JointProblem, run: em.Inference, rounds: int) -> em.Inference:
         if run.converged:
             return run
@@ -132,10 +233,24 @@ class Search:
     def _rounds(
         self, problem: JointProblem, beliefs: Array, noise: NoiseModel, rounds: int, **how: Any
     ) -> em.Inference:
-        first = self.fit_noise("free" if self.noise_model == "free" else "pairing")
+        first = self.fit_noise(self._first_family)
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **how)
         start = problem.fast_potential, beliefs, noise, first
         return em.infer(e_step, *start, max_iter=rounds)
+
+    def _try_one_more(self, more: int, kinds: tuple[str, ...]) -> None:
+        """Keep what ``more`` classes explain: after a few rounds, and to the end if that is better.
+
+        Where one class more is needed, the first rounds gain by far.
+        """
+        guesses = self.problem.guesses(kinds, more, self.n_init)
+        runs = {name: self._run(self.problem, one, FIRST_ROUNDS) for name, one in guesses.items()}
+        start = best_run(self.problem, runs)
+        found = self._explanation(more, start, runs[start], self._first_family)
+        if found.score > self.tried[more - 1].score:
+            run = self._go_on(self.problem, runs[start], self.rounds - FIRST_ROUNDS)
+            found = self._explanation(more, start, run, self._first_family)
+        self.tried[more] = found
 
     def require_evidence(self, found: em.Inference) -> None:
         """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.
@@ -182,31 +297,39 @@ class Search:
 
     def choose_family(self, found: em.Inference) -> em.Inference:
         """Let every noise family in question go on from the best start, and keep the best."""
-        names = list(families(auto=True)) if self.noise_model == "auto" else [self.noise_model]
-        if self.given is not None:
-            names = ["given"]
         K = found.beliefs.item.shape[1]
-        best: em.Inference | None = None
-        for name in names:
-            problem, messages = self.problem, found.beliefs.messages
-            e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, messages=messages)
-            start = problem.fast_potential, found.beliefs.item, found.noise
-            run = em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
-            self.noise_models[name] = run.log_likelihood
-            gain = (run.log_likelihood - best.log_likelihood) if best else np.inf
-            if gain > self._worth(name, K):
-                best, self.family = run, name
-        assert best is not None  # the first family always gains
+        if K in self.tried:
+            runs, self.family = self.tried[K].families, self.tried[K].family
+        else:
+            runs, self.family = self._families(found)
+        self.noise_models = {name: run.log_likelihood for name, run in runs.items()}
+        best = runs[self.family]
         self.history += [{"stage": "start", **row} for row in best.history]
         return best
 
-    def _worth(self, name: str, K: int) -> float:
+    def _families(self, found: em.Inference) -> tuple[dict[str, em.Inference], str]:
+        """Return the run of every noise family from one start, and the family to keep."""
+        names = list(families(auto=True)) if self.noise_model == "auto" else [self.noise_model]
+        if self.given is not None:
+            names = ["given"]
+        kept = names[0]
+        runs = {name: self.go_on_with(self.problem, name, found) for name in names}
+        for name in names[1:]:
+            gain = runs[name].log_likelihood - runs[kept].log_likelihood
+            if gain > self._worth(name, kept, found.beliefs.item.shape[1]):
+                kept = name
+        return runs, kept
+
+    def go_on_with(self, problem: JointProblem, name: str, found: em.Inference) -> em.Inference:
+        """Return where the noise family of this name leads from a start."""
+        e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, messages=found.beliefs.messages)
+        start = problem.fast_potential, found.beliefs.item, found.noise
+        return em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
+
+    def _worth(self, name: str, last: str, K: int) -> float:
         """Return the nats that a family must gain on the last one kept: Schwarz's ½ log n each."""
-        if name == "given":
-            return 0.0
-        last = family(self.family or "pairing").n_parameters(K)
-        more = family(name).n_parameters(K) - last
-        return max(WORTH_IT, more * float(np.log(self.problem.pairs.n_pairs)) / 2)
+        more = family(name).n_parameters(K) - family(last).n_parameters(K)
+        return max(WORTH_IT, more * self._half_log_n)
 
     def choose_estimator(
         self, found: em.Inference, candidates: Mapping[str, Any], n_jobs: int | None

@@ -70,6 +70,8 @@ class COPKMeans(CentreClassifier):
     (array([0, 0, 1, 1, 1]), 0, array([0]))
     """
 
+    _of_answers = ("violated_",)
+
     def __init__(
         self,
         n_classes: int = 2,

@@ -53,6 +53,7 @@ class CentreClassifier(PairClassifier):
     n_init: int
     max_iter: int
     random_state: RandomState
+    _of_items = ("labels_",)
 
     @abstractmethod
     def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> Clusters:
@@ -60,7 +61,7 @@ class CentreClassifier(PairClassifier):
 
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Group the items ``X``, shape (n_items, n_features), and name the groups."""
-        X, pairs = self._check_training(X, pairs)
+        X, pairs, given = self._check_training(X, pairs)
         for name, least in (("n_classes", 2), ("n_init", 1), ("max_iter", 1)):
             _check_count(name, getattr(self, name), least)
         names = label_names(pairs, self.n_classes)
@@ -81,6 +82,7 @@ class CentreClassifier(PairClassifier):
         # Items that all lie on their centres leave no spread to measure: the nearest centre wins.
         floor = float(np.finfo(float).eps * found.centres.var() + np.finfo(float).tiny)
         self.variance_ = max(found.inertia / (found.weight.sum() * X.shape[1]), floor)
+        self._restore_order(given)
         return self
 
     def _class_proba(self, X: Any) -> Array:

@@ -38,3 +38,10 @@ def test_dedupe_training(tmp_path):
     path.write_text(json.dumps({"match": [], "distinct": []}))
     with pytest.raises(BadFile, match="no couples"):
         read_pairs(path)
+
+
+def test_the_order_of_fields_makes_no_other_record(tmp_path):
+    path = tmp_path / "training.json"
+    ann, same_ann, bob = record("Ann", 3), {"age": 3, "name": "Ann"}, record("Bob", 4)
+    path.write_text(json.dumps({"match": [], "distinct": [[ann, bob], [bob, same_ann]]}))
+    assert read_dataset(path, path).features["name"].tolist() == ["Ann", "Bob"]

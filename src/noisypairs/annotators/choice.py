@@ -1,0 +1,321 @@
+"""Classes behind the answers, or each pair by itself: what predicts held-out answers better.
+
+Where pairs were answered by several people, some of these answers are held out (never a whole
+pair), and both models predict them from the rest,
+
+    P("same" by r on e) = q_e (1 − ρ_S,r) + (1 − q_e) ρ_D,r,     q_e = P(e is same | the rest).
+
+Classes know more about a pair than its own answers, if there are classes. Records to link fall into
+thousands of groups, which no small number of classes describes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisypairs.algebra import Array
+from noisypairs.annotators.classes import (
+    InferredClasses,
+    classes_from_answers,
+    classes_from_features,
+)
+from noisypairs.annotators.pair_truth import Groups, PairTruth, infer_pair_truth
+from noisypairs.errors import NotIdentifiable, collected_warnings
+from noisypairs.estimation import dyadic_mean
+from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
+from noisypairs.estimators.joint.alignment import Alignment
+from noisypairs.estimators.joint.selection import SEEN_IN_FEATURES
+from noisypairs.noise.shrinkage import strength
+from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import pair_keys
+
+Model = Literal["auto", "classes", "pairs"]
+MODELS: tuple[Model, ...] = ("auto", "classes", "pairs")
+#: Numbers of classes to choose from where nothing is said.
+CLASS_NUMBERS = (2, 3, 4, 5, 6)
+#: The models are compared from so many answers on repeated pairs on, and such a share of all.
+FEWEST_REPEATED, REPEATED_SHARE = 200, 0.2
+#: The repeated pairs are dealt into so many folds; each holds out one annotator's answers on them.
+N_FOLDS = 2
+FOLDS = range(N_FOLDS)
+#: Standard errors by which a model must be ahead to replace the one that ties are left to.
+CLEARLY_AHEAD = 2.0
+#: Level of an interval that reaches one standard error to each side.
+ONE_ERROR = 0.6826894921370859
+
+
+@dataclass(frozen=True)
+class Gain:
+    """By how many nats one model predicts a held-out answer better, ± s.e. (items as units)."""
+
+    nats: float
+    error: float
+    n_answers: int
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether the gain is more than chance."""
+        return self.nats > CLEARLY_AHEAD * self.error
+
+    @property
+    def is_clear_loss(self) -> bool:
+        """Whether the other model is ahead by more than chance."""
+        return self.nats < -CLEARLY_AHEAD * self.error
+
+    def __str__(self) -> str:
+        return f"{self.nats:.3f} ± {self.error:.3f} nats on {self.n_answers:,} held-out answers"
+
+
+@dataclass(frozen=True)
+class ModelChoice:
+    """Which model annotators are judged by, and why.
+
+    ``n_classes`` is None if each pair is judged by itself, ``asked`` has the numbers of classes in
+    question. ``gain`` is that of pairs over classes, ``rival`` the number of classes that pairs
+    were compared with (0: none were found, and guessing took their place).
+    """
+
+    model: Literal["classes", "pairs"]
+    n_classes: int | None
+    asked: tuple[int, ...]
+    reason: str
+    gain: Gain | None = None
+    rival: int | None = None
+    groups: Groups | None = None
+
+    @property
+    def are_records(self) -> bool:
+        """Whether these look like records to link: single pairs are ahead, groups are tiny."""
+        return self.model == "pairs" and self.groups is not None and self.groups.are_tiny
+
+    def __str__(self) -> str:
+        if self.model == "classes":
+            several = len(self.asked) > 1
+            chosen = f", chosen from {self.asked[0]} to {self.asked[-1]}" if several else ""
+            return f"{self.n_classes} classes{chosen}; {self.reason}"
+        looks = "these look like records to link, not classes to learn; " * self.are_records
+        return f"each pair judged by itself: {looks}{self.reason}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        plain: dict[str, Any] = {"model": self.model, "n_classes": self.n_classes}
+        plain |= {"class_numbers": list(self.asked), "why": str(self)}
+        gain, groups = self.gain, self.groups
+        plain |= {
+            "pairs_ahead_of_classes": None if gain is None else gain.nats,
+            "pairs_ahead_error": None if gain is None else gain.error,
+            "held_out_answers": None if gain is None else gain.n_answers,
+            "compared_classes": self.rival,
+            "groups": None if groups is None else groups.n_groups,
+            "largest_group": None if groups is None else groups.largest,
+            "records_to_link": self.are_records,
+        }
+        return plain
+
+
+def choose_model(
+    pairs: Pairs,
+    X: Any,
+    numbers: Sequence[int],
+    estimator: Any,
+    random: np.random.RandomState,
+) -> ModelChoice:
+    """Choose between classes, one of these numbers, and each pair by itself.
+
+    Where the items of probably same pairs form tiny groups, and the answers do not follow the
+    features either, more than two classes could not be seen: K classes show from about K − 1
+    perfect answers per item on, and from K on the items of a class hang together. There single
+    pairs are compared with the smallest number of classes alone, and a tie is left to the pairs.
+    Elsewhere it is left to classes, and if pairs are ahead of the smallest number, all numbers are
+    tried, with the features if there are any.
+    """
+    classes = ModelChoice("classes", None, tuple(numbers), "")
+    if pairs.labels:
+        return replace(classes, reason="items of known class are given")
+    missing = lacking_repeats(pairs)
+    if missing is not None:
+        return replace(classes, reason=f"single pairs were not tried: {missing}")
+    random = deepcopy(random)  # what follows the choice does not depend on whether one was made
+    trial = Trial(pairs, random)
+    truth = infer_pair_truth(pairs)
+    groups = truth.groups()
+    tiny = groups.are_tiny and not _follow_features(truth, X, random)
+    gain, rival = trial.against(None, numbers[:1], estimator, random, hurry=True)
+    if gain.is_clear and not tiny:
+        gain, rival = trial.against(X, numbers, estimator, random)
+    compared: dict[str, Any] = {"gain": gain, "rival": rival, "groups": groups}
+    what = f"{rival} classes do" if rival else "guessing does (classes were not found)"
+    if gain.is_clear or (tiny and rival and not gain.is_clear_loss):
+        better = "better than" if gain.is_clear else "as well as"
+        reason = f"single pairs predict {better} {what}, by {gain}; {groups}"
+        return replace(classes, model="pairs", reason=reason, **compared)
+    reason = f"single pairs do not predict clearly better than {what}: by {gain}"
+    found = numbers[0] if tiny else None  # no more classes can be seen: they are not looked for
+    return replace(classes, n_classes=found, reason=reason, **compared)
+
+
+def _follow_features(truth: PairTruth, X: Any, random: np.random.RandomState) -> bool:
+    """Return whether pairs that look alike are called same more often than chance allows."""
+    if X is None:
+        return False
+    Z, graph = numeric_features(X, N_COMPONENTS, 0), truth.graph
+    if Z is None:  # features of another kind: only a fit can say
+        return True
+    once = Pairs(graph.left, graph.right, truth.same_proba > 0.5, n_items=graph.n_items)
+    return Alignment(Z, once).excess(random) > SEEN_IN_FEATURES
+
+
+def require_pair_truth(pairs: Pairs, random: np.random.RandomState) -> ModelChoice:
+    """Return the choice of single pairs as asked for, or raise `NotIdentifiable` with a reason."""
+    missing = lacking_repeats(pairs)
+    if missing is not None:
+        raise NotIdentifiable(
+            f"a pair can only be judged by itself where several people answered it: {missing}"
+        )
+    gain = Trial(pairs, deepcopy(random)).over_guessing()
+    if not gain.is_clear:
+        raise NotIdentifiable(
+            f"answers on the same pair predict each other no better than guessing does: by {gain}. "
+            "Nobody can be judged by them"
+        )
+    groups = infer_pair_truth(pairs).groups()
+    reason = f"as asked for; ahead of guessing by {gain}; {groups}"
+    return ModelChoice("pairs", None, (), reason, gain, 0, groups)
+
+
+def lacking_repeats(pairs: Pairs) -> str | None:
+    """Return why there are too few answers on repeated pairs to compare the models, or None."""
+    n_repeated = int(repeated_answers(pairs).sum())
+    if n_repeated >= max(FEWEST_REPEATED, REPEATED_SHARE * pairs.n_pairs):
+        return None
+    who = "more than once" if pairs.annotator is None else "by more than one annotator"
+    return (
+        f"{n_repeated:,} of {pairs.n_pairs:,} answers are on pairs answered {who}, and "
+        f"{FEWEST_REPEATED} of them and {REPEATED_SHARE:.0%} of all are needed"
+    )
+
+
+def repeated_answers(pairs: Pairs) -> NDArray[np.bool_]:
+    """Return which answers are on pairs that several annotators answered, shape (n_pairs,).
+
+    Where nobody is named, every answer counts as somebody's. An annotator who answers a pair twice
+    does not repeat it: a copied answer is no evidence for the first one.
+
+    >>> repeated_answers(Pairs([0, 1, 1], [1, 0, 2], [1, 1, 0], annotator=[0, 1, 0])).tolist()
+    [True, True, False]
+    """
+    edge, _, first = _by_annotator(pairs)
+    n_annotators = np.bincount(edge, first, minlength=1)
+    repeated: NDArray[np.bool_] = (n_annotators[edge] > 1) & (pairs.left != pairs.right)
+    return repeated
+
+
+def _by_annotator(pairs: Pairs) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the edge of each answer, its (edge, annotator), and whether it is the first there.
+
+    Both are numbered by their content, whatever the order of the answers.
+    """
+    edge = np.unique(pairs.pair_keys, return_inverse=True)[1]
+    if pairs.annotator is None:
+        order = np.lexsort((pairs.weights, pairs.same, edge))
+        mine = np.argsort(order)
+        return edge, mine, np.ones(pairs.n_pairs, dtype=bool)
+    key = edge.astype(np.int64) * (int(pairs.annotator.max(initial=0)) + 1) + pairs.annotator
+    _, position, mine = np.unique(key, return_index=True, return_inverse=True)
+    first = np.zeros(pairs.n_pairs, dtype=bool)
+    first[position] = True
+    return edge, mine, first
+
+
+class Trial:
+    """Repeated pairs in folds; each fold holds out one annotator's answers on its pairs."""
+
+    def __init__(self, pairs: Pairs, random: np.random.RandomState) -> None:
+        fold = _held_out_fold(pairs, random)
+        self.held_out = pairs.select(np.concatenate([np.flatnonzero(fold == k) for k in FOLDS]))
+        self.folds = [(pairs.select(fold != k), pairs.select(fold == k)) for k in FOLDS]
+        self.by_pairs = self._log_chance([infer_pair_truth(training) for training, _ in self.folds])
+
+    def against(
+        self,
+        X: Any,
+        numbers: Sequence[int],
+        estimator: Any,
+        random: np.random.RandomState,
+        hurry: bool = False,
+    ) -> tuple[Gain, int]:
+        """Return the gain of pairs over classes, and how many; over guessing and 0 if none."""
+        classes: list[InferredClasses] = []
+        for training, _ in self.folds:
+            with collected_warnings():
+                try:
+                    if X is None:
+                        found = classes_from_answers(training, numbers, random, hurry)
+                    else:
+                        found = classes_from_features(training, X, numbers, estimator, random)
+                except NotIdentifiable:
+                    return self.over_guessing(), 0
+            classes.append(found)
+            numbers = [found.S.shape[1]]
+        return self._gain(self._log_chance(classes)), numbers[0]
+
+    def over_guessing(self) -> Gain:
+        """Return the gain over P("same") from the annotator's own share of such answers."""
+        return self._gain(np.concatenate([_guessed(*fold) for fold in self.folds]))
+
+    def _gain(self, other: Array) -> Gain:
+        mean, _, above = dyadic_mean(self.held_out, self.by_pairs - other, ONE_ERROR)
+        return Gain(mean, above - mean, self.held_out.n_pairs)
+
+    def _log_chance(self, models: Sequence[PairTruth | InferredClasses]) -> Array:
+        """Return log P(answer) of every held-out answer, from one model per fold."""
+        both = zip(models, self.folds, strict=True)
+        return np.concatenate([_predicted(model, held_out) for model, (_, held_out) in both])
+
+
+def _predicted(model: PairTruth | InferredClasses, held_out: Pairs) -> Array:
+    graph = model.graph
+    keys = pair_keys(graph.left, graph.right, graph.n_items)
+    same = model.same_proba[np.searchsorted(keys, held_out.pair_keys)]
+    right, wrong = model.S[_groups_of(held_out)][:, 0, :2].T  # P("same" | same), | different
+    return _log(same * right + (1.0 - same) * wrong, held_out)
+
+
+def _guessed(training: Pairs, held_out: Pairs) -> Array:
+    who, asked, weight = _groups_of(training), _groups_of(held_out), training.weights
+    size = int(max(who.max(initial=0), asked.max(initial=0))) + 1
+    share = float(np.average(training.same, weights=weight))
+    counted = (np.bincount(who, weight * one, size) for one in (training.same, 1.0))
+    said, total = (np.asarray(one, dtype=np.float64) for one in counted)
+    m = strength(said, total, share)
+    own = (said + m * share) / (total + m)
+    return _log(own[asked], held_out)
+
+
+def _log(same: Array, held_out: Pairs) -> Array:
+    likely: Array = np.log(np.clip(np.where(held_out.same, same, 1.0 - same), 1e-12, None))
+    return likely
+
+
+def _groups_of(pairs: Pairs) -> NDArray[Any]:
+    return np.zeros(pairs.n_pairs, dtype=int) if pairs.annotator is None else pairs.annotator
+
+
+def _held_out_fold(pairs: Pairs, random: np.random.RandomState) -> NDArray[np.intp]:
+    """Return the fold that holds out each answer, −1 for those that none does, (n_pairs,).
+
+    Every repeated pair belongs to one fold, and for each one annotator is drawn.
+    """
+    edge, mine, _ = _by_annotator(pairs)
+    fold = random.randint(N_FOLDS, size=edge.max(initial=0) + 1)
+    rank = random.permutation(mine.max(initial=0) + 1)[mine]
+    lowest = np.full(len(fold), len(rank) + 1)
+    np.minimum.at(lowest, edge, rank)
+    out = repeated_answers(pairs) & (rank == lowest[edge])
+    return np.where(out, fold[edge], -1)

@@ -1,0 +1,134 @@
+"""Classes or single pairs: records to link choose pairs, honest crowds of classes do not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from noisypairs import NotIdentifiable, Pairs, datasets
+from noisypairs.annotators import UNDECIDED, annotator_table
+from noisypairs.annotators.choice import Trial, repeated_answers
+from noisypairs.annotators.crowd import judge_crowd
+from tests.annotators.linkage_problems import records
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_annotators_of_records_are_ranked_by_their_worth(seed: int) -> None:
+    drawn = records(seed=seed)
+    table = annotator_table(drawn.pairs, n_classes="auto", random_state=0)
+    found = np.array([row.informativeness.estimate for row in table])
+    assert np.corrcoef(found, drawn.worth)[0, 1] > 0.9
+    assert found.mean() == pytest.approx(drawn.worth.mean(), abs=0.05)
+    assert table.choice is not None
+    assert (table.choice.model, table.choice.n_classes) == ("pairs", None)
+    assert "records to link, not classes to learn" in str(table)
+    assert table.to_dict()["records_to_link"]
+    assert "pairs changed if dropped" in str(table)
+    truth = drawn.group[drawn.pairs.left] == drawn.group[drawn.pairs.right]
+    assert table.wrong_proba is not None
+    expected = (drawn.pairs.same != truth).mean()
+    assert table.wrong_proba.mean() == pytest.approx(expected, abs=0.03)
+
+
+def crowd_of(n_classes: int, seed: int):
+    rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1, "spread": 0.2}
+    return datasets.simulated_crowd(60, n_classes, 15, 25, random_state=seed, **rates)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_crowds_of_classes_choose_their_number(n_classes: int) -> None:
+    """At least nine of ten crowds choose the right number, and nobody honest is suspect.
+
+    A crowd may be refused instead (one is, where most answers are those of an always-same).
+    """
+    right = 0
+    for seed in range(10):
+        crowd = crowd_of(n_classes, seed)
+        try:
+            table = annotator_table(crowd.pairs, n_classes="auto", n_drop=0, random_state=0)
+        except NotIdentifiable:
+            continue
+        assert table.choice is not None
+        assert table.choice.gain is not None  # both were tried
+        right += (table.choice.model, table.choice.n_classes) == ("classes", n_classes)
+        for row, kind in zip(table, crowd.annotator_kind, strict=True):
+            assert kind != "honest" or row.verdict in ("honest", UNDECIDED)
+    assert right >= 9
+
+
+def test_too_few_classes_are_not_held_against_the_annotators() -> None:
+    crowd = crowd_of(4, 1)
+    twice = Pairs(
+        np.tile(crowd.pairs.left, 2),
+        np.tile(crowd.pairs.right, 2),
+        np.r_[crowd.pairs.same, crowd.target[crowd.pairs.left] == crowd.target[crowd.pairs.right]],
+        annotator=np.r_[crowd.pairs.annotator, np.full(crowd.pairs.n_pairs, 99)],
+    )
+    table = annotator_table(twice, n_classes=2, n_drop=0, random_state=0)
+    assert table.choice is not None
+    assert table.choice.model == "pairs"
+    assert not table.choice.are_records  # groups are large
+    assert "records" not in str(table.choice)
+
+
+def test_the_choice_depends_neither_on_the_order_of_rows_nor_on_sides() -> None:
+    pairs = records(300).pairs
+    order = np.random.default_rng(0).permutation(pairs.n_pairs)
+    other = Pairs(
+        pairs.right[order],
+        pairs.left[order],
+        pairs.same[order],
+        pairs.n_items,
+        annotator=pairs.annotator[order],
+    )
+    gains = [Trial(one, np.random.RandomState(0)).over_guessing() for one in (pairs, other)]
+    assert gains[0].nats == pytest.approx(gains[1].nats, abs=1e-6)
+    assert gains[0].error == pytest.approx(gains[1].error, abs=1e-6)
+
+
+def test_held_out_answers_leave_an_answer_of_somebody_else_on_every_pair() -> None:
+    pairs = records(300).pairs
+    trial = Trial(pairs, np.random.RandomState(0))
+    assert trial.held_out.n_pairs == len(np.unique(pairs.pair_keys[repeated_answers(pairs)]))
+    for training, held_out in trial.folds:
+        assert training.n_pairs + held_out.n_pairs == pairs.n_pairs
+        assert np.isin(held_out.pair_keys, training.pair_keys).all()
+        both = {*zip(held_out.pair_keys.tolist(), held_out.annotator.tolist(), strict=True)}
+        rest = {*zip(training.pair_keys.tolist(), training.annotator.tolist(), strict=True)}
+        assert not both & rest
+
+
+def test_copies_of_ones_own_answers_are_no_repeats() -> None:
+    crowd = datasets.simulated_crowd(200, 2, 15, 5, random_state=0)
+    copies = crowd.pairs.select(np.tile(np.arange(crowd.pairs.n_pairs), 3))
+    assert repeated_answers(copies).sum() == 3 * repeated_answers(crowd.pairs).sum()
+    assert repeated_answers(copies).mean() < 0.2
+
+
+def test_single_pairs_are_refused_without_repeats_and_for_coins() -> None:
+    crowd = datasets.simulated_crowd(200, 2, 15, 5, random_state=0)
+    with pytest.raises(NotIdentifiable, match="where several people answered it"):
+        annotator_table(crowd.pairs, model="pairs")
+    rng = np.random.default_rng(0)
+    pairs = records(300).pairs
+    coins = Pairs(
+        pairs.left, pairs.right, rng.random(pairs.n_pairs) < 0.5, annotator=pairs.annotator
+    )
+    with pytest.raises(NotIdentifiable, match="no better than guessing"):
+        annotator_table(coins, model="pairs")
+    with pytest.raises(NotIdentifiable):
+        annotator_table(coins, random_state=0)
+    with pytest.raises(ValueError, match="did you mean 'pairs'"):
+        annotator_table(coins, model="pair")  # type: ignore[arg-type]  # what is tested
+    with pytest.raises(ValueError, match="'auto'"):
+        annotator_table(coins, n_classes="many")  # type: ignore[arg-type]  # what is tested
+
+
+def test_a_crowd_that_links_records_is_judged_as_a_whole() -> None:
+    drawn = records(500, 20)
+    found = judge_crowd(drawn.pairs, n_classes="auto")
+    assert found.table.choice is not None
+    assert found.table.choice.model == "pairs"
+    plain = found.to_dict()
+    assert plain["model"] == "pairs"
+    assert plain["n_classes"] is None
