@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from noisypairs.inference import graph as graph_module
 from noisypairs.inference import propagation
+from noisypairs.inference.factors import Factors
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import (
     answer_wrong_probability,
@@ -90,7 +91,7 @@ def test_two_classes_equal_three_of_which_one_is_ruled_out() -> None:
     two = propagate(graph, p.log_phi, p.S, clamp=p.clamp, tol=0, max_iter=7)
     three = propagate(graph, log_phi, S, clamp=p.clamp, tol=0, max_iter=7)
     assert np.abs(two.messages).max() > 0.1
-    np.testing.assert_allclose(two.messages[..., 0], three.messages[..., 0], atol=1e-12)
+    np.testing.assert_allclose(two.messages[:, 0], three.messages[:, 0], atol=1e-12)
     np.testing.assert_allclose(two.item, three.item[:, :2], atol=1e-12)
     posterior = edge_posterior(graph, three, S)[:, :2, :2]
     np.testing.assert_allclose(edge_posterior(graph, two, p.S), posterior, atol=1e-12)
@@ -143,12 +144,47 @@ def test_a_group_without_answers_changes_nothing() -> None:
     p = random_tree_problem(seed=2, n_items=30, n_classes=4, extra=20)
     p.weight[:40] = 1  # plain and merged edges side by side
     p.group %= 2
-    by_edge = propagate(p.graph(), p.log_phi, p.S, tol=0, max_iter=7)
+    by_edge = everything(p.graph(), p.log_phi, p.S)
     p.S = p.S[:2]
     graph = p.graph()
-    by_kind = propagate(graph, p.log_phi, p.S, tol=0, max_iter=7)
     assert 0 < graph.compound_edges.size < graph.n_edges
-    np.testing.assert_allclose(by_kind.messages, by_edge.messages, rtol=0, atol=1e-12)
+    for kind, edge in zip(everything(graph, p.log_phi, p.S), by_edge, strict=True):
+        np.testing.assert_allclose(kind, edge[: len(kind)], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_groups", [1, 3])
+def test_two_levels_are_a_short_cut_of_any_matrix(n_groups: int) -> None:
+    """A matrix a hair away from pairing noise goes the long way and says the same."""
+    p = random_tree_problem(seed=3, n_items=30, n_classes=4, extra=20)
+    p.weight[:40] = 1
+    p.group %= n_groups
+    p.left[:6], p.right[:6] = np.arange(6), np.arange(6) + 5  # loops too
+    off, on = np.array([0.2, 0.3, 0.35])[:n_groups], np.array([0.9, 0.6, 0.8])[:n_groups]
+    p.S = np.where(np.eye(4, dtype=bool), on[:, None, None], off[:, None, None])
+    graph = p.graph()
+    short = everything(graph, p.log_phi, p.S)
+    p.S[:, 0, 0] += 1e-14
+    for one, other in zip(short, everything(graph, p.log_phi, p.S), strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-10)
+
+
+def test_certain_answers_of_two_levels_keep_messages_finite() -> None:
+    """Float32 rounds 1 − 1e-12 to one: what is left of a class must not become zero."""
+    graph = PairGraph.from_answers([0, 0, 1], [1, 2, 2], [False, False, True], n_items=3)
+    for dtype in (np.float32, np.float64):
+        factors = Factors(graph, np.eye(3), 3, dtype)
+        certain = np.array([[1.0, 1.0, 1.0], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]], dtype=dtype)
+        carried = factors.carried(slice(0, 3), [certain])[0]
+        assert (carried > 0).all()
+        assert np.log(carried[0, :2]) == pytest.approx(np.log(1e-12), abs=0.01)
+
+
+def everything(graph: PairGraph, log_phi: FloatArray, S: FloatArray) -> tuple[FloatArray, ...]:
+    """Return all that propagation says, after a fixed number of sweeps."""
+    b = propagate(graph, log_phi, S, tol=0, max_iter=7)
+    value = np.array([bethe_log_likelihood(graph, b, S)])
+    wrong = answer_wrong_probability(graph, b, S)
+    return b.messages, b.item, *expected_counts(graph, b, S), value, wrong
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

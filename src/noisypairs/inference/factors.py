@@ -9,9 +9,6 @@ from noisypairs.inference import messages
 from noisypairs.inference.graph import FloatArray, PairGraph
 from noisypairs.inference.messages import Floats
 
-#: The entries of a symmetric 2 × 2 matrix.
-_TRIANGLE = ((0, 0), (0, 1), (1, 1))
-
 PROBABILITY_FLOOR = 1e-12
 """Entries of S and of 1 − S below this are raised to it."""
 
@@ -22,6 +19,10 @@ class Factors:
     ``S`` is (K, K), or (n_groups, K, K) with one matrix per group; ``S[y, y'] = P("same" | y, y')``
     and every matrix is symmetric, so the orientation of an edge does not matter. ``dtype`` is that
     of the factors.
+
+    Only entries that may differ are kept: ``even`` matrices, with one value on the diagonal and one
+    beside it, have two ``levels``; others the triangle on and above the diagonal. ``place`` (K, K)
+    says which of these stands where, so ``entries[place]`` are whole matrices, (K, K, m).
     """
 
     def __init__(
@@ -29,24 +30,30 @@ class Factors:
     ) -> None:
         self.graph, self.n_classes, self.dtype = graph, n_classes, np.dtype(dtype)
         same = _checked_same_probability(S, graph.n_groups, n_classes)
+        self.even = n_classes > 2 and _has_two_levels(same)
+        self.place = _places(n_classes, self.even)
         both = np.stack([1 - same, same], axis=1).reshape(-1, n_classes * n_classes)
-        self.log_table: FloatArray = np.log(np.maximum(both, PROBABILITY_FLOOR))
+        _, first = np.unique(self.place, return_index=True)
+        # By kind of answer, 2·group + same: (n_kinds, n_entries), and (n_entries, n_kinds).
+        self.log_table: FloatArray = np.log(np.maximum(both[:, first], PROBABILITY_FLOOR))
         self.table, self.table_log_scale = self._scaled(self.log_table)
         # Those of a graph that is one block, kept from sweep to sweep.
         self._only: tuple[Floats, FloatArray] | None = None
-        self._only_triangle: tuple[Floats, FloatArray] | None = None
-        # For two classes: ψ₀₀, ψ₀₁, ψ₁₁ by kind of answer, each contiguous.
-        self._columns = [np.ascontiguousarray(self.table[:, y, z]) for y, z in _TRIANGLE]
+
+    @property
+    def n_kinds(self) -> int:
+        """Number of kinds of answers: two for each group."""
+        return len(self.log_table)
 
     def _scaled(self, log_factor: FloatArray) -> tuple[Floats, FloatArray]:
-        """Split log-factors (m, K·K) into factors (m, K, K) with maximum one and a log-scale."""
+        """Split log-entries (m, n_entries) into (n_entries, m) of maximum one and a log-scale."""
         log_scale = log_factor.max(axis=1)
         reach = 2 * messages.most(self.dtype)  # exp(−reach) is still above zero
-        factor = np.exp(np.maximum(log_factor - log_scale[:, None], -reach)).astype(self.dtype)
-        return factor.reshape(-1, self.n_classes, self.n_classes), log_scale
+        factor = np.exp(np.maximum(log_factor.T - log_scale, -reach)).astype(self.dtype)
+        return np.ascontiguousarray(factor), log_scale
 
     def compound(self, block: slice) -> tuple[NDArray[np.intp], Floats, FloatArray]:
-        """Rows of the block whose edges need merging, their factors and log-scales.
+        """Rows of the block whose edges need merging, their entries (n_entries, m) and log-scales.
 
         An edge with one answer of weight one takes its factor from the small table; in most data
         nearly all edges are such, and only the rest pays for exponentials.
@@ -55,8 +62,7 @@ class Factors:
         among = slice(*np.searchsorted(merged_edges, (block.start, block.stop)))
         edges = merged_edges[among]
         if edges.size == 0:
-            none = np.empty((0, self.n_classes, self.n_classes), dtype=self.dtype)
-            return edges, none, np.empty(0)
+            return edges, np.empty((len(self.table), 0), dtype=self.dtype), np.empty(0)
         start = self.graph.answer_start[edges]
         own = self.graph.answer_start[edges + 1] - start
         first = np.cumsum(own) - own
@@ -70,32 +76,59 @@ class Factors:
         return self.graph.first_kind[block]
 
     def __call__(self, block: slice) -> tuple[Floats, FloatArray]:
-        """Return the factors (m, K, K), scaled to maximum one, and their log-scale (m,)."""
+        """Return the entries (n_entries, m), scaled to maximum one, and their log-scale (m,)."""
         if self._only is not None:
             return self._only
         kind = self.first_kind(block)
-        factor, log_scale = self.table[kind], self.table_log_scale[kind]
-        rows, factor[rows], log_scale[rows] = self.compound(block)
-        if (block.start, block.stop) == (0, self.graph.n_edges):
-            self._only = factor, log_scale
-        return factor, log_scale
-
-    def triangle(self, block: slice) -> tuple[Floats, FloatArray]:
-        """Return the same for two classes as ψ₀₀, ψ₀₁, ψ₁₁, shape (3, m), and the log-scale."""
-        if self._only_triangle is not None:
-            return self._only_triangle
-        kind = self.first_kind(block)
-        psi = np.empty((3, kind.size), dtype=self.dtype)
-        for column, row in zip(self._columns, psi, strict=True):
+        entries = np.empty((len(self.table), kind.size), dtype=self.dtype)
+        for of_kinds, row in zip(self.table, entries, strict=True):
             # Kinds are in range; "clip" spares numpy the buffer that it needs for raising errors.
-            column.take(kind, out=row, mode="clip")
+            of_kinds.take(kind, out=row, mode="clip")
         log_scale = self.table_log_scale.take(kind)
-        rows, merged, log_scale[rows] = self.compound(block)
-        for (y, z), row in zip(_TRIANGLE, psi, strict=True):
-            row[rows] = merged[:, y, z]
+        rows, entries[:, rows], log_scale[rows] = self.compound(block)
         if (block.start, block.stop) == (0, self.graph.n_edges):
-            self._only_triangle = psi, log_scale
-        return psi, log_scale
+            self._only = entries, log_scale
+        return entries, log_scale
+
+    def carried(self, block: slice, cavities: list[Floats]) -> list[Floats]:
+        """Σ_y c(y) ψ_e(y, y'), (K, m), for cavities (K, m) at either end of the edges.
+
+        Two levels need O(K) for an edge. With few kinds of answers, one matrix product for each
+        kind is faster than a factor for each edge.
+        """
+        if self.even:
+            levels = self(block)[0]
+            return [messages.carried_by_levels(one, levels) for one in cavities]
+        if self.n_kinds > self.n_classes:
+            factor = self(block)[0][self.place]
+            return [messages.carried(one, factor) for one in cavities]
+        kind = self.first_kind(block)
+        rows, merged, _ = self.compound(block)
+        found: list[Floats] = []
+        for one in cavities:
+            by_kind = self.table[self.place]
+            total = by_kind[..., 0] @ one
+            for k in range(1, self.n_kinds):
+                np.copyto(total, by_kind[..., k] @ one, where=kind == k)
+            total[:, rows] = messages.carried(one[:, rows], merged[self.place])
+            found.append(total)
+        return found
+
+
+def _has_two_levels(same: FloatArray) -> bool:
+    """Return whether each matrix (n, K, K) has one value on its diagonal and one beside it."""
+    on = np.eye(same.shape[1], dtype=bool)
+    return all(np.all(part == part[:, :1]) for part in (same[:, on], same[:, ~on]))
+
+
+def _places(n_classes: int, even: bool) -> NDArray[np.intp]:
+    """Return which distinct entry stands at (y, y'), shape (K, K): 0 on the diagonal if even."""
+    if even:
+        return 1 - np.eye(n_classes, dtype=np.intp)
+    place = np.zeros((n_classes, n_classes), dtype=np.intp)
+    upper = np.triu_indices(n_classes)
+    place[upper] = place.T[upper] = np.arange(len(upper[0]))
+    return place
 
 
 def _checked_same_probability(S: ArrayLike, n_groups: int, n_classes: int) -> FloatArray:

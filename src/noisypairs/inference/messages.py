@@ -6,10 +6,11 @@ the cavities c, c' of the two ends follow
     the message to the other end  ∝ Σ_y c(y) ψ(y, y')   and
     P(y, y' | everything)         ∝ c(y) ψ(y, y') c'(y').
 
-Two classes need no axis for the class: a cavity weighs them (1, eʰ), a factor is the three numbers
-ψ₀₀, ψ₀₁ = ψ₁₀ and ψ₁₁, the largest of them one, and a message is a log-ratio. These functions work
-in the precision of their arguments: float32 is several times faster, because its exponentials and
-logarithms are vectorised, and exact to some 1e-6 of a log-ratio.
+The class is the first axis and the pair the last one, so that sums and maxima over few classes are
+sums of long rows. Two classes need no axis for the class: a cavity weighs them (1, eʰ), a factor is
+the three numbers ψ₀₀, ψ₀₁ = ψ₁₀ and ψ₁₁, the largest of them one, and a message is a log-ratio.
+These functions work in the precision of their arguments: float32 is several times faster, because
+its exponentials and logarithms are vectorised, and exact to some 1e-6 of a log-ratio.
 """
 
 from __future__ import annotations
@@ -25,38 +26,73 @@ Factor = tuple[Floats, Floats, Floats] | Floats
 
 
 def cavity(log_item: Floats, received: Floats) -> tuple[Floats, Floats]:
-    """Return m cavities (m, K), scaled to maximum one, and the logarithms of their scales (m,).
+    """Return m cavities (K, m), scaled to maximum one, and the logarithms of their scales (m,).
 
-    ``log_item`` (m, K) are log-beliefs, ``received`` (m, K − 1) the messages to take out, relative
-    to class 0.
+    ``log_item`` (K, m) are log-beliefs, which are used up; ``received`` (K − 1, m) the messages to
+    take out, relative to class 0.
     """
-    log_cavity = log_item.copy()
-    log_cavity[:, 1:] -= received
-    return scaled(log_cavity)
+    log_item[1:] -= received
+    return scaled(log_item)
 
 
 def scaled(log_weight: Floats) -> tuple[Floats, Floats]:
-    """Return weights (m, K) with maximum one in each row, and what their logarithms lost (m,).
+    """Turn logarithms (K, m) into weights of maximum one, in place; return also what was lost (m,).
 
-    >>> scaled(np.log([[2.0, 1.0]]))[0].tolist()
-    [[1.0, 0.5]]
+    >>> scaled(np.log([[2.0], [1.0]]))[0].tolist()
+    [[1.0], [0.5]]
     """
-    log_scale = log_weight.max(axis=1)
-    return np.exp(log_weight - log_scale[:, None]), log_scale
+    log_scale = log_weight.max(axis=0)
+    log_weight -= log_scale
+    return np.exp(log_weight, out=log_weight), log_scale
+
+
+def carried(cavity: Floats, factor: Floats) -> Floats:
+    """Return Σ_y c(y) ψ(y, y'), shape (K, m), for cavities (K, m) and factors (K, K, m).
+
+    >>> factor = np.array([[[1.0], [0.2]], [[0.2], [1.0]]])
+    >>> carried(np.array([[1.0], [0.5]]), factor).round(3).tolist()
+    [[1.1], [0.7]]
+    """
+    total: Floats = cavity[0] * factor[0]
+    for weight, row in zip(cavity[1:], factor[1:], strict=True):
+        total += weight * row
+    return total
+
+
+def carried_by_levels(cavity: Floats, levels: Floats) -> Floats:
+    """Return the same where ψ has one value on its diagonal and one beside it, in O(K).
+
+    ``levels`` (2, m) are these. The message is a constant and a multiple of the cavity:
+
+        Σ_y c(y) ψ(y, y') = ψ_off Σ_y c(y) + (ψ_on − ψ_off) c(y').
+
+    Where ψ_on is far smaller this may cancel, so it is kept above what it cannot be below.
+
+    >>> carried_by_levels(np.array([[1.0], [0.5]]), np.array([[1.0], [0.2]])).round(3).tolist()
+    [[1.1], [0.7]]
+    """
+    on, off = levels
+    sum_of_cavity = cavity.sum(axis=0)
+    total: Floats = cavity * (on - off)
+    total += off * sum_of_cavity
+    np.maximum(total, np.minimum(on, off) * sum_of_cavity, out=total)
+    return total
 
 
 def joint(left: Floats, right: Floats, factor: Floats) -> tuple[Floats, Floats]:
-    """Return P(y, y' | everything) of m pairs, shape (m, K·K), and what was divided out, (m,).
+    """Return P(y, y' | everything) of m pairs, shape (K, K, m), and what was divided out, (m,).
 
-    ``left`` and ``right`` are cavities (m, K), ``factor`` is ψ (m, K, K).
+    ``left`` and ``right`` are cavities (K, m), ``factor`` is ψ (K, K, m).
 
-    >>> joint(np.ones((1, 2)), np.ones((1, 2)), np.array([[[1.0, 0.5], [0.5, 1.0]]]))[1].tolist()
+    >>> even = np.ones((2, 1))
+    >>> joint(even, even, np.array([[[1.0], [0.5]], [[0.5], [1.0]]]))[1].tolist()
     [3.0]
     """
-    flat: Floats = (left[:, :, None] * factor * right[:, None, :]).reshape(len(left), -1)
-    total = flat.sum(axis=1)
-    flat /= total[:, None]
-    return flat, total
+    posterior: Floats = left[:, None] * factor
+    posterior *= right
+    total = posterior.sum(axis=(0, 1))
+    posterior /= total
+    return posterior, total
 
 
 def most(dtype: np.dtype[Any]) -> float:

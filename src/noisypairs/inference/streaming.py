@@ -170,7 +170,7 @@ class StreamEStep:
             if converged:
                 break
         self.passes += n_iter
-        log_item, no_messages = self.past[0], np.empty((2, 0, K - 1))
+        log_item, no_messages = self.past[0], np.empty((2, K - 1, 0))
         item = np.exp(log_item)
         beliefs = Beliefs(item, log_item, no_messages, log_scale, converged, n_iter, change)
         notes = {"passes": self.passes}
@@ -238,7 +238,7 @@ def most_suspect(
 
 #: Messages to the left and right ends, (K − 1, m) each, relative to class 0; P(y, y' | everything),
 #: (m, K·K); and the sum of the log-normalisers.
-Exchanged = tuple[tuple[Array, Array], messages.Floats, float]
+Exchanged = tuple[tuple[messages.Floats, messages.Floats], messages.Floats, float]
 
 
 def _exchange(S: Array, past: list[Array], dtype: DTypeLike) -> _Between | _BetweenTwo:
@@ -255,23 +255,27 @@ class _Between:
     """
 
     def __init__(self, factors: Array, past: list[Array]) -> None:
-        self.factors, self.past = factors, past
+        self.factors = np.ascontiguousarray(factors.transpose(1, 2, 0))
+        self.past = [np.ascontiguousarray(one.T) for one in past]
 
     def __call__(
         self, left: NDArray[Any], right: NDArray[Any], kind: NDArray[Any], weight: Array | None
     ) -> Exchanged:
         """Return messages, posteriors and log-likelihood of a batch of m answers."""
-        own = self.factors[kind]
+        own = self.factors.take(kind, axis=2)
         if weight is not None:
-            own **= weight[:, None, None]
-        to_left = to_right = np.zeros((len(left), self.factors.shape[1]))
+            own **= weight
+        to_left: messages.Floats = np.zeros((len(own) - 1, len(left)))
+        to_right = to_left
         for beliefs in reversed(self.past):
-            at_left, at_right = beliefs[left] - to_left, beliefs[right] - to_right
-            to_left, to_right = _carried(at_right, own), _carried(at_left, own)
-        (one, left_scale), (other, right_scale) = map(messages.scaled, (at_left, at_right))
+            (one, left_scale), (other, right_scale) = (
+                messages.cavity(beliefs.take(end, axis=1), received)
+                for end, received in ((left, to_left), (right, to_right))
+            )
+            to_left, to_right = _message(other, own), _message(one, own)
         joint, total = messages.joint(one, other, own)
         log_total = float((np.log(total) + left_scale + right_scale).sum())
-        return (to_left[:, 1:].T, to_right[:, 1:].T), joint, log_total
+        return (to_left, to_right), joint.reshape(-1, len(left)).T, log_total
 
 
 class _BetweenTwo:
@@ -340,10 +344,10 @@ class _BetweenTwo:
         return float(log_total.sum())
 
 
-def _carried(log_cavity: Array, factor: Array) -> Array:
-    """Return log Σ_y exp(c(y)) ψ(y, y'), relative to class 0, for (m, K) and (m, K, K)."""
-    log_carried: Array = np.log(np.einsum("my,myz->mz", messages.scaled(log_cavity)[0], factor))
-    return log_carried - log_carried[:, :1]
+def _message(cavity: messages.Floats, factor: messages.Floats) -> messages.Floats:
+    """Return log Σ_y c(y) ψ(y, y'), relative to class 0, (K − 1, m), for (K, m) and (K, K, m)."""
+    log_carried = np.log(messages.carried(cavity, factor))
+    return np.asarray(log_carried[1:] - log_carried[0])
 
 
 def _factors(S: Array) -> Array:
