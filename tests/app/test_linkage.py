@@ -16,7 +16,7 @@ from noisypairs.app import check
 from noisypairs.app.files import read_dataset
 from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
-from noisypairs.app.report.model import trust
+from noisypairs.app.fit.verdict import verdict
 from tests.annotators.linkage_problems import records
 
 SAYS = "not classes to learn but records to link"
@@ -53,7 +53,7 @@ def test_fit_warns_and_is_never_called_good(folder: Path) -> None:
     dataset = read_dataset(folder / "items.csv", folder / "pairs.csv")
     fitted = fit_dataset(dataset, Request(method="joint"))
     assert any(SAYS in text for text in fitted.result.run.warnings)
-    assert trust(fitted.result)[0] != "good"
+    assert verdict(fitted.result)[0] != "good"
 
 
 def test_fit_without_items_refuses_and_says_why(folder: Path) -> None:

@@ -15,7 +15,7 @@ from tests.cli.commands import fails, run, words_for
 
 @pytest.fixture
 def given(tmp_path: Path) -> Files:
-    return write_files(tmp_path, n_items=30, n_pairs=60)
+    return write_files(tmp_path, n_items=30, n_pairs=70)
 
 
 def _one_class(given: Files) -> None:

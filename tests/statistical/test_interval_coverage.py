@@ -1,6 +1,6 @@
-"""How often the joint learner's 90 % intervals hold the truth: 40 runs, every quantity.
+"""How often the joint learner's 90 % intervals hold the truth: 24 runs, every quantity.
 
-Ten runs each of single answers, weighted ones, three answers to a pair, and annotators of unequal
+Six runs each of single answers, weighted ones, three answers to a pair, and annotators of unequal
 rates. Of 80 intervals of the rates those that cover 90 % hold the truth fewer than 63 times once in
 1,000 cases, and of 40 intervals of the prior or the accuracy fewer than 29 times (binomial); nor
 may intervals that are far too long pass, so their mean half width is bounded too. The record of
@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from noisypairs import JointPairClassifier, Pairs
 from noisypairs.sampling import random_pairs
 
-N_RUNS, N_ITEMS, N_ANSWERS, LEVEL = 10, 150, 900, 0.9
+N_RUNS, N_ITEMS, N_ANSWERS, LEVEL = 6, 150, 900, 0.9
 KINDS = ("single", "weights", "repeats", "annotators")
 NAMES = ("similar_flip", "dissimilar_flip", "prior", "accuracy")
 

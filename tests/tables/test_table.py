@@ -68,8 +68,10 @@ def test_models_equal_those_from_pairs(learning, engine, learner):
 def test_known_noise_needs_two_looks_at_the_table(learning, monkeypatch):
     """One look at the words, one pass of counting: nothing else touches the pairs."""
     X, _, _, path = learning
+    from noisypairs.estimators import pointwise
     from noisypairs.tables import sums
 
+    monkeypatch.setattr(pointwise, "PAIRS_IN_MEMORY", 0)
     passes = []
     count = sums.count_items
     monkeypatch.setattr(sums, "count_items", lambda *args: passes.append(1) or count(*args))

@@ -166,7 +166,7 @@ class AnswerArrays(OneEntryPerItem):
             n_items=int(kept.size),
             labels={int(moved[k]): name for k, name in self.labels.items() if moved[k] >= 0},
             item_ids=None if self.item_ids is None else self.item_ids[kept],
-            dropped={},
+            dropped=self.dropped if kept.size == self.n_items else {},
         )
 
     def _of_pairs(self, which: Any) -> dict[str, Any]:

@@ -118,12 +118,7 @@ def plan(
             f"target={target!r}: expected an accuracy above {1.0 / n_classes:.2g}, which guessing "
             f"among {n_classes} classes reaches, and below 1"
         )
-    pairs = pairs.without_self_pairs().with_labels(None)
-    if pairs.n_pairs < FEWEST_ANSWERS:
-        raise ValueError(
-            f"{pairs.n_pairs} answers are too few to plan by: at least {FEWEST_ANSWERS} are needed "
-            "for a learning curve. Ask more pairs at random first"
-        )
+    pairs = _enough(pairs).with_labels(None)
     begin: Callable[[str], None] = step or (lambda _: None)
     begin(f"learning from all {pairs.n_pairs:,} answers")
     model, doubts = fit_with_doubts(X, pairs, estimator, n_classes, random_state, "auto")
@@ -163,6 +158,17 @@ def plan(
     )
 
 
+def _enough(pairs: Pairs) -> Pairs:
+    """Return the pairs of two items; refuse if they are too few for a learning curve."""
+    proper = pairs.without_self_pairs()
+    if proper.n_pairs < FEWEST_ANSWERS:
+        raise ValueError(
+            f"{proper.n_pairs} answers are too few to plan by: at least {FEWEST_ANSWERS} are "
+            "needed for a learning curve. Ask more pairs at random first"
+        )
+    return proper
+
+
 def plan_dataset(
     data: Dataset,
     target: float,
@@ -179,6 +185,7 @@ def plan_dataset(
         raise ValueError(
             f"{data.sources[0]['path']} holds no features of the items: a plan needs them"
         )
+    _enough(data.pairs)
     X = item_encoder(data.features, seed).fit_transform(data.features)
     numbers = numbers_in_question(n_classes, len(set(data.pairs.labels.values())))
     number = None
