@@ -333,7 +333,7 @@ class JointPairClassifier(PairClassifier):
             warnings.warn(
                 f"{K + 1} classes explain the answers better than {K}, by {gain:.0f} nats, and "
                 "then more answers are right than it seems. Where the number is not known for "
-                "certain, pass n_classes='auto', or a range that reaches further",
+                "certain, let it be chosen: n_classes='auto' or a range, --classes in commands",
                 ClassNumberWarning,
                 stacklevel=3,
             )

@@ -32,6 +32,8 @@ SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: an earlier one does (but for so much per item) is left, and of the others, after the first
 #: rounds, all but the two that lead.
 ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
+#: Nats per item over blind guessing from which a likelihood does not agree with itself by chance.
+PLAIN_EVIDENCE = 0.3
 #: A richer noise model, or one class more, must explain the answers better by so many nats.
 WORTH_IT = 3.0
 
@@ -146,12 +148,14 @@ class Search:
     def better(self, more: int, K: int) -> bool:
         """Return whether ``more`` classes explain the answers better than K, both tried.
 
-        They must gain `WORTH_IT` nats. Where evidence is weak, a likelihood that agrees with itself
-        may reach that by chance: then ``more`` classes must also predict answers on held-out pairs
+        They must gain `WORTH_IT` nats. That is enough, and half as much again, where K classes
+        explain the answers well (`PLAIN_EVIDENCE`). Elsewhere a likelihood that agrees with itself
+        may gain that by chance: there ``more`` classes must also predict answers on held-out pairs
         better, by more than a standard error, or gain four times as much and predict no worse.
         """
-        gain = self.tried[more].score - self.tried[K].score
-        if gain <= WORTH_IT or gain > clear_gain(self.problem, 10):
+        problem, gain = self.problem, self.tried[more].score - self.tried[K].score
+        plain = problem.gain(self.tried[K].begun) > PLAIN_EVIDENCE * problem.pairs.n_items
+        if gain <= WORTH_IT or gain > (1.5 * WORTH_IT if plain else clear_gain(problem, 10)):
             return gain > WORTH_IT
         held_out, error = class_number.held_out_gain(self, self.tried[more], self.tried[K])
         return held_out > (0.0 if gain > 4 * WORTH_IT else error)
