@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
@@ -26,6 +27,7 @@ FIRST_ESTIMATE = 2.0
 
 Command = Callable[..., None]
 _COMMANDS: list[tuple[Command, dict[str, Any]]] = []
+_HELD = ExitStack()
 
 
 def command(**context_settings: Any) -> Callable[[Command], Command]:
@@ -36,6 +38,22 @@ def command(**context_settings: Any) -> Callable[[Command], Command]:
         return function
 
     return register
+
+
+def hold(resource: AbstractContextManager[object]) -> None:
+    """Enter a resource that is left when the command ends, however it ends."""
+    _HELD.enter_context(resource)
+
+
+def _releasing(function: Command) -> Command:
+    """Return the command with everything released at its end that it was given to `hold`."""
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        with _HELD:
+            function(**given)
+
+    return command
 
 
 @contextmanager
@@ -88,7 +106,7 @@ def application(modules: Sequence[str]) -> typer.Typer:
     for module in modules:
         for function, settings in _COMMANDS:
             if function.__module__ == module:
-                app.command(context_settings=settings)(function)
+                app.command(context_settings=settings)(_releasing(function))
     return app
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -10,6 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+
+from noisypairs.cli import app
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
@@ -99,16 +102,17 @@ def with_reading(function: Callable[..., None]) -> Callable[..., None]:
 def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], force: bool) -> None:
     """Refuse, before any work, what could not be written or would destroy an input.
 
-    ``outputs`` are named by what they hold, for the message where two would share a file.
+    ``outputs`` are named by what they hold, for the message where two would share a file. They stay
+    reserved for this process until the command ends.
     """
-    from noisypairs.app.files import check_writable
+    from noisypairs.app.files import reserved
 
-    given = {path.resolve() for path in inputs if path is not None}
-    taken: dict[Path, str] = {}
+    given = {os.path.realpath(path) for path in inputs if path is not None}
+    taken: dict[str, str] = {}
     for what, path in outputs.items():
         if path is None:
             continue
-        place = path.resolve()
+        place = os.path.realpath(path)
         if place in given:
             raise ValueError(f"{path} is an input: name another file to write")
         if place in taken:
@@ -116,4 +120,4 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
                 f"{taken[place]} and {what} would both be written to {path}: name two files"
             )
         taken[place] = what
-        check_writable(path, force)
+        app.hold(reserved(path, force))

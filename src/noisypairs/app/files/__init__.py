@@ -10,7 +10,7 @@ from noisypairs.app.files.dataset import Dataset, read_dataset, read_pairs
 from noisypairs.app.files.frames import read_frame
 from noisypairs.app.files.importers import FORMATS
 from noisypairs.app.files.items import read_items, read_labels
-from noisypairs.app.files.writing import CannotWrite, atomic_write, check_writable
+from noisypairs.app.files.writing import CannotWrite, atomic_write, check_writable, reserved
 
 __all__ = [
     "FORMATS",
@@ -26,4 +26,5 @@ __all__ = [
     "read_items",
     "read_labels",
     "read_pairs",
+    "reserved",
 ]

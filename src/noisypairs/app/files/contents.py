@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import stat
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -101,6 +102,21 @@ def load(path: PathLike[str] | str) -> Content:
     if not data.strip():
         raise empty(path)
     return Content(path, data, len(packed), hashlib.sha256(packed).hexdigest(), notes)
+
+
+def special(path: Path) -> str | None:
+    """Return what something is that is there and neither a file nor a folder, else None.
+
+    >>> special(Path("/dev/null")), special(Path("/dev"))
+    ('a device', None)
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # a path may itself hold a NUL
+        return None
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return None
+    return "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
 
 
 def empty(path: Path) -> BadFile:
