@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.annotators.crowd import Crowd
@@ -110,8 +110,8 @@ def _write(output: Path, found: Crowd, notes: list[str], force: bool) -> None:
 def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
     from noisypairs.app.report.advice import by_suspicion, crowd_answer, meanings
 
-    console = app.console_of(170)
-    console.print(crowd_answer(found), "", sep="\n", soft_wrap=True)
+    console = terminal.console_of(170)
+    console.print(terminal.one_line(crowd_answer(found)), "", sep="\n", soft_wrap=True)
     changed = found.table.changed
     order = by_suspicion(found.table)
     rows = [_cells(found, r) for r in order[:MOST_ROWS]]
@@ -127,7 +127,7 @@ def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
     written = [] if output is None else [f"Written: {output}"]
     legend = [line.format(changed, "class" if changed == "items" else "truth") for line in _LEGEND]
     for line in ("", f"Judged by: {found.table.choice}.", *legend, *notes, *written):
-        console.print(line, soft_wrap=True)
+        console.print(terminal.one_line(line), soft_wrap=True)
 
 
 def _cells(found: Crowd, r: int) -> tuple[str, ...]:

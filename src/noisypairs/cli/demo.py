@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.demo import Story
@@ -66,7 +66,7 @@ def _is_ours(target: Path, generator: str) -> bool:
 
 
 def _print_stories(stories: Sequence[Story], last: str) -> None:
-    console = app.console_of(100)
+    console = terminal.console_of(100)
     for story in stories:
         console.print(story.title, style="bold")
         console.print(

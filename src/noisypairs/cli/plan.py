@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.plan import Candidates, Plan
@@ -99,7 +99,7 @@ def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
     from noisypairs.app.plan.statement import N_AGAIN, pair_rows, statement
     from noisypairs.app.words import decimal, percent, sentence
 
-    console = app.console_of(110)
+    console = terminal.console_of(110)
     if found.class_number is not None:
         console.print(f"{found.class_number.text}.", soft_wrap=True)
     goals = (found.new_items, found.these_items)
@@ -144,7 +144,7 @@ def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
 
 
 def _print_files(chosen: Candidates | None, output: Path | None, report: Path | None) -> None:
-    console = app.console_of(110)
+    console = terminal.console_of(110)
     if chosen is not None:
         n_again = int(chosen.again.sum())
         console.print(

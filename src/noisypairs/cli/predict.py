@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.prediction import Prediction
@@ -64,6 +64,6 @@ def _print_result(found: Prediction, output: Path, as_json: bool, quiet: bool) -
         )
         return
     for note in notes if not quiet else []:
-        typer.echo(f"Note: {note}", err=True)
-    named = ", ".join(f"{name}: {n:,}" for name, n in counts.items())
-    app.console_of(100).print(f"{len(result):,} items classified ({named}). Written: {output}")
+        terminal.say(f"Note: {terminal.one_line(note)}", err=True)
+    named = ", ".join(f"{terminal.one_line(name)}: {n:,}" for name, n in counts.items())
+    terminal.console_of(100).print(f"{len(result):,} items classified ({named}). Written: {output}")
