@@ -27,6 +27,9 @@ Labels = Annotated[Path | None, typer.Option(help="File of the few known classes
 Classes = Annotated[
     str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else chosen from 2 to 6.")
 ]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="Write no ' before cells that a spreadsheet would run.")
+]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]

@@ -29,6 +29,7 @@ def plan(
     report: Annotated[Path | None, typer.Option(help="HTML page with the curves to write.")] = None,
     reading: options.Reading = options.GUESSED,
     classes: options.Classes = None,
+    raw: options.Raw = False,
     force: options.Force = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -65,7 +66,7 @@ def plan(
             found = plan.plan_dataset(data, target, n_classes=numbers, seed=seed, step=step)
         chosen = None if next_pairs is None else found.next_pairs(next_pairs)
         if output is not None and chosen is not None:
-            atomic_write(output, pairs_csv(chosen, data.ids), force)
+            atomic_write(output, pairs_csv(chosen, data.ids, raw), force)
         if report is not None:
             from noisypairs.app.report.plan import plan_report
 

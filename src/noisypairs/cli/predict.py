@@ -26,6 +26,7 @@ def predict(
         float | None,
         typer.Option(help="Name the second of two classes from this probability on; else 0.5."),
     ] = None,
+    raw: options.Raw = False,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no notes.")] = False,
@@ -39,7 +40,7 @@ def predict(
 
         if threshold is not None and not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold {threshold:g}: expected a number between 0 and 1")
-        content = writer(output)
+        content = writer(output, raw)
         options.check_outputs({"the classes": output}, [items, model], force)
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app.files import atomic_write

@@ -22,6 +22,7 @@ import pandas as pd
 
 from noisypairs.app.files.cells import as_text, looks_like_id, typed
 from noisypairs.app.files.contents import BadFile, Content, SourceFile, decode, empty, load, some
+from noisypairs.app.files.delimited import unguarded
 
 UNNAMED = "column {}"
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
@@ -127,6 +128,8 @@ def _delimited(content: Content, usual: str) -> FileTable:
     if delimiter != usual:
         notes += (f"{path.name}: columns are separated by {delimiter!r}",)
     rows = list(_records(text, delimiter, path))
+    if "'" in text:
+        rows = [[unguarded(cell) for cell in row] for row in rows]
     if not rows:
         raise empty(path)
     header, more = named_uniquely(rows[0], path)
