@@ -13,7 +13,9 @@ from noisypairs.algebra import Array
 from noisypairs.app import model_file
 from noisypairs.app.drift import Drift, TrainingSummary, find_drift
 from noisypairs.app.encoding import unread
-from noisypairs.app.files import delimited_text, read_frame, read_items
+from noisypairs.app.files import delimited_text
+from noisypairs.app.files.frames import read_table
+from noisypairs.app.files.items import items_of
 from noisypairs.app.model_file import BadModelFile, Model
 from noisypairs.errors import collected_warnings, did_you_mean
 
@@ -79,19 +81,21 @@ def _new_items(
     model: Model, path: Path, id: str | None
 ) -> tuple[pd.DataFrame, list[str], list[str]]:
     """Return the columns that the model uses, the ids, and notes on the rest of the file."""
+    table = read_table(path)
     trained = model.facts["columns"].get("id")
-    if id is None and trained in read_frame(path).columns:
+    if id is None and trained in table.frame.columns:
         id = trained
-    features, ids = read_items(path, id)
-    extra = [name for name in features.columns if name not in model.columns]
-    for name in model.columns:
+    items = items_of(table, id)
+    features, wanted = items.features, model.columns
+    extra = list(features.columns.difference(wanted, sort=False))
+    for name in wanted:
         if name not in features.columns:
             hint = did_you_mean(name, extra or features.columns)
             raise ValueError(f"{path} has no column {name!r}, which the model uses: {hint}")
     kinds = _kinds(model)
     notes = [f"column {name!r} is not used" for name in extra if name not in kinds]
-    used = features[model.columns]
-    return used, ids, notes + unread(used, {name: kinds[name] for name in model.columns})
+    used = features[wanted]
+    return used, items.ids, notes + unread(used, {name: kinds[name] for name in wanted})
 
 
 def _kinds(model: Model) -> dict[str, str]:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 _COLUMN = "Column of {}; guessed if not given."
 
 Items = Annotated[Path, typer.Argument(help="One row per item: CSV, TSV, Parquet, JSON lines.")]
-Pairs = Annotated[Path, typer.Argument(help="One answer per row, or another tool's export.")]
+Pairs = Annotated[
+    Path, typer.Argument(help="One answer per row, or another tool's export; - reads stdin.")
+]
 Model = Annotated[Path, typer.Argument(help="Model file that `noisypairs fit` wrote.")]
 Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' ids"))]
 Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]

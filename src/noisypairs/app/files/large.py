@@ -15,7 +15,7 @@ from typing import Any
 
 from noisypairs.app.files.answers import BY_WEIGHT, Columns
 from noisypairs.app.files.cells import MISSING
-from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some
+from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some, unreadable
 from noisypairs.app.files.delimited import unguarded
 from noisypairs.app.files.frames import extension, read_table
 from noisypairs.app.files.importers.link_lists import link_files
@@ -74,6 +74,8 @@ def _rows(parts: Sequence[Path]) -> int:
     for part in parts:
         try:
             rows += parquet.read_metadata(part).num_rows
+        except PermissionError as error:
+            raise unreadable(part, error) from error
         except (pa.ArrowException, OSError, ValueError) as error:
             raise BadFile(
                 f"{part} cannot be read as Parquet, it is damaged or cut short "
