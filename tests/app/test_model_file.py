@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import warnings
 import zipfile
 from importlib.metadata import version
@@ -272,6 +273,9 @@ def test_other_archives_and_other_files_are_refused(tmp_path: Path) -> None:
         model_file.inspect(tmp_path / "other.zip")
     with pytest.raises(BadModelFile, match=r"cannot read .*none\.skops: No such file"):
         model_file.load(tmp_path / "none.skops")
+    os.mkfifo(tmp_path / "pipe.skops")  # reading it would wait for ever
+    with pytest.raises(BadModelFile, match=r"cannot read .*pipe\.skops: it is no file"):
+        model_file.inspect(tmp_path / "pipe.skops")
     with pytest.raises(BadModelFile, match="cannot read"):
         model_file.load(tmp_path)
 

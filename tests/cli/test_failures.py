@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import stat
 import subprocess
 import sys
 import zipfile
@@ -209,6 +210,14 @@ def test_places_that_cannot_be_written_are_told_before_any_work(
     fails(2, "does not exist: make it first", tmp_path, *writing(command, given, option, inside))
     through = given.pairs / name
     fails(2, "is not a folder", tmp_path, *writing(command, given, option, through))
+    pipe = tmp_path / f"pipe-{name}"
+    os.mkfifo(pipe)
+    words = writing(command, given, option, pipe)
+    fails(2, "is a pipe, which is never written to", tmp_path, *words, "--force")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    with files.reserved(tmp_path / f"other-{name}") as busy:
+        words = writing(command, given, option, busy)
+        fails(2, "is being written by another process", tmp_path, *words, "--force")
     directory = tmp_path / "folder" / name
     directory.mkdir(parents=True)
     fails(2, "is a folder", tmp_path, *writing(command, given, option, directory))

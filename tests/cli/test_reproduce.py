@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from noisypairs import cli
 from noisypairs.app.experiments import Choice, load_records, plan
-from noisypairs.app.experiments.records import Record, append, open_folder
+from noisypairs.app.experiments.records import Record, append, only_run, open_folder
 from noisypairs.app.experiments.report import KNOWN_BLOCKS, Report, build, update_docs, write_report
 from noisypairs.app.experiments.run import configuration
 
@@ -118,6 +118,18 @@ def test_a_folder_of_another_seed_is_refused_and_left_alone(tmp_path: Path) -> N
     assert result.exit_code == 2
     assert "seed is 0 there and 1 now" in result.stderr
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_second_run_in_the_folder_is_refused(tmp_path: Path) -> None:
+    words = ["reproduce", "table1", "--datasets", "cancer", "--methods", "km", "--repeats", "1"]
+    words += ["--jobs", "1", "--quiet", "--out", str(tmp_path / "out"), "--resume"]
+    with only_run(tmp_path / "out"):
+        result = call(*words)
+        assert result.exit_code == 2
+        assert "in use by another noisypairs reproduce: wait" in result.stderr
+        assert load_records(tmp_path / "out") == {}
+    assert call(*words).exit_code == 0
+    assert sorted(os.listdir(tmp_path / "out")) == ["records.jsonl", "run.json"]
 
 
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

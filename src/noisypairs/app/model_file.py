@@ -249,6 +249,8 @@ def _content(path: PathLike[str] | str) -> bytes:
     """Return the bytes of a file after a look at the sizes that it claims to have."""
     path = Path(path)
     try:
+        if path.exists() and not path.is_file():  # a pipe would never end
+            raise BadModelFile(f"cannot read {path}: it is no file, as `noisypairs fit` writes")
         if path.stat().st_size > MOST_BYTES:
             raise BadModelFile(f"{path} has more than {MOST_BYTES / 2**30:g} GiB: not loaded")
         content = path.read_bytes()

@@ -47,4 +47,7 @@ def main() -> None:
 
         sys.stderr.write(f"{MissingExtra('typer', 'app', 'The command line')}\n")
         raise SystemExit(2) from None
+    from noisypairs.cli.terminal import show_warnings_visibly
+
+    show_warnings_visibly()
     application()()

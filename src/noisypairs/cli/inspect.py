@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import typer
-
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 
 @app.command()
@@ -23,4 +21,4 @@ def inspect(model: options.Model, as_json: options.Json = False) -> None:
     if as_json:
         app.print_json(facts)
     else:
-        typer.echo(card(facts), nl=False)
+        terminal.say(card(facts), nl=False)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.experiments import Run, Spec
@@ -62,16 +62,16 @@ def reproduce(
         try:
             records = run(specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=show)
         except FolderMismatch as error:
-            typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
+            terminal.say(f"Error: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(app.WRONG_USE) from error
         except KeyboardInterrupt:
-            typer.echo(f"Stopped. Go on with the same command and --out {out} --resume", err=True)
+            terminal.say(f"Stopped. Go on with the same command and --out {out} --resume", err=True)
             raise typer.Exit(app.INTERRUPTED) from None
     refused = sum(record.refused is not None for record in records.values())
     if as_json:
         app.print_json({"out": str(out), "records": len(records), "refused": refused})
     else:
-        typer.echo(f"{len(records)} cells, {refused} refused, in {out}: noisypairs report {out}")
+        terminal.say(f"{len(records)} cells, {refused} refused, in {out}: noisypairs report {out}")
 
 
 @app.command()
@@ -103,7 +103,7 @@ def report(
     if as_json:
         app.print_json({"records": len(found.records), "files": list(map(str, paths))})
     else:
-        typer.echo(f"{len(found.records)} records: {paths[0]}, and {len(paths) - 1} files beside")
+        terminal.say(f"{len(found.records)} records: {paths[0]}, and {len(paths) - 1} files beside")
 
 
 def _draw_figure1(out: Path, as_json: bool) -> None:
@@ -120,7 +120,7 @@ def _draw_figure1(out: Path, as_json: bool) -> None:
     if as_json:
         app.print_json({"out": str(out), "records": 0, "refused": 0})
     else:
-        typer.echo(f"Drawn, nothing to run: {path}")
+        terminal.say(f"Drawn, nothing to run: {path}")
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[Run], None]]:
     """Give what to call after each group: a bar with time left on a terminal, else lines."""
     from rich.progress import Progress
 
-    console = app.console_of(100, stderr=True, quiet=quiet)
+    console = terminal.console_of(100, stderr=True, quiet=quiet)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from noisypairs.app.experiments.spec import Spec
 from noisypairs.app.files.writing import atomic_write
+from noisypairs.datasets.locks import Claimed, claim
 
 CONFIGURATION, RECORDS = "run.json", "records.jsonl"
 
@@ -98,6 +100,22 @@ def drop_torn_line(folder: Path) -> None:
             os.truncate(path, whole)
 
 
+@contextmanager
+def only_run(folder: Path) -> Iterator[None]:
+    """Hold a folder, made if need be, until the block ends; refuse one that another run holds."""
+    if folder.exists() and not folder.is_dir():
+        raise FolderMismatch(f"--out {folder} is a file: give the name of a folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with claim(folder / RECORDS):
+            yield
+    except Claimed as error:
+        raise FolderMismatch(
+            f"--out {folder} is in use by another noisypairs reproduce: wait until that ends and "
+            "add --resume, or give another folder"
+        ) from error
+
+
 def open_folder(folder: Path, configuration: Mapping[str, Any], resume: bool) -> None:
     """Make the folder ready to append to, or refuse it and leave everything as it is.
 
@@ -105,8 +123,6 @@ def open_folder(folder: Path, configuration: Mapping[str, Any], resume: bool) ->
     "environment": …}. A folder is continued only where the first agrees and no table has changed.
     """
     path = folder / CONFIGURATION
-    if folder.exists() and not folder.is_dir():
-        raise FolderMismatch(f"--out {folder} is a file: give the name of a folder")
     if path.is_file():
         known = _read(path)
         _require_same(folder, known, configuration)

@@ -200,7 +200,7 @@ def write_report(report: Report, out: Path, *, force: bool = False) -> list[Path
         )
     out.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        atomic_write(out / name, text, force=True)
+        atomic_write(out / name, text, force)
     return [out / name for name in files]
 
 

@@ -27,6 +27,7 @@ from noisypairs.app.experiments.records import (
     Record,
     append,
     load_records,
+    only_run,
     open_folder,
 )
 from noisypairs.app.experiments.spec import Spec
@@ -64,9 +65,17 @@ def run(
     """Run the specs that the folder has no record of yet; return the records of all of them.
 
     ``progress`` is called at the start and after every group. Raises `FolderMismatch` if the folder
-    holds another configuration, or records while ``resume`` is False.
+    holds another configuration, records while ``resume`` is False, or another run that goes on.
     """
-    open_folder(folder, configuration(specs, seed), resume)
+    decides = configuration(specs, seed)
+    with only_run(folder):
+        open_folder(folder, decides, resume)
+        return _run(specs, folder, n_jobs, progress)
+
+
+def _run(
+    specs: Sequence[Spec], folder: Path, n_jobs: int | None, progress: Callable[[Run], None]
+) -> dict[Spec, Record]:
     known = load_records(folder)
     groups = grouped(spec for spec in specs if spec not in known)
     before = sum(spec in known for spec in specs)
