@@ -39,7 +39,8 @@ def reproduce(
     """Run the experiments behind a table or figure of the paper.
 
     A record of every cell is kept in a folder. After a stop, run the same command with --resume:
-    finished cells are kept. noisypairs report shows the folder. figure1 is drawn at once.
+    finished cells are kept, damaged records set aside. noisypairs report shows the folder. figure1
+    is drawn at once.
 
     Example: noisypairs reproduce table1 --datasets cancer,diabetes --repeats 1 --out mine
     """
@@ -60,7 +61,9 @@ def reproduce(
 
     with app.failing_with(app.BAD_DATA), _progress(quiet) as show:
         try:
-            records = run(specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=show)
+            records = run(
+                specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=show, note=_note
+            )
         except FolderMismatch as error:
             typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(app.WRONG_USE) from error
@@ -121,6 +124,10 @@ def _draw_figure1(out: Path, as_json: bool) -> None:
         app.print_json({"out": str(out), "records": 0, "refused": 0})
     else:
         typer.echo(f"Drawn, nothing to run: {path}")
+
+
+def _note(text: str) -> None:
+    typer.echo(f"Note: {text}", err=True)
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -60,13 +60,16 @@ def run(
     n_jobs: int | None = None,
     resume: bool = False,
     progress: Callable[[Run], None] = lambda _: None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> dict[Spec, Record]:
     """Run the specs that the folder has no record of yet; return the records of all of them.
 
-    ``progress`` is called at the start and after every group. Raises `FolderMismatch` if the folder
-    holds another configuration, or records while ``resume`` is False.
+    ``progress`` is called at the start and after every group, ``note`` with what else there is to
+    say: damaged records that were set aside. Raises `FolderMismatch` if the folder holds another
+    configuration, or records while ``resume`` is False.
     """
-    open_folder(folder, configuration(specs, seed), resume)
+    if set_aside := open_folder(folder, configuration(specs, seed), resume):
+        note(set_aside)
     known = load_records(folder)
     groups = grouped(spec for spec in specs if spec not in known)
     before = sum(spec in known for spec in specs)
