@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from noisypairs.cli import stopping
+
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
 
@@ -117,3 +119,4 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
             )
         taken[place] = what
         check_writable(path, force)
+    stopping.expect_outputs(outputs)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, stopping
 
 if TYPE_CHECKING:
     from noisypairs.app.experiments import Run, Spec
@@ -67,9 +68,8 @@ def reproduce(
         except FolderMismatch as error:
             typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(app.WRONG_USE) from error
-        except KeyboardInterrupt:
-            typer.echo(f"Stopped. Go on with the same command and --out {out} --resume", err=True)
-            raise typer.Exit(app.INTERRUPTED) from None
+        except (KeyboardInterrupt, BrokenProcessPool) as error:
+            _say_what_is_kept(out, specs, error)
     refused = sum(record.refused is not None for record in records.values())
     if as_json:
         app.print_json({"out": str(out), "records": len(records), "refused": refused})
@@ -124,6 +124,21 @@ def _draw_figure1(out: Path, as_json: bool) -> None:
         app.print_json({"out": str(out), "records": 0, "refused": 0})
     else:
         typer.echo(f"Drawn, nothing to run: {path}")
+
+
+def _say_what_is_kept(out: Path, specs: Sequence[Spec], error: BaseException) -> NoReturn:
+    """End a run that was stopped, or lost a worker: finished cells are kept."""
+    from noisypairs.app.experiments.records import finished
+
+    done = finished(out)
+    kept = f"{sum(spec in done for spec in specs)} of {len(specs)} cells are kept in {out}"
+    how = f"Go on with the same command and --out {out} --resume"
+    if isinstance(error, KeyboardInterrupt):
+        typer.echo(f"Stopped; {kept}. {how}", err=True)
+        raise typer.Exit(stopping.exit_code(error)) from None
+    why = "a worker was killed, perhaps for too little memory: try fewer --jobs"
+    typer.echo(f"Error: {why}; {kept}. {how}", err=True)
+    raise typer.Exit(app.BAD_DATA) from error
 
 
 def _note(text: str) -> None:

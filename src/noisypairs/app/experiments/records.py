@@ -70,14 +70,20 @@ def append(path: Path, record: Record) -> None:
     """
     descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
     try:
-        size = os.fstat(descriptor).st_size
-        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-        line = b"\n" * torn + record.line()
+        line = b"\n" * _ends_torn(descriptor) + record.line()
         if os.write(descriptor, line) != len(line):
             raise OSError(f"{path}: the disk took only a part of a record; is it full?")
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _ends_torn(descriptor: int) -> bool:
+    """Whether the last line of a file lacks its end."""
+    if os.lseek(descriptor, 0, os.SEEK_END) == 0:
+        return False
+    os.lseek(descriptor, -1, os.SEEK_END)
+    return os.read(descriptor, 1) != b"\n"
 
 
 def load_records(folder: Path) -> dict[Spec, Record]:
@@ -96,6 +102,15 @@ def load_records(folder: Path) -> dict[Spec, Record]:
         if found is not None:
             records.setdefault(found.spec, found)
     return records
+
+
+def finished(folder: Path) -> set[Spec]:
+    """Return the specs that have a record, whatever else is in the file.
+
+    >>> finished(Path("none"))
+    set()
+    """
+    return {found.spec for *_, found in _lines(folder) if isinstance(found, Record)}
 
 
 def set_aside(folder: Path) -> str | None:
