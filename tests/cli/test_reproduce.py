@@ -53,6 +53,21 @@ def test_a_killed_run_is_resumed_to_the_same_records(tmp_path: Path) -> None:
     assert {s: outcomes(broken)[s] for s in killed} == killed
 
 
+def test_the_cell_of_a_torn_line_in_the_middle_is_run_again(tmp_path: Path) -> None:
+    words = ["reproduce", "table1", "--datasets", "cancer", "--methods", "km", "--repeats", "3"]
+    words += ["--jobs", "1", "--quiet", "--out", str(tmp_path)]
+    assert call(*words).exit_code == 0
+    whole, path = outcomes(tmp_path), tmp_path / "records.jsonl"
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + second[:50] + b"\n" + third)  # a full disk, then another record
+    result = call(*words, "--resume")
+    assert result.exit_code == 0, result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"Note: {path}: 1 damaged line (number 2) set aside in")
+    assert outcomes(tmp_path) == whole
+    assert (tmp_path / "records.damaged").read_bytes() == second[:50] + b"\n"
+
+
 def test_progress_goes_to_stderr_and_the_result_to_stdout(tmp_path: Path) -> None:
     words = ["reproduce", "table1", "--datasets", "cancer", "--methods", "km", "--repeats", "2"]
     result = call(*words, "--jobs", "1", "--json", "--out", str(tmp_path / "out"))

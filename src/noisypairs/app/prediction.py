@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import NotFittedError
 
 from noisypairs.algebra import Array
 from noisypairs.app import model_file
@@ -16,7 +18,8 @@ from noisypairs.app.encoding import unread
 from noisypairs.app.files import delimited_text
 from noisypairs.app.files.frames import read_table
 from noisypairs.app.files.items import items_of
-from noisypairs.app.model_file import BadModelFile, Model
+from noisypairs.app.model_archive import BadModelFile, damaged
+from noisypairs.app.model_file import Model
 from noisypairs.errors import collected_warnings, did_you_mean
 
 #: Decimals of a written probability; none is written as less than the last of them.
@@ -55,10 +58,27 @@ def predict_file(
     with collected_warnings() as warned:
         loaded = model_file.load(model)
         features, ids, notes = _new_items(loaded, items, id)
-        table = _predictions(loaded, features, ids, threshold)
-        drift = _drift(loaded, features, model)
+        with _blaming(loaded, model):
+            table = _predictions(loaded, features, ids, threshold)
+            drift = _drift(loaded, features, model)
     unlike = [NOT_CHECKED] if drift is None else drift.notes
     return Prediction(table, [*warned, *notes, *unlike], drift)
+
+
+@contextmanager
+def _blaming(model: Model, path: Path) -> Iterator[None]:
+    """Turn what a model does that cannot predict into an error about its file.
+
+    Unless the file is as it was written: then it is a defect of ours, and must stay visible. A
+    `ValueError` may be about the items, except that of a part that was never fitted.
+    """
+    try:
+        yield
+    except Exception as error:
+        about_items = isinstance(error, ValueError) and not isinstance(error, NotFittedError)
+        if about_items or model.edited is False or isinstance(error, MemoryError):
+            raise
+        raise damaged(path, error) from error
 
 
 def writer(path: Path, raw: bool = False) -> Callable[[Any], Any]:
@@ -140,7 +160,7 @@ def _drift(model: Model, features: pd.DataFrame, path: Path) -> Drift | None:
         return None
     try:
         trained = TrainingSummary.from_dict(model.facts["training"])
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise BadModelFile(
             f"{path}: its description of the items is damaged ({error!r})"
         ) from error

@@ -1,7 +1,7 @@
 """What every command shares: registration, exit codes, consoles, progress and tables.
 
-Exit codes: 0 fine, 1 bad data, 2 wrong use, 130 stopped by Ctrl-C; every failure is one line on
-stderr (`failing_with`).
+Exit codes: 0 fine, 1 bad data, 2 wrong use, 130 stopped by Ctrl-C, 143 by SIGTERM; every failure is
+one line on stderr (`failing_with`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
+from noisypairs.cli import stopping
 from noisypairs.cli.terminal import console_of, one_line, say, say_json, visible
 from noisypairs.errors import MissingExtra
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-BAD_DATA, WRONG_USE, INTERRUPTED = 1, 2, 130
+BAD_DATA, WRONG_USE = 1, 2
 #: Seconds of work after which a line of progress also shows the time left.
 FIRST_ESTIMATE = 2.0
 
@@ -82,7 +83,7 @@ def failing_with(code: int) -> Iterator[None]:
     except MemoryError as error:
         _fail("not enough memory for these files: try fewer items or columns", BAD_DATA, error)
     except KeyboardInterrupt as error:
-        _fail("stopped; no file was left half-written", INTERRUPTED, error)
+        _fail(stopping.message(), stopping.exit_code(error), error)
 
 
 def print_json(found: object) -> None:
@@ -133,8 +134,22 @@ def application(modules: Sequence[str]) -> typer.Typer:
     for module in modules:
         for function, settings in _COMMANDS:
             if function.__module__ == module:
-                app.command(context_settings=settings)(_releasing(function))
+                app.command(context_settings=settings)(_stoppable(_releasing(function)))
     return app
+
+
+def _stoppable(function: Command) -> Command:
+    """Return the command that ends well when it is stopped, wherever it is."""
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        stopping.expect_outputs({})
+        try:
+            function(**given)
+        except KeyboardInterrupt as error:
+            _fail(stopping.message(), stopping.exit_code(error), error)
+
+    return command
 
 
 def _print_version(wanted: bool) -> None:

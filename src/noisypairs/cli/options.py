@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from noisypairs.cli import app
+from noisypairs.cli import app, stopping
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
@@ -126,3 +126,4 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
             )
         taken[place] = what
         app.hold(reserved(path, force))
+    stopping.expect_outputs(outputs)
