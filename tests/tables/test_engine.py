@@ -6,7 +6,12 @@ import warnings
 
 import pytest
 
-from noisypairs.tables.engine import without_engine_warnings
+from noisypairs.tables.engine import errors_naming, without_engine_warnings
+
+
+def test_a_query_that_a_signal_stopped_is_no_damaged_file():
+    with pytest.raises(KeyboardInterrupt), errors_naming("answers.parquet"):
+        raise RuntimeError("Query interrupted")  # as DuckDB ends it
 
 
 def test_only_remarks_of_the_engines_are_hushed():

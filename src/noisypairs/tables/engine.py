@@ -22,6 +22,10 @@ LOOPBACK = "127.0.0.1"
 ENGINES = r"(ibis|duckdb|_duckdb|pyspark|py4j|sqlglot|noisypairs\.tables)(\.|$)"
 
 
+#: What DuckDB says, as a RuntimeError, where Ctrl-C or another signal stopped a query.
+INTERRUPTED = "Query interrupted"
+
+
 class UnreadableTable(ValueError):
     """An engine could not read the pair table; the message names the file and the reason."""
 
@@ -144,6 +148,8 @@ def errors_naming(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from error
         if type(error).__module__.partition(".")[0] in ("builtins", "noisypairs") and not (
             isinstance(error, OSError | RuntimeError)
         ):
