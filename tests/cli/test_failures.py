@@ -318,6 +318,23 @@ def test_a_missing_package_is_told_before_any_work(
     assert content(tmp_path) == before
 
 
+def test_a_half_installed_torch_does_not_stop_who_does_not_need_it(
+    model: tuple[Path, Files], tmp_path: Path
+) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("raise AttributeError('libtorch_cpu.so')")
+    path, _ = model
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from noisypairs.app import model_file\n"
+        f"loaded = model_file.load({str(path)!r})\n"
+        f"model_file.save({str(tmp_path / 'again.skops')!r}, loaded.pipeline, loaded.facts)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert model_file.inspect(tmp_path / "again.skops") == model_file.inspect(path)
+
+
 def test_progress_off_a_terminal_tells_the_time_left(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

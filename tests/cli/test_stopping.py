@@ -76,6 +76,18 @@ def test_stopped_before_any_command_begins(
     assert capsys.readouterr().err == "Error: stopped; no file was left half-written\n"
 
 
+def test_stopped_before_the_command_has_its_options(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(app.typer, "echo", terminated)  # which --version calls, outside of any
+    monkeypatch.setattr(sys, "argv", ["noisypairs", "--version"])
+    with pytest.raises(SystemExit) as exit_:
+        cli.main()
+    assert exit_.value.code == 143
+    (line,) = filter(None, capsys.readouterr().err.splitlines())
+    assert line == "Error: stopped; no file was left half-written"
+
+
 def test_stopped_while_the_result_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

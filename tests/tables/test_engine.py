@@ -10,6 +10,11 @@ from noisypairs.tables import LostEngine, UnreadableTable
 from noisypairs.tables.engine import errors_naming, without_engine_warnings
 
 
+def test_a_query_that_a_signal_stopped_is_no_damaged_file():
+    with pytest.raises(KeyboardInterrupt), errors_naming("answers.parquet"):
+        raise RuntimeError("Query interrupted")  # as DuckDB ends it
+
+
 def test_only_remarks_of_the_engines_are_hushed():
     with without_engine_warnings():
         warnings.warn_explicit("old name", FutureWarning, "x.py", 1, module="ibis.expr.types")

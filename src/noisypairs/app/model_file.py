@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
@@ -20,7 +22,8 @@ from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from noisypairs.app.model_archive import (
     FACTS,
@@ -79,6 +82,11 @@ EDITED = (
 UNSEALED = (
     "{} holds no digests, as files of version 0.1.0: whether its card was edited cannot be checked"
 )
+#: Modules of scikit-learn that import another package. skops imports all of scikit-learn, and with
+#: these torch: seconds, for nothing, or a failure where torch is only half installed.
+OTHER_ARRAYS = tuple(
+    f"sklearn.externals.array_api_compat.{package}" for package in ("cupy", "dask", "torch")
+)
 #: Packages whose other version may read a model differently.
 MATTERS = ("noisypairs", "scikit-learn", "numpy")
 
@@ -113,10 +121,24 @@ class Model:
 def require_skops() -> Any:
     """Return skops.io. Looking at a model does not need it, and importing it takes seconds."""
     try:
-        import skops.io
+        with _without_other_arrays():
+            import skops.io
     except ImportError as error:
         raise MissingExtra("skops", "app", "Reading and writing models") from error
     return skops.io
+
+
+@contextmanager
+def _without_other_arrays() -> Iterator[None]:
+    """Keep `OTHER_ARRAYS` from being imported inside the block, unless they are already."""
+    modules = cast("dict[str, ModuleType | None]", sys.modules)
+    kept_out = [name for name in OTHER_ARRAYS if name not in modules]
+    modules.update(dict.fromkeys(kept_out))  # None makes an import fail
+    try:
+        yield
+    finally:
+        for name in kept_out:
+            del modules[name]
 
 
 def save(

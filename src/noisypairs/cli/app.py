@@ -83,7 +83,7 @@ def failing_with(code: int) -> Iterator[None]:
     except MemoryError as error:
         _fail("not enough memory for these files: try fewer items or columns", BAD_DATA, error)
     except KeyboardInterrupt as error:
-        _fail(stopping.message(), stopping.exit_code(error), error)
+        _fail(stopping.message(), stopping.told(error), error)
 
 
 def print_json(found: object) -> None:
@@ -147,7 +147,7 @@ def _stoppable(function: Command) -> Command:
         try:
             function(**given)
         except KeyboardInterrupt as error:
-            _fail(stopping.message(), stopping.exit_code(error), error)
+            _fail(stopping.message(), stopping.told(error), error)
 
     return command
 

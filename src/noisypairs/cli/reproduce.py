@@ -135,7 +135,7 @@ def _say_what_is_kept(out: Path, specs: Sequence[Spec], error: BaseException) ->
     how = f"Go on with the same command and --out {out} --resume"
     if isinstance(error, KeyboardInterrupt):
         terminal.say(f"Stopped; {kept}. {how}", err=True)
-        raise typer.Exit(stopping.exit_code(error)) from None
+        raise typer.Exit(stopping.told(error)) from None
     why = "a worker was killed, perhaps for too little memory: try fewer --jobs"
     terminal.say(f"Error: {why}; {kept}. {how}", err=True)
     raise typer.Exit(app.BAD_DATA) from error

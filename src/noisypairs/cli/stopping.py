@@ -17,12 +17,12 @@ from typing import NoReturn
 INTERRUPTED, TERMINATED = 130, 143
 
 
-class Terminated(KeyboardInterrupt):
-    """SIGTERM arrived; whatever handles Ctrl-C handles it too."""
-
-
 #: What the command is going to write: path -> (what it holds, how the file was before).
 _outputs: dict[Path, tuple[str, object]] = {}
+#: SIGTERMs that arrived: an engine that was stopped by one may end in a plain KeyboardInterrupt.
+_terminations: list[int] = []
+#: Stops of which the user has been told.
+_told: list[KeyboardInterrupt] = []
 
 
 def expect_outputs(outputs: Mapping[str, Path | None]) -> None:
@@ -33,9 +33,10 @@ def expect_outputs(outputs: Mapping[str, Path | None]) -> None:
             _outputs[path] = (what, _state(path))
 
 
-def exit_code(stop: KeyboardInterrupt) -> int:
-    """Return the exit code of a command that was stopped."""
-    return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
+def told(stop: KeyboardInterrupt) -> int:
+    """Return the exit code of a command that was stopped and says itself what is kept."""
+    _told.append(stop)
+    return TERMINATED if _terminations else INTERRUPTED
 
 
 def message() -> str:
@@ -64,17 +65,30 @@ def stoppable() -> Iterator[None]:
         signal.signal(signal.SIGTERM, _terminate)
     try:
         yield
-    except KeyboardInterrupt as stop:
+    except (KeyboardInterrupt, SystemExit) as leaving:
+        stop = _stop_behind(leaving)
+        if stop is None or stop in _told:
+            raise
         sys.stderr.write(f"Error: {message()}\n")
-        raise SystemExit(exit_code(stop)) from None
+        raise SystemExit(told(stop)) from None
     finally:
         signal.signal(signal.SIGTERM, usual)
+        _told.clear()
+        _terminations.clear()
+
+
+def _stop_behind(error: BaseException | None) -> KeyboardInterrupt | None:
+    """Return what an exit goes back to: typer turns Ctrl-C between commands into a silent one."""
+    while error is not None and not isinstance(error, KeyboardInterrupt):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _terminate(number: int, frame: FrameType | None) -> NoReturn:
-    del number, frame
+    del frame
+    _terminations.append(number)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough: the command is leaving
-    raise Terminated
+    raise KeyboardInterrupt  # whatever handles Ctrl-C handles SIGTERM too
 
 
 def _state(path: Path) -> object:

@@ -23,6 +23,10 @@ ENGINES = r"(ibis|duckdb|_duckdb|pyspark|py4j|sqlglot|noisypairs\.tables)(\.|$)"
 STOPPED = ("stopped SparkContext", "SparkContext was shut down", "has no attribute 'setCallSite'")
 
 
+#: What DuckDB says, as a RuntimeError, where Ctrl-C or another signal stopped a query.
+INTERRUPTED = "Query interrupted"
+
+
 class UnreadableTable(ValueError):
     """An engine could not read the pair table; the message names the file and the reason."""
 
@@ -114,6 +118,8 @@ def errors_naming(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from error
         first = str(error).strip().splitlines()[0].rstrip(".") if str(error) else repr(error)
         if is_lost(error):
             raise LostEngine(
