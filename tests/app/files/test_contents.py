@@ -7,6 +7,7 @@ import io
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from noisypairs.app.files import BadFile, contents, read_dataset, read_items
@@ -71,6 +72,9 @@ def test_a_gzip_file_that_unpacks_to_far_more_than_its_size_is_refused(tmp_path,
         load(bomb)
     fair.write_bytes(gzip.compress(b"a,b,1\n" * 16_000))  # as far beyond 200 times, but small
     assert len(load(fair).data) == 96_000
+    np.savez_compressed(tmp_path / "bomb.npz", pairs=np.zeros((20_000, 2, 4)), y=np.ones(20_000))
+    with pytest.raises(BadFile, match=r"bomb\.npz has .* as a trap would"):
+        read_dataset(None, tmp_path / "bomb.npz")
     monkeypatch.setattr(contents, "MAX_UNPACKED", 50_000)
     with pytest.raises(BadFile, match="more than 50,000,"):
         load(fair)
@@ -97,3 +101,14 @@ def test_a_disk_that_fails_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "read_bytes", fails)
     with pytest.raises(BadFile, match=r"items\.csv cannot be read: Input/output error$"):
         read_items(tmp_path / "items.csv")
+
+
+def test_half_characters_are_named_by_line_in_every_encoding(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_bytes("id,size\né,1\na\ud800,2\n".encode("utf-8", "surrogatepass"))
+    said = r"items\.csv, line 3: the byte sequence ed a0 80 is half of a character .* or none"
+    with pytest.raises(BadFile, match=said):
+        read_items(path)
+    path.write_bytes("\ufeffid,size\né,1\na\ud800,2\n".encode("utf-16-le", "surrogatepass"))
+    with pytest.raises(BadFile, match=r"items\.csv, line 3: damaged UTF-16 .* save it as UTF-8"):
+        read_items(path)

@@ -163,21 +163,30 @@ def _neighbour(path: Path) -> str:
     return f"; did you mean {near[0]!r}?" if near else f": there is no such file in {path.parent}"
 
 
+def refuse_trap(path: Path, packed: int, unpacked: int) -> None:
+    """Refuse a file of so many bytes that unpacks to far more (`MAX_RATIO`, `MAX_UNPACKED`)."""
+    most = _most_unpacked(packed)
+    if unpacked > most:
+        raise BadFile(
+            f"{path} has {packed:,} bytes and unpacks to more than {most:,}, as a trap would "
+            f"({MAX_RATIO} times its size, or {MAX_UNPACKED:,} bytes, is the most): unpack it "
+            "yourself if you trust it"
+        )
+
+
+def _most_unpacked(packed: int) -> int:
+    return min(max(MAX_RATIO * packed, ANY_RATIO), MAX_UNPACKED)
+
+
 def _unpack(packed: bytes, path: Path) -> bytes:
-    most = min(max(MAX_RATIO * len(packed), ANY_RATIO), MAX_UNPACKED)
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as stream:
-            data = stream.read(most + 1)
+            data = stream.read(_most_unpacked(len(packed)) + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise BadFile(
             f"{path} is a damaged gzip file, or ends too early ({error}): copy or compress it again"
         ) from error
-    if len(data) > most:
-        raise BadFile(
-            f"{path} has {len(packed):,} bytes and unpacks to more than {most:,}, as a trap would "
-            f"({MAX_RATIO} times its size, or {MAX_UNPACKED:,} bytes, is the most): unpack it "
-            "yourself if you trust it"
-        )
+    refuse_trap(path, len(packed), len(data))
     return data
 
 
@@ -199,7 +208,11 @@ def decode(content: Content) -> tuple[str, tuple[str, ...]]:
         try:
             return data.decode("utf-16"), (f"{name}: read as UTF-16",)
         except UnicodeDecodeError as error:
-            raise BadFile(f"{content.path} is damaged UTF-16 text: save it as UTF-8") from error
+            line = data[: error.start].decode("utf-16", "replace").count("\n") + 1
+            raise BadFile(
+                f"{content.path}, line {line}: damaged UTF-16 text ({error.reason}): save it as "
+                "UTF-8"
+            ) from error
     if (at := data.find(b"\0")) >= 0:
         raise BadFile(
             f"{content.path} holds a NUL byte on line {line_at(data, at)}: it is no text file, or "
@@ -208,10 +221,29 @@ def decode(content: Content) -> tuple[str, tuple[str, ...]]:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
+        _refuse_half_characters(content, error.start)
         return _western(content, error.start)
     if text.startswith("\ufeff"):
         return text[1:], (f"{name}: byte order mark removed",)
     return text, ()
+
+
+def half_character(path: Path, line: int, written: str) -> BadFile:
+    """Return the refusal of half of a character, which some programs write and none can read."""
+    return BadFile(
+        f"{path}, line {line}: {written} is half of a character (a lone surrogate), which no file "
+        "can hold: write the whole character there, or none"
+    )
+
+
+def _refuse_half_characters(content: Content, at: int) -> None:
+    """Refuse text that would be UTF-8 but for halves of characters, the first of them at a byte."""
+    try:
+        content.data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return
+    written = content.data[at : at + 3].hex(" ")
+    raise half_character(content.path, line_at(content.data, at), f"the byte sequence {written}")
 
 
 def _western(content: Content, at: int) -> tuple[str, tuple[str, ...]]:

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from noisypairs.app.files.contents import BadFile
+from noisypairs.app.files.contents import BadFile, half_character
 
 MAX_DEPTH = 100
 """Lists and objects inside each other, at most; no export of answers has more than ten."""
@@ -38,10 +38,7 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
         raise _too_deep(place)
     if (at_ := lone_surrogate(text)) is not None:
         number = (line or 1) + text.count("\n", 0, at_)
-        raise BadFile(
-            f"{path}, line {number}: {text[at_ : at_ + 6]} is half of a character (a lone "
-            "surrogate), which no file can hold: write the whole character there, or none"
-        )
+        raise half_character(path, number, text[at_ : at_ + 6])
     return found
 
 
