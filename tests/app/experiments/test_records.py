@@ -11,7 +11,14 @@ from pathlib import Path
 import pytest
 
 from noisypairs.app.experiments import load_records
-from noisypairs.app.experiments.records import FolderMismatch, append, open_folder, set_aside
+from noisypairs.app.experiments.records import (
+    FolderMismatch,
+    Record,
+    append,
+    configuration_of,
+    open_folder,
+    set_aside,
+)
 from tests.app.experiments.made_up_records import CANCER, SETUP, record
 
 
@@ -117,6 +124,27 @@ def test_a_damaged_line_is_named(tmp_path: Path) -> None:
         file.write("{}\n")
     with pytest.raises(FolderMismatch, match=r"records.jsonl, line 2 is not a record"):
         load_records(tmp_path)
+
+
+def test_a_line_of_other_types_is_no_record() -> None:
+    good = json.loads(record(CANCER, 0.9).line())
+    for change in ({"details": []}, {"refused": 3}, {"accuracy": "0.9"}, {"seconds": -1}):
+        with pytest.raises(ValueError, match="Error"):
+            Record.from_line(json.dumps(good | change).encode())
+    for change in ({"dataset": ["cancer"]}, {"rates": [0.1]}, {"seed": "0"}, {"density": None}):
+        line = json.dumps(good | {"spec": good["spec"] | change}).encode()
+        with pytest.raises(ValueError, match="TypeError"):
+            Record.from_line(line)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[" * 100_000, '{"decides": 1.5, "data": {}}', '{"decides": {}, "data": {"cancer": {}}}', "3"],
+)
+def test_a_damaged_configuration_is_one_line(tmp_path: Path, text: str) -> None:
+    (tmp_path / "run.json").write_text(text)
+    with pytest.raises(FolderMismatch, match=r"run\.json cannot be read"):
+        configuration_of(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,10 @@ class Record:
         try:
             found = json.loads(line)
             record = cls(**{**found, "spec": Spec.from_dict(found["spec"])})
-            hash(record.spec)  # a list in the place of a name shows here
             if not (0.0 <= record.accuracy <= 1.0 and 0.0 <= record.seconds < math.inf):
                 raise ValueError("accuracy or seconds out of range")
+            if not isinstance(record.refused, str | None) or not isinstance(record.details, dict):
+                raise TypeError("expected a reason or null in 'refused', an object in 'details'")
             return record
         except (ValueError, TypeError, KeyError, RecursionError) as error:
             raise ValueError(f"{type(error).__name__}: {error}") from error
@@ -211,9 +212,13 @@ def configuration_of(folder: Path) -> dict[str, Any]:
 def _read(path: Path) -> dict[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-        return {"decides": dict(found["decides"]), "data": dict(found["data"]), **found}
-    except (ValueError, TypeError, KeyError) as error:
-        raise FolderMismatch(f"{path} cannot be read ({error}): give another folder") from error
+        parts = {name: dict(found[name]) for name in ("decides", "data")}
+        for table in parts["data"].values():
+            table["sha256"] = dict(table["sha256"])
+        return parts | {"environment": dict(found.get("environment", {}))}
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        why = f"{type(error).__name__}: {error}"
+        raise FolderMismatch(f"{path} cannot be read ({why}): give another folder") from error
 
 
 def _require_same(folder: Path, known: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

@@ -108,11 +108,11 @@ def provenance(report: Report) -> Grid:
         ("records", f"{len(report.records):,}"),
         ("seeds", f"{seeds[0]} to {seeds[-1]}"),
         *((name, str(value)) for name, value in known["decides"].items()),
-        *((name, str(value)) for name, value in known.get("environment", {}).items()),
+        *((name, str(value)) for name, value in known["environment"].items()),
     ]
     for name, data in known["data"].items():
         digests = ", ".join(f"{path}: {digest}" for path, digest in data["sha256"].items())
-        rows.append((f"table {name}", f"from {data['source']}; sha256 {digests}"))
+        rows.append((f"table {name}", f"from {data.get('source', '?')}; sha256 {digests}"))
     return Grid("What was run", ("what", "value"), tuple(rows))
 
 

@@ -53,6 +53,12 @@ def test_metric_learn_files_that_cannot_be_read(tmp_path):
     path.write_bytes(path.read_bytes()[:-40])
     with pytest.raises(BadFile, match="no file of numpy arrays"):
         read_pairs(path)
+    np.savez_compressed(path, pairs=TUPLES, y=[1, -1, 1])
+    content = bytearray(path.read_bytes())
+    content[content.index(b"pairs.npy") + 40] ^= 0xFF  # inside what deflate has packed
+    path.write_bytes(content)
+    with pytest.raises(BadFile, match="no file of numpy arrays"):
+        read_pairs(path)
     np.save(tmp_path / "alone.npy", TUPLES)
     with pytest.raises(BadFile, match=r"put them beside it as alone_y.npy"):
         read_pairs(tmp_path / "alone.npy")

@@ -88,7 +88,7 @@ def _arrays(content: Content) -> dict[str, NDArray[Any]]:
         return {name: loaded[name] for name in loaded.files}
     except BadFile:
         raise
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, MemoryError) as error:
+    except Exception as error:  # an archive may be damaged in any way
         raise BadFile(
             f"{content.path} is no file of numpy arrays, or damaged ({error}): save plain arrays "
             "with numpy.savez(path, pairs=pairs, y=y)"
