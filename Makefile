@@ -8,7 +8,7 @@ export NOISYPAIRS_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/da
 # Small matrices on few cores: one thread per process is faster and repeatable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types imports unit mutants format bench fingerprint clean
+.PHONY: demo test lint types imports unit mutants fuzz format bench fingerprint clean
 
 demo: $(VENV)/.app
 	$(BIN)/noisypairs demo
@@ -31,6 +31,11 @@ unit: $(VENV)/.dev
 # Plant faults and print those that no test notices (docs/testing.md); MUTANTS='--only NAME' plants one.
 mutants: $(VENV)/.dev
 	$(BIN)/python -m tests.mutants $(MUTANTS)
+
+# Damage files, pass them through every command, and keep what goes wrong (docs/testing.md).
+MINUTES ?= 10
+fuzz: $(VENV)/.dev
+	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(FUZZ)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .

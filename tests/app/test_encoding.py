@@ -7,7 +7,16 @@ import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from noisypairs.app.encoding import FAR, MOST_LEVELS, WordFactors, describe, item_encoder, unread
+from noisypairs.app.encoding import (
+    FAR,
+    MOST_LEVELS,
+    NumberReader,
+    WordFactors,
+    column_values,
+    describe,
+    item_encoder,
+    unread,
+)
 
 
 def kinds(**columns: object) -> dict[str, str]:
@@ -150,3 +159,19 @@ def test_cells_of_another_kind_are_told_not_swallowed() -> None:
         "column 'a': 2 cells are no numbers and count as missing, such as 'big'"
     ]
     assert unread(new.assign(d="soon"), {"d": "date"})[0].startswith("column 'd': 3 cells are no d")
+
+
+def test_many_columns_of_numbers_are_read_as_each_of_them_is():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(20, 5000))).rename(columns="c{}".format)
+    table["c1"] = pd.array([1, None] * 10, dtype="Int64")
+    table["c2"] = rng.random(20) < 0.5
+    table.iloc[3, 4:9] = [np.inf, -np.inf, np.nan, 1e300, -0.0]
+    each = [column_values(table[name], "number") for name in table.columns]
+    whole = NumberReader().fit_transform(table)
+    np.testing.assert_array_equal(whole, np.column_stack(each))
+    assert whole.dtype == float
+    assert unread(table, dict.fromkeys(table.columns, "number")) == [
+        "column 'c4': 1 cell is no number and counts as missing, such as 'inf'",
+        "column 'c5': 1 cell is no number and counts as missing, such as '-inf'",
+    ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import warnings
 import zipfile
 from importlib.metadata import version
@@ -19,11 +20,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from noisypairs import PairingNoise, sample_pairs
-from noisypairs.app import model_card, model_file
+from noisypairs.app import model_archive, model_card, model_file
 from noisypairs.app.encoding import item_encoder
 from noisypairs.app.files import CannotWrite
 from noisypairs.app.fit.request import Request, pair_classifier
-from noisypairs.app.model_file import FACTS, TRAINING_ONLY, BadModelFile, ModelVersionWarning
+from noisypairs.app.model_archive import FACTS, BadModelFile
+from noisypairs.app.model_file import TRAINING_ONLY, ModelVersionWarning
 from noisypairs.errors import collected_warnings
 from noisypairs.estimators.inner.defaults import default_candidates
 
@@ -101,10 +103,13 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def rewritten(path: Path, target: Path, **members: bytes) -> Path:
-    """Copy an archive with some members replaced; ``noisypairs_json`` is `FACTS`."""
+    """Copy an archive with some members replaced; ``noisypairs_json`` is `FACTS`.
+
+    Without digests, as version 0.1.0 wrote it: what they notice is in test_model_archive.
+    """
     changed = {name.replace("_json", ".json"): data for name, data in members.items()}
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
-        for name in old.namelist():
+        for name in sorted({*old.namelist()} - {model_archive.DIGESTS}):
             new.writestr(name, changed.get(name, old.read(name)))
     return target
 
@@ -272,6 +277,9 @@ def test_other_archives_and_other_files_are_refused(tmp_path: Path) -> None:
         model_file.inspect(tmp_path / "other.zip")
     with pytest.raises(BadModelFile, match=r"cannot read .*none\.skops: No such file"):
         model_file.load(tmp_path / "none.skops")
+    os.mkfifo(tmp_path / "pipe.skops")  # reading it would wait for ever
+    with pytest.raises(BadModelFile, match=r"cannot read .*pipe\.skops: it is no file"):
+        model_file.inspect(tmp_path / "pipe.skops")
     with pytest.raises(BadModelFile, match="cannot read"):
         model_file.load(tmp_path)
 
@@ -308,15 +316,15 @@ def test_a_file_that_would_unpack_to_far_too_much_is_refused(
     bomb = tmp_path / "bomb.skops"
     with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(FACTS, b" " * 2_000_000)
-    monkeypatch.setattr(model_file, "MOST_BYTES", 1_000_000)
+    monkeypatch.setattr(model_archive, "MOST_BYTES", 1_000_000)
     assert bomb.stat().st_size < 10_000
     with pytest.raises(BadModelFile, match="would unpack to 2,000,000 bytes"):
         model_file.inspect(bomb)
-    monkeypatch.setattr(model_file, "MOST_BYTES", 10_000_000)
-    monkeypatch.setattr(model_file, "MOST_FACTS", 1_000_000)
+    monkeypatch.setattr(model_archive, "MOST_BYTES", 10_000_000)
+    monkeypatch.setattr(model_archive, "MOST_FACTS", 1_000_000)
     with pytest.raises(BadModelFile, match="too large to be ours"):
         model_file.inspect(bomb)
-    monkeypatch.setattr(model_file, "MOST_MEMBERS", 3)
+    monkeypatch.setattr(model_archive, "MOST_MEMBERS", 3)
     with pytest.raises(BadModelFile, match="more than any model of ours"):
         model_file.load(good)
 

@@ -52,5 +52,10 @@ def test_the_extension_decides_how_a_table_is_written() -> None:
     table = pd.DataFrame({"id": ["a"], "class": ["é"]})
     assert writer(Path("out.tsv"))(table) == "id\tclass\na\té\n"
     assert writer(Path("out.JSONL"))(table).strip() == '{"id":"a","class":"é"}'
+    formula = pd.DataFrame({"id": ["=1+1", "-5"], "class": ["-x", "y"], "P(y)": [0.25, -0.0]})
+    assert writer(Path("out.csv"))(formula.head(1)) == "id,class,P(y)\n'=1+1,'-x,0.250000\n"
+    assert writer(Path("out.csv"), raw=True)(formula.head(1)).endswith("\n=1+1,-x,0.250000\n")
+    assert "=1+1" in writer(Path("out.jsonl"))(formula)
+    assert "'" not in writer(Path("out.jsonl"))(formula) + writer(Path("out.csv"))(formula.tail(1))
     with pytest.raises(ValueError, match=r"extension '\.cvs': did you mean '\.csv'"):
         writer(Path("out.cvs"))

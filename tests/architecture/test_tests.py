@@ -14,10 +14,10 @@ SOURCE = Path(noisypairs.__file__).parent
 MODULES = sorted(TESTS.rglob("*.py"))
 MOST_LINES = 420
 #: Folders by subject: the contract, the paper's claims, statistics with an error level, the layout,
-#: planted faults.
-BY_SUBJECT = {"architecture", "contract", "mutants", "paper", "statistical"}
-#: A program of its own, not tests: `make mutants`.
-PROGRAMS = {"mutants"}
+#: planted faults, damaged files.
+BY_SUBJECT = {"architecture", "contract", "fuzz", "mutants", "paper", "statistical"}
+#: Programs of their own, not tests: `make mutants`, `make fuzz`.
+PROGRAMS = {"fuzz", "mutants"}
 #: Test modules that are named neither after a source file nor after its folder.
 ELSEWHERE = {
     "app/test_linkage.py": "check, fit and annotators on records to link",

@@ -83,6 +83,15 @@ def test_page_is_whole_and_holds_every_section(folder: Path, tmp_path: Path) -> 
     assert [file.name for file in tmp_path.iterdir()] == ["annotators.html"]
 
 
+@pytest.mark.parametrize(("raw", "written"), [([], "'=1+1"), (["--raw"], "=1+1")])
+def test_a_name_is_never_a_formula_unless_asked_for(folder, tmp_path, raw, written):
+    pairs, out = tmp_path / "pairs.csv", tmp_path / "who.csv"
+    pd.read_csv(folder / "pairs.csv").head(300).assign(worker="=1+1").to_csv(pairs, index=False)
+    result = run(pairs, "-o", out, "--classes", "2", "--quiet", *raw)
+    assert result.exit_code == 0, result.stderr
+    assert out.read_text().splitlines()[1].partition(",")[0] == written
+
+
 @pytest.mark.parametrize("gold", ["gold.csv", "answers.csv"])
 def test_gold_classes_or_answers_give_rates_by_counting(
     folder: Path, tmp_path: Path, gold: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import stat
 import subprocess
 import sys
 import zipfile
@@ -209,6 +210,14 @@ def test_places_that_cannot_be_written_are_told_before_any_work(
     fails(2, "does not exist: make it first", tmp_path, *writing(command, given, option, inside))
     through = given.pairs / name
     fails(2, "is not a folder", tmp_path, *writing(command, given, option, through))
+    pipe = tmp_path / f"pipe-{name}"
+    os.mkfifo(pipe)
+    words = writing(command, given, option, pipe)
+    fails(2, "is a pipe, which is never written to", tmp_path, *words, "--force")
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+    with files.reserved(tmp_path / f"other-{name}") as busy:
+        words = writing(command, given, option, busy)
+        fails(2, "is being written by another process", tmp_path, *words, "--force")
     directory = tmp_path / "folder" / name
     directory.mkdir(parents=True)
     fails(2, "is a folder", tmp_path, *writing(command, given, option, directory))
@@ -307,6 +316,23 @@ def test_a_missing_package_is_told_before_any_work(
     assert repr(package) in line
     assert "pip install 'noisypairs[app]'" in line
     assert content(tmp_path) == before
+
+
+def test_a_half_installed_torch_does_not_stop_who_does_not_need_it(
+    model: tuple[Path, Files], tmp_path: Path
+) -> None:
+    (tmp_path / "torch").mkdir()
+    (tmp_path / "torch" / "__init__.py").write_text("raise AttributeError('libtorch_cpu.so')")
+    path, _ = model
+    code = (
+        f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n"
+        "from noisypairs.app import model_file\n"
+        f"loaded = model_file.load({str(path)!r})\n"
+        f"model_file.save({str(tmp_path / 'again.skops')!r}, loaded.pipeline, loaded.facts)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert model_file.inspect(tmp_path / "again.skops") == model_file.inspect(path)
 
 
 def test_progress_off_a_terminal_tells_the_time_left(

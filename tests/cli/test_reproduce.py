@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from noisypairs import cli
 from noisypairs.app.experiments import Choice, load_records, plan
-from noisypairs.app.experiments.records import Record, append, open_folder
+from noisypairs.app.experiments.records import Record, append, only_run, open_folder
 from noisypairs.app.experiments.report import KNOWN_BLOCKS, Report, build, update_docs, write_report
 from noisypairs.app.experiments.run import configuration
 
@@ -51,6 +51,21 @@ def test_a_killed_run_is_resumed_to_the_same_records(tmp_path: Path) -> None:
     assert call(*RUN, "--out", str(broken), "--resume").exit_code == 0
     assert outcomes(broken) == outcomes(unbroken)
     assert {s: outcomes(broken)[s] for s in killed} == killed
+
+
+def test_the_cell_of_a_torn_line_in_the_middle_is_run_again(tmp_path: Path) -> None:
+    words = ["reproduce", "table1", "--datasets", "cancer", "--methods", "km", "--repeats", "3"]
+    words += ["--jobs", "1", "--quiet", "--out", str(tmp_path)]
+    assert call(*words).exit_code == 0
+    whole, path = outcomes(tmp_path), tmp_path / "records.jsonl"
+    first, second, third = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(first + second[:50] + b"\n" + third)  # a full disk, then another record
+    result = call(*words, "--resume")
+    assert result.exit_code == 0, result.stderr
+    (line,) = result.stderr.splitlines()
+    assert line.startswith(f"Note: {path}: 1 damaged line (number 2) set aside in")
+    assert outcomes(tmp_path) == whole
+    assert (tmp_path / "records.damaged").read_bytes() == second[:50] + b"\n"
 
 
 def test_progress_goes_to_stderr_and_the_result_to_stdout(tmp_path: Path) -> None:
@@ -118,6 +133,18 @@ def test_a_folder_of_another_seed_is_refused_and_left_alone(tmp_path: Path) -> N
     assert result.exit_code == 2
     assert "seed is 0 there and 1 now" in result.stderr
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_second_run_in_the_folder_is_refused(tmp_path: Path) -> None:
+    words = ["reproduce", "table1", "--datasets", "cancer", "--methods", "km", "--repeats", "1"]
+    words += ["--jobs", "1", "--quiet", "--out", str(tmp_path / "out"), "--resume"]
+    with only_run(tmp_path / "out"):
+        result = call(*words)
+        assert result.exit_code == 2
+        assert "in use by another noisypairs reproduce: wait" in result.stderr
+        assert load_records(tmp_path / "out") == {}
+    assert call(*words).exit_code == 0
+    assert sorted(os.listdir(tmp_path / "out")) == ["records.jsonl", "run.json"]
 
 
 def test_ctrl_c_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""Files that are damaged, or that change while they are read."""
+"""Files that are damaged or that change while they are read, and an engine that dies then."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from noisypairs.tables import ChangedTable, PairTable, UnreadableTable
+from noisypairs.tables import ChangedTable, LostEngine, PairTable, UnreadableTable, engine, table
 from tests.tables.written_pairs import arrow_table, random_pairs, rows_of
 
 
@@ -62,6 +62,22 @@ def test_a_file_that_grows_between_batches_is_refused(written):
         file.write(b"more")
     with pytest.raises(ChangedTable, match="while it was read"):
         list(batches)
+
+
+def test_a_connection_that_drops_in_the_middle_of_a_pass_loses_nothing(written, monkeypatch):
+    def dropped(expression, size):
+        yield next(engine.stream(expression, 10))
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+    folder, pairs = written
+    opened = PairTable.from_parquet(folder, n_items=30)
+    counts = opened.item_counts()
+    with monkeypatch.context() as patch:
+        patch.setattr(table, "stream", dropped)
+        with pytest.raises(LostEngine, match="what was counted before is kept"):
+            opened.to_pairs()
+    assert opened.item_counts().same is counts.same
+    assert rows_of(opened.to_pairs()) == rows_of(pairs)
 
 
 @pytest.mark.filterwarnings("ignore:fetch_arrow_table:DeprecationWarning")

@@ -192,8 +192,10 @@ def _found(name: str, kind: str, cells: Any, what: str) -> ColumnDrift:
 
 def _more_than_chance(beyond: Any, rank: int, n_items: int) -> bool:
     """Whether so many new items beyond the ``rank``-th largest of training are no accident."""
+    if not beyond.any():
+        return False
     law = stats.betabinom(len(beyond), rank, max(n_items - rank + 1, 1))
-    return bool(beyond.any() and law.sf(int(beyond.sum()) - 1) < LEVEL)
+    return bool(law.sf(int(beyond.sum()) - 1) < LEVEL)
 
 
 def _end(value: float, kind: str) -> str:

@@ -1,19 +1,20 @@
 """A fitted model as a file that can be looked at, and loaded, without running anything from it.
 
-The file is a skops archive: a zip with the objects as JSON and plain arrays, and beside them two
-members of ours that skops does not look at, `FACTS` (what the model is, as JSON) and `CARD` (the
-same to read). `inspect` reads `FACTS` alone and builds no object. `load` first compares every type
-that the file names with `trusted_types`; a type that is neither there nor among those that skops
-trusts is refused by name, before any of it is built.
+The file is a skops archive (`model_archive`): a zip with the objects as JSON and plain arrays, and
+beside them what the model is. `inspect` builds no object. `load` first compares every type that the
+file names with `trusted_types`; a type that is neither there nor among those that skops trusts is
+refused by name, before any of it is built.
 """
 
 from __future__ import annotations
 
 import io
 import json
+import sys
 import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
@@ -21,8 +22,17 @@ from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+from noisypairs.app.model_archive import (
+    FACTS,
+    BadModelFile,
+    ModelArchive,
+    damaged,
+    read_archive,
+    with_parts,
+)
 from noisypairs.app.model_card import card
 from noisypairs.errors import MissingExtra
 
@@ -30,12 +40,8 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
 
-def _type_name(one: type) -> str:
-    return f"{one.__module__}.{one.__qualname__}"
-
-
-#: Members of the archive that are ours, and the version of their form.
-FACTS, CARD, FORM = "noisypairs.json", "README.md", 1
+#: The version of the form of the facts.
+FORM = 1
 #: The member in which skops names the types.
 SCHEMA = "schema.json"
 #: Types of other packages, beyond skops' own list, that a model of ours may hold.
@@ -67,14 +73,26 @@ TRAINING_ONLY = (
     "history_",
     "rate_choice_",
 )
-#: A file that would unpack to more than this, or has more members, is refused: it may be a trap.
-MOST_BYTES, MOST_MEMBERS, MOST_FACTS = 2 * 2**30, 20_000, 8 * 2**20
+#: What is said of a file whose facts or card changed after it was written.
+EDITED = (
+    "{}: its card was edited after the model was written, so that what it says, such as the "
+    "accuracy, may not be true of this model: ask for the file as it was written, or fit again"
+)
+#: … and of a file that does not tell.
+UNSEALED = (
+    "{} holds no digests, as files of version 0.1.0: whether its card was edited cannot be checked"
+)
+#: Modules of scikit-learn that import another package. skops imports all of scikit-learn, and with
+#: these torch: seconds, for nothing, or a failure where torch is only half installed.
+OTHER_ARRAYS = tuple(
+    f"sklearn.externals.array_api_compat.{package}" for package in ("cupy", "dask", "torch")
+)
 #: Packages whose other version may read a model differently.
 MATTERS = ("noisypairs", "scikit-learn", "numpy")
 
 
-class BadModelFile(ValueError):
-    """A file is not a model of ours, is damaged, or holds what is not trusted."""
+class EditedCardWarning(UserWarning):
+    """The facts or the card of a model are not those that were written with it."""
 
 
 class ModelVersionWarning(UserWarning):
@@ -83,10 +101,15 @@ class ModelVersionWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Model:
-    """A loaded model: the fitted pipeline and the facts written beside it."""
+    """A loaded model: the fitted pipeline and the facts written beside it.
+
+    ``edited`` says whether the facts are no longer those that were written; None where the file,
+    of version 0.1.0, does not tell.
+    """
 
     pipeline: Pipeline
     facts: Mapping[str, Any]
+    edited: bool | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -98,10 +121,24 @@ class Model:
 def require_skops() -> Any:
     """Return skops.io. Looking at a model does not need it, and importing it takes seconds."""
     try:
-        import skops.io
+        with _without_other_arrays():
+            import skops.io
     except ImportError as error:
         raise MissingExtra("skops", "app", "Reading and writing models") from error
     return skops.io
+
+
+@contextmanager
+def _without_other_arrays() -> Iterator[None]:
+    """Keep `OTHER_ARRAYS` from being imported inside the block, unless they are already."""
+    modules = cast("dict[str, ModuleType | None]", sys.modules)
+    kept_out = [name for name in OTHER_ARRAYS if name not in modules]
+    modules.update(dict.fromkeys(kept_out))  # None makes an import fail
+    try:
+        yield
+    finally:
+        for name in kept_out:
+            del modules[name]
 
 
 def save(
@@ -114,52 +151,70 @@ def save(
     from noisypairs.app.files import atomic_write
 
     skops = require_skops()
-    content = io.BytesIO(skops.dumps(_stripped(pipeline), compression=zipfile.ZIP_DEFLATED))
-    foreign = _foreign(content.getvalue())
+    content = skops.dumps(_stripped(pipeline), compression=zipfile.ZIP_DEFLATED)
+    foreign = _foreign(content)
     if foreign:  # better now than when somebody needs the model
         raise TypeError(
             f"a model file cannot hold {', '.join(foreign)}: its reader would refuse it"
         )
     whole = {"noisypairs_model": FORM, **facts}
-    with zipfile.ZipFile(content, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(FACTS, json.dumps(whole, ensure_ascii=False, allow_nan=False, default=str))
-        archive.writestr(CARD, card(whole))
-    return atomic_write(path, content.getvalue(), force)
+    text = json.dumps(whole, ensure_ascii=False, allow_nan=False, default=str)
+    return atomic_write(path, with_parts(content, text, card(whole)), force)
+
+
+class Look(NamedTuple):
+    """The facts in a model file, and whether they were edited; None where that cannot be told."""
+
+    facts: dict[str, Any]
+    edited: bool | None
+
+
+def look(path: PathLike[str] | str) -> Look:
+    """Return the facts in a model file and whether they were edited; no object is built."""
+    archive = read_archive(path)
+    return Look(_facts(archive), archive.edited)
 
 
 def inspect(path: PathLike[str] | str) -> dict[str, Any]:
-    """Return the facts in a model file; no object of the file is built."""
-    return _facts(_content(path), Path(path))
+    """Return the facts in a model file; no object of the file is built.
+
+    Warns with `EditedCardWarning` where they are not those that were written with the model.
+    """
+    found = look(path)
+    _warn_if_edited(path, found.edited)
+    return found.facts
 
 
 def load(path: PathLike[str] | str) -> Model:
     """Return the model in a file, if every type in it is trusted.
 
     A file of version 0.1.0 is read under the names its classes have now. Warns with
-    `ModelVersionWarning` where the file was written with other versions.
+    `ModelVersionWarning` where the file was written with other versions, and with
+    `EditedCardWarning` where its facts are not those that were written with the model.
     """
     from sklearn.exceptions import InconsistentVersionWarning
     from sklearn.pipeline import Pipeline
 
     skops = require_skops()
-    path = Path(path)
-    content = _content(path)
-    facts = _facts(content, path)
-    content = _with_present_names(content, path)
+    archive = read_archive(path)
+    facts, path = _facts(archive), archive.path
+    content = _with_present_names(archive)
     if foreign := _foreign(content, path):
         raise BadModelFile(_refusal(path, foreign, facts))
+    _warn_if_edited(path, archive.edited)
     _compare_versions(facts, path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InconsistentVersionWarning)  # said once, above
             pipeline = skops.loads(content, trusted=sorted(trusted_types()))
+        usable = isinstance(pipeline, Pipeline) and hasattr(pipeline[-1], "predict_proba")
     except skops.exceptions.UntrustedTypesFoundException as error:
         raise BadModelFile(f"{path} is not loaded: {error}") from error
     except Exception as error:  # a damaged file may fail in any way, and must fail in ours
-        raise BadModelFile(f"{path} is damaged ({type(error).__name__}: {error})") from error
-    if not isinstance(pipeline, Pipeline) or not hasattr(pipeline[-1], "predict_proba"):
+        raise damaged(path, error) from error
+    if not usable:
         raise BadModelFile(f"{path} holds a {type(pipeline).__name__}, not a model of noisypairs")
-    return Model(pipeline, facts)
+    return Model(pipeline, facts, archive.edited)
 
 
 def trusted_types() -> frozenset[str]:
@@ -193,7 +248,7 @@ def _own_types() -> Mapping[str, str]:
     return {one.__qualname__: one.__module__ for one in found}
 
 
-def _with_present_names(content: bytes, path: Path) -> bytes:
+def _with_present_names(archive: ModelArchive) -> bytes:
     """Return the archive with the module names of version 0.1.0 replaced by those of now."""
     renamed = []
 
@@ -205,13 +260,13 @@ def _with_present_names(content: bytes, path: Path) -> bytes:
         return node
 
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as old:
+        with zipfile.ZipFile(io.BytesIO(archive.content)) as old:
             schema = json.loads(old.read(SCHEMA), object_hook=present)
             members = {one: old.read(one) for one in old.namelist() if renamed}
     except Exception as error:  # whatever a damaged or hostile archive sets off
-        raise BadModelFile(f"{path} is damaged ({error})") from error
+        raise damaged(archive.path, error) from error
     if not renamed:
-        return content
+        return archive.content
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as new:
         for name, data in (members | {SCHEMA: json.dumps(schema).encode()}).items():
@@ -245,53 +300,37 @@ def _stripped(pipeline: Pipeline) -> Pipeline:
     return Pipeline([*steps, (name, light)])
 
 
-def _content(path: PathLike[str] | str) -> bytes:
-    """Return the bytes of a file after a look at the sizes that it claims to have."""
-    path = Path(path)
+def _facts(archive: ModelArchive) -> dict[str, Any]:
+    """Return the facts, if they are ours and say what the commands ask for."""
+    path = archive.path
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise BadModelFile(f"{path} has more than {MOST_BYTES / 2**30:g} GiB: not loaded")
-        content = path.read_bytes()
-    except OSError as error:
-        raise BadModelFile(f"cannot read {path}: {error.strerror}") from error
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = archive.infolist()
-    except zipfile.BadZipFile as error:
-        raise BadModelFile(
-            f"{path} is no model file, or was cut short: expected what `noisypairs fit -o` writes"
-        ) from error
-    if len(members) > MOST_MEMBERS or sum(one.file_size for one in members) > MOST_BYTES:
-        raise BadModelFile(
-            f"{path} would unpack to {sum(one.file_size for one in members):,} bytes in "
-            f"{len(members):,} parts, more than any model of ours: not loaded"
-        )
-    return content
-
-
-def _facts(content: bytes, path: Path) -> dict[str, Any]:
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            if archive.getinfo(FACTS).file_size > MOST_FACTS:
-                raise BadModelFile(f"{path}: its {FACTS} is too large to be ours")
-            facts = json.loads(archive.read(FACTS))
-    except KeyError as error:
-        raise BadModelFile(
-            f"{path} is an archive without {FACTS}: not a model that `noisypairs fit` wrote"
-        ) from error
-    except (zipfile.BadZipFile, ValueError, OSError, RuntimeError) as error:
-        if isinstance(error, BadModelFile):
-            raise
+        facts = json.loads(archive.facts)
+        json.dumps(facts, ensure_ascii=False, allow_nan=False).encode()  # NaN, half characters
+    except (ValueError, RecursionError) as error:
         raise BadModelFile(f"{path}: its {FACTS} is damaged ({error})") from error
     if not isinstance(facts, dict) or facts.get("noisypairs_model") != FORM:
         raise BadModelFile(
             f"{path}: its {FACTS} has a form this version does not know: update noisypairs"
         )
     try:
-        card(facts)  # whatever the file claims, what the commands ask for must be there
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise BadModelFile(f"{path}: its {FACTS} is incomplete ({error!r})") from error
+        card(facts)
+        _require_columns(facts)
+    except Exception as error:  # a file may claim anything
+        raise BadModelFile(f"{path}: its {FACTS} is incomplete or damaged ({error!r})") from error
     return facts
+
+
+def _require_columns(facts: Mapping[str, Any]) -> None:
+    """Refuse facts that do not say how the columns of new items are to be read."""
+    words = [one[key] for one in facts["features"] for key in ("name", "kind")]
+    words += [facts["columns"].get("id") or ""]
+    if not all(isinstance(word, str) for word in words):
+        raise TypeError("columns and their kinds are not text")
+
+
+def _warn_if_edited(path: PathLike[str] | str, edited: bool | None) -> None:
+    if edited:
+        warnings.warn(EDITED.format(path), EditedCardWarning, stacklevel=3)
 
 
 def _foreign(content: bytes, path: Path | None = None) -> list[str]:
@@ -300,7 +339,7 @@ def _foreign(content: bytes, path: Path | None = None) -> list[str]:
     try:
         found = skops.get_untrusted_types(data=content)
     except Exception as error:  # whatever a damaged or hostile schema sets off
-        raise BadModelFile(f"{path or 'the model'} is damaged ({error})") from error
+        raise damaged(path or Path("the model"), error) from error
     return sorted(set(found) - trusted_types())
 
 

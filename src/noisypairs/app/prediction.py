@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import NotFittedError
 
 from noisypairs.algebra import Array
 from noisypairs.app import model_file
 from noisypairs.app.drift import Drift, TrainingSummary, find_drift
 from noisypairs.app.encoding import unread
-from noisypairs.app.files import read_frame, read_items
-from noisypairs.app.model_file import BadModelFile, Model
+from noisypairs.app.files import delimited_text
+from noisypairs.app.files.frames import read_table
+from noisypairs.app.files.items import items_of
+from noisypairs.app.model_archive import BadModelFile, damaged
+from noisypairs.app.model_file import Model
 from noisypairs.errors import collected_warnings, did_you_mean
 
 #: Decimals of a written probability; none is written as less than the last of them.
 DECIMALS = 6
-_AS_TEXT = {"lineterminator": "\n", "float_format": f"%.{DECIMALS}f"}
-_WRITERS: dict[str, Callable[[Any], Any]] = {
-    ".csv": lambda table: table.to_csv(index=False, **_AS_TEXT),
-    ".tsv": lambda table: table.to_csv(index=False, sep="\t", **_AS_TEXT),
-    ".jsonl": lambda table: table.to_json(orient="records", lines=True, force_ascii=False),
-    ".parquet": lambda table: table.to_parquet(index=False),
+_WRITERS: dict[str, Callable[[Any, bool], Any]] = {
+    ".csv": lambda table, raw: _delimited(table, ",", raw),
+    ".tsv": lambda table, raw: _delimited(table, "\t", raw),
+    ".jsonl": lambda table, _: table.to_json(orient="records", lines=True, force_ascii=False),
+    ".parquet": lambda table, _: table.to_parquet(index=False),
 }
 
 NOT_CHECKED = (
@@ -54,37 +58,64 @@ def predict_file(
     with collected_warnings() as warned:
         loaded = model_file.load(model)
         features, ids, notes = _new_items(loaded, items, id)
-        table = _predictions(loaded, features, ids, threshold)
-        drift = _drift(loaded, features, model)
+        with _blaming(loaded, model):
+            table = _predictions(loaded, features, ids, threshold)
+            drift = _drift(loaded, features, model)
     unlike = [NOT_CHECKED] if drift is None else drift.notes
     return Prediction(table, [*warned, *notes, *unlike], drift)
 
 
-def writer(path: Path) -> Callable[[Any], Any]:
-    """Return the function from a table to the content of a file of this extension."""
+@contextmanager
+def _blaming(model: Model, path: Path) -> Iterator[None]:
+    """Turn what a model does that cannot predict into an error about its file.
+
+    Unless the file is as it was written: then it is a defect of ours, and must stay visible. A
+    `ValueError` may be about the items, except that of a part that was never fitted.
+    """
+    try:
+        yield
+    except Exception as error:
+        about_items = isinstance(error, ValueError) and not isinstance(error, NotFittedError)
+        if about_items or model.edited is False or isinstance(error, MemoryError):
+            raise
+        raise damaged(path, error) from error
+
+
+def writer(path: Path, raw: bool = False) -> Callable[[Any], Any]:
+    """Return the function from a table to the content of a file of this extension.
+
+    In .csv and .tsv, cells that a spreadsheet would run are guarded, unless ``raw``.
+    """
     kind = path.suffix.lower()
     if kind not in _WRITERS:
         raise ValueError(f"{path} has the extension {kind!r}: {did_you_mean(kind, _WRITERS)}")
-    return _WRITERS[kind]
+    return lambda table: _WRITERS[kind](table, raw)
+
+
+def _delimited(table: pd.DataFrame, delimiter: str, raw: bool) -> str:
+    rows = table.itertuples(index=False, name=None)
+    return delimited_text(list(table), rows, delimiter, raw, DECIMALS)
 
 
 def _new_items(
     model: Model, path: Path, id: str | None
 ) -> tuple[pd.DataFrame, list[str], list[str]]:
     """Return the columns that the model uses, the ids, and notes on the rest of the file."""
+    table = read_table(path)
     trained = model.facts["columns"].get("id")
-    if id is None and trained in read_frame(path).columns:
+    if id is None and trained in table.frame.columns:
         id = trained
-    features, ids = read_items(path, id)
-    extra = [name for name in features.columns if name not in model.columns]
-    for name in model.columns:
+    items = items_of(table, id)
+    features, wanted = items.features, model.columns
+    extra = list(features.columns.difference(wanted, sort=False))
+    for name in wanted:
         if name not in features.columns:
             hint = did_you_mean(name, extra or features.columns)
             raise ValueError(f"{path} has no column {name!r}, which the model uses: {hint}")
     kinds = _kinds(model)
     notes = [f"column {name!r} is not used" for name in extra if name not in kinds]
-    used = features[model.columns]
-    return used, ids, notes + unread(used, {name: kinds[name] for name in model.columns})
+    used = features[wanted]
+    return used, items.ids, notes + unread(used, {name: kinds[name] for name in wanted})
 
 
 def _kinds(model: Model) -> dict[str, str]:
@@ -129,7 +160,7 @@ def _drift(model: Model, features: pd.DataFrame, path: Path) -> Drift | None:
         return None
     try:
         trained = TrainingSummary.from_dict(model.facts["training"])
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         raise BadModelFile(
             f"{path}: its description of the items is damaged ({error!r})"
         ) from error

@@ -40,11 +40,17 @@ def application() -> typer.Typer:
 
 def main() -> None:
     """Run the command line; without typer, say which extra brings it and exit with 2."""
-    try:
-        import typer  # noqa: F401
-    except ModuleNotFoundError:  # the core installs without it
-        from noisypairs.errors import MissingExtra
+    from noisypairs.cli.stopping import stoppable
 
-        sys.stderr.write(f"{MissingExtra('typer', 'app', 'The command line')}\n")
-        raise SystemExit(2) from None
-    application()()
+    with stoppable():
+        try:
+            import typer  # noqa: F401
+        except ModuleNotFoundError:  # the core installs without it
+            from noisypairs.errors import MissingExtra
+
+            sys.stderr.write(f"{MissingExtra('typer', 'app', 'The command line')}\n")
+            raise SystemExit(2) from None
+        from noisypairs.cli.terminal import show_warnings_visibly
+
+        show_warnings_visibly()
+        application()()

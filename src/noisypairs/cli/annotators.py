@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.annotators.crowd import Crowd
@@ -42,6 +42,7 @@ def annotators(
     classes: Annotated[
         str | None, typer.Option(help="How many: 3, or 2-6 to choose; else as gold has, or 2-6.")
     ] = None,
+    raw: options.Raw = False,
     force: options.Force = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -75,7 +76,7 @@ def annotators(
                 notes = [PRIVACY]  # other notes may quote names
             step("writing")
             if output is not None:
-                _write(output, found, notes, force)
+                _write(output, found, notes, raw, force)
     if as_json:
         app.print_json(found.to_dict() | {"notes": notes})
     else:
@@ -93,13 +94,13 @@ def _check_use(output: Path | None, hash_ids: bool, salt: str | None) -> None:
         raise ValueError("--salt is empty: anybody could then look up the names; give a secret")
 
 
-def _write(output: Path, found: Crowd, notes: list[str], force: bool) -> None:
-    from noisypairs.app.files import atomic_write
+def _write(output: Path, found: Crowd, notes: list[str], raw: bool, force: bool) -> None:
+    from noisypairs.app.files import atomic_write, delimited_text
 
     if output.suffix.lower() == ".csv":
-        import pandas as pd
-
-        content = pd.DataFrame(found.to_records()).to_csv(index=False)
+        records = found.to_records()
+        rows = (list(record.values()) for record in records)
+        content = delimited_text(list(records[0]), rows, raw=raw)
     else:
         from noisypairs.app.report.annotators import annotators_report
 
@@ -110,8 +111,8 @@ def _write(output: Path, found: Crowd, notes: list[str], force: bool) -> None:
 def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
     from noisypairs.app.report.advice import by_suspicion, crowd_answer, meanings
 
-    console = app.console_of(170)
-    console.print(crowd_answer(found), "", sep="\n", soft_wrap=True)
+    console = terminal.console_of(170)
+    console.print(terminal.one_line(crowd_answer(found)), "", sep="\n", soft_wrap=True)
     changed = found.table.changed
     order = by_suspicion(found.table)
     rows = [_cells(found, r) for r in order[:MOST_ROWS]]
@@ -127,7 +128,7 @@ def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
     written = [] if output is None else [f"Written: {output}"]
     legend = [line.format(changed, "class" if changed == "items" else "truth") for line in _LEGEND]
     for line in ("", f"Judged by: {found.table.choice}.", *legend, *notes, *written):
-        console.print(line, soft_wrap=True)
+        console.print(terminal.one_line(line), soft_wrap=True)
 
 
 def _cells(found: Crowd, r: int) -> tuple[str, ...]:

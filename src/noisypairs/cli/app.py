@@ -1,31 +1,35 @@
 """What every command shares: registration, exit codes, consoles, progress and tables.
 
-Exit codes: 0 fine, 1 bad data, 2 wrong use, 130 stopped by Ctrl-C; every failure is one line on
-stderr (`failing_with`).
+Exit codes: 0 fine, 1 bad data, 2 wrong use, 130 stopped by Ctrl-C, 143 by SIGTERM; every failure is
+one line on stderr (`failing_with`).
 """
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from functools import wraps
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
+from noisypairs.cli import stopping
+from noisypairs.cli.terminal import console_of, one_line, say, say_json, visible
 from noisypairs.errors import MissingExtra
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-BAD_DATA, WRONG_USE, INTERRUPTED = 1, 2, 130
+BAD_DATA, WRONG_USE = 1, 2
 #: Seconds of work after which a line of progress also shows the time left.
 FIRST_ESTIMATE = 2.0
 
 Command = Callable[..., None]
 _COMMANDS: list[tuple[Command, dict[str, Any]]] = []
+_HELD = ExitStack()
 
 
 def command(**context_settings: Any) -> Callable[[Command], Command]:
@@ -36,6 +40,22 @@ def command(**context_settings: Any) -> Callable[[Command], Command]:
         return function
 
     return register
+
+
+def hold(resource: AbstractContextManager[object]) -> None:
+    """Enter a resource that is left when the command ends, however it ends."""
+    _HELD.enter_context(resource)
+
+
+def _releasing(function: Command) -> Command:
+    """Return the command with everything released at its end that it was given to `hold`."""
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        with _HELD:
+            function(**given)
+
+    return command
 
 
 @contextmanager
@@ -63,23 +83,49 @@ def failing_with(code: int) -> Iterator[None]:
     except MemoryError as error:
         _fail("not enough memory for these files: try fewer items or columns", BAD_DATA, error)
     except KeyboardInterrupt as error:
-        _fail("stopped; no file was left half-written", INTERRUPTED, error)
+        _fail(stopping.message(), stopping.told(error), error)
 
 
 def print_json(found: object) -> None:
-    """Print one JSON object; what JSON does not know is printed as text."""
-    typer.echo(json.dumps(found, allow_nan=False, ensure_ascii=False, default=str))
+    """Print one JSON object."""
+    say_json(found)
 
 
 def _fail(message: str, code: int, error: BaseException) -> NoReturn:
-    typer.echo(f"Error: {' '.join(message.split())}", err=True)
+    say(f"Error: {' '.join(message.split())}", err=True)
     raise typer.Exit(code) from error
+
+
+#: What is raised where the words of a command are wrong, in whatever package typer keeps it.
+_UsageError: type[Exception] = typer.BadParameter.__mro__[2]
+
+
+@contextmanager
+def _visible_usage_errors() -> Iterator[None]:
+    try:
+        yield
+    except _UsageError as error:
+        error.message = visible(error.message)  # type: ignore[attr-defined]  # a click exception
+        raise
+
+
+class _Commands(TyperGroup):
+    """The commands; a wrong word on the line is quoted without what would steer a terminal."""
+
+    def make_context(self, *args: Any, **settings: Any) -> Any:
+        with _visible_usage_errors():
+            return super().make_context(*args, **settings)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _visible_usage_errors():
+            return super().invoke(ctx)
 
 
 def application(modules: Sequence[str]) -> typer.Typer:
     """Return the application with the commands of these modules, in their order."""
     app = typer.Typer(
         name="noisypairs",
+        cls=_Commands,
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # importing rich would double the time that --help takes
@@ -88,15 +134,29 @@ def application(modules: Sequence[str]) -> typer.Typer:
     for module in modules:
         for function, settings in _COMMANDS:
             if function.__module__ == module:
-                app.command(context_settings=settings)(function)
+                app.command(context_settings=settings)(_stoppable(_releasing(function)))
     return app
+
+
+def _stoppable(function: Command) -> Command:
+    """Return the command that ends well when it is stopped, wherever it is."""
+
+    @wraps(function)
+    def command(**given: Any) -> None:
+        stopping.expect_outputs({})
+        try:
+            function(**given)
+        except KeyboardInterrupt as error:
+            _fail(stopping.message(), stopping.told(error), error)
+
+    return command
 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
         from noisypairs import __version__
 
-        typer.echo(f"noisypairs {__version__}")
+        say(f"noisypairs {__version__}")
         raise typer.Exit
 
 
@@ -133,7 +193,7 @@ def progress(
             nonlocal steps
             done = sum(work[:steps])
             steps += 1
-            bar.update(task, completed=done, description=step)
+            bar.update(task, completed=done, description=one_line(step))
             if not console.is_terminal:
                 left = _time_left(time.monotonic() - begun, done, sum(work))
                 console.print(f"{step} …{left}")
@@ -161,22 +221,20 @@ def duration(seconds: float) -> str:
     return f"{max(seconds, 1.0):.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def console_of(plain_width: int, **settings: Any) -> Console:
-    """Return a console that prints text as it is: as wide as the terminal, else as asked."""
-    from rich.console import Console
+def table(
+    console: Console,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    shown: Callable[[str], str] = one_line,
+) -> Table:
+    """Return a table for this console: ruled on a terminal, plain columns in a pipe or file.
 
-    console = Console(highlight=False, markup=False, **settings)
-    if not console.is_terminal:
-        console.width = plain_width
-    return console
-
-
-def table(console: Console, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> Table:
-    """Return a table for this console: ruled on a terminal, plain columns in a pipe or file."""
+    ``shown`` makes text fit to be shown of a cell; `visible` where cells have several lines.
+    """
     from rich import box
     from rich.table import Table
 
     table = Table(*headings, box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
     for row in rows:
-        table.add_row(*row)
+        table.add_row(*map(shown, row))
     return table

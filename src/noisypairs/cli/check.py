@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -59,7 +59,7 @@ def check(
 
 
 def _print_check(found: DataCheck) -> None:
-    console = app.console_of(110)
+    console = terminal.console_of(110)
     for title, lines in (
         ("Files", _files(found.dataset)),
         ("Columns and answers", _reading(found.dataset)),
@@ -85,7 +85,7 @@ def _section(console: Console, title: str, lines: Sequence[str]) -> None:
     if lines:
         console.print(title, style="bold")
         for line in lines:
-            console.print(f"  {line}", soft_wrap=True)
+            console.print(f"  {terminal.one_line(line)}", soft_wrap=True)
         console.print()
 
 

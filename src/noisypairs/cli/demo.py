@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.demo import Story
@@ -35,11 +35,11 @@ def demo(
     target = None if no_report else report
     with app.failing_with(app.WRONG_USE):
         from noisypairs.app import demo as work
-        from noisypairs.app.files import atomic_write, check_writable
+        from noisypairs.app.files import atomic_write
 
         if target is not None:
             force = force or _is_ours(target, work.GENERATOR)
-            check_writable(target, force)
+        options.check_outputs({"the page": target}, [], force)
     with app.failing_with(app.BAD_DATA), app.progress(work.N_STEPS, quiet) as step:
         result = work.run(seed, step)
     if target is not None:
@@ -66,7 +66,7 @@ def _is_ours(target: Path, generator: str) -> bool:
 
 
 def _print_stories(stories: Sequence[Story], last: str) -> None:
-    console = app.console_of(100)
+    console = terminal.console_of(100)
     for story in stories:
         console.print(story.title, style="bold")
         console.print(

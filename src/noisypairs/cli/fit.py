@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +100,7 @@ def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
     from noisypairs.app.fit.verdict import TITLES, verdict
     from noisypairs.app.words import exact_share, percent
 
-    console = app.console_of(100)
+    console = terminal.console_of(100)
     data, choice, found, run = result.data, result.choice, result.model, result.run
     accuracy = "not estimated" if found.accuracy is None else exact_share(found.accuracy)
     console.print(
@@ -138,7 +138,7 @@ def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
     for why, titles in refusals.items():
         console.print(f"{' and '.join(titles)}: {why}.", "", sep="\n")
     for text in data.notes:
-        console.print(f"* {text}")
+        console.print(f"* {terminal.one_line(text)}")
     files = ", ".join(f"{what} {path}" for what, path in written.items() if path)
     console.print("", f"Written: {files} ({run.seconds:.0f} s, seed {run.seed}).", sep="\n")
 

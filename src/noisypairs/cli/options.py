@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -11,18 +12,25 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
+from noisypairs.cli import app, stopping
+
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
 
 _COLUMN = "Column of {}; guessed if not given."
 
 Items = Annotated[Path, typer.Argument(help="One row per item: CSV, TSV, Parquet, JSON lines.")]
-Pairs = Annotated[Path, typer.Argument(help="One answer per row, or another tool's export.")]
+Pairs = Annotated[
+    Path, typer.Argument(help="One answer per row, or another tool's export; - reads stdin.")
+]
 Model = Annotated[Path, typer.Argument(help="Model file that `noisypairs fit` wrote.")]
 Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' ids"))]
 Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]
 Classes = Annotated[
     str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else chosen from 2 to 6.")
+]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="Write no ' before cells that a spreadsheet would run.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")]
@@ -99,16 +107,17 @@ def with_reading(function: Callable[..., None]) -> Callable[..., None]:
 def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], force: bool) -> None:
     """Refuse, before any work, what could not be written or would destroy an input.
 
-    ``outputs`` are named by what they hold, for the message where two would share a file.
+    ``outputs`` are named by what they hold, for the message where two would share a file. They stay
+    reserved for this process until the command ends.
     """
-    from noisypairs.app.files import check_writable
+    from noisypairs.app.files import reserved
 
-    given = {path.resolve() for path in inputs if path is not None}
-    taken: dict[Path, str] = {}
+    given = {os.path.realpath(path) for path in inputs if path is not None}
+    taken: dict[str, str] = {}
     for what, path in outputs.items():
         if path is None:
             continue
-        place = path.resolve()
+        place = os.path.realpath(path)
         if place in given:
             raise ValueError(f"{path} is an input: name another file to write")
         if place in taken:
@@ -116,4 +125,5 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
                 f"{taken[place]} and {what} would both be written to {path}: name two files"
             )
         taken[place] = what
-        check_writable(path, force)
+        app.hold(reserved(path, force))
+    stopping.expect_outputs(outputs)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.plan import Candidates, Plan
@@ -29,6 +29,7 @@ def plan(
     report: Annotated[Path | None, typer.Option(help="HTML page with the curves to write.")] = None,
     reading: options.Reading = options.GUESSED,
     classes: options.Classes = None,
+    raw: options.Raw = False,
     force: options.Force = False,
     seed: options.Seed = 0,
     as_json: options.Json = False,
@@ -65,7 +66,7 @@ def plan(
             found = plan.plan_dataset(data, target, n_classes=numbers, seed=seed, step=step)
         chosen = None if next_pairs is None else found.next_pairs(next_pairs)
         if output is not None and chosen is not None:
-            atomic_write(output, pairs_csv(chosen, data.ids), force)
+            atomic_write(output, pairs_csv(chosen, data.ids, raw), force)
         if report is not None:
             from noisypairs.app.report.plan import plan_report
 
@@ -99,7 +100,7 @@ def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
     from noisypairs.app.plan.statement import N_AGAIN, pair_rows, statement
     from noisypairs.app.words import decimal, percent, sentence
 
-    console = app.console_of(110)
+    console = terminal.console_of(110)
     if found.class_number is not None:
         console.print(f"{found.class_number.text}.", soft_wrap=True)
     goals = (found.new_items, found.these_items)
@@ -144,7 +145,7 @@ def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
 
 
 def _print_files(chosen: Candidates | None, output: Path | None, report: Path | None) -> None:
-    console = app.console_of(110)
+    console = terminal.console_of(110)
     if chosen is not None:
         n_again = int(chosen.again.sum())
         console.print(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.prediction import Prediction
@@ -26,6 +26,7 @@ def predict(
         float | None,
         typer.Option(help="Name the second of two classes from this probability on; else 0.5."),
     ] = None,
+    raw: options.Raw = False,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no notes.")] = False,
@@ -39,7 +40,7 @@ def predict(
 
         if threshold is not None and not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold {threshold:g}: expected a number between 0 and 1")
-        content = writer(output)
+        content = writer(output, raw)
         options.check_outputs({"the classes": output}, [items, model], force)
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app.files import atomic_write
@@ -64,6 +65,6 @@ def _print_result(found: Prediction, output: Path, as_json: bool, quiet: bool) -
         )
         return
     for note in notes if not quiet else []:
-        typer.echo(f"Note: {note}", err=True)
-    named = ", ".join(f"{name}: {n:,}" for name, n in counts.items())
-    app.console_of(100).print(f"{len(result):,} items classified ({named}). Written: {output}")
+        terminal.say(f"Note: {terminal.one_line(note)}", err=True)
+    named = ", ".join(f"{terminal.one_line(name)}: {n:,}" for name, n in counts.items())
+    terminal.console_of(100).print(f"{len(result):,} items classified ({named}). Written: {output}")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, stopping, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.experiments import Run, Spec
@@ -39,7 +40,8 @@ def reproduce(
     """Run the experiments behind a table or figure of the paper.
 
     A record of every cell is kept in a folder. After a stop, run the same command with --resume:
-    finished cells are kept. noisypairs report shows the folder. figure1 is drawn at once.
+    finished cells are kept, damaged records set aside. noisypairs report shows the folder. figure1
+    is drawn at once.
 
     Example: noisypairs reproduce table1 --datasets cancer,diabetes --repeats 1 --out mine
     """
@@ -60,18 +62,19 @@ def reproduce(
 
     with app.failing_with(app.BAD_DATA), _progress(quiet) as show:
         try:
-            records = run(specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=show)
+            records = run(
+                specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=show, note=_note
+            )
         except FolderMismatch as error:
-            typer.echo(f"Error: {' '.join(str(error).split())}", err=True)
+            terminal.say(f"Error: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(app.WRONG_USE) from error
-        except KeyboardInterrupt:
-            typer.echo(f"Stopped. Go on with the same command and --out {out} --resume", err=True)
-            raise typer.Exit(app.INTERRUPTED) from None
+        except (KeyboardInterrupt, BrokenProcessPool) as error:
+            _say_what_is_kept(out, specs, error)
     refused = sum(record.refused is not None for record in records.values())
     if as_json:
         app.print_json({"out": str(out), "records": len(records), "refused": refused})
     else:
-        typer.echo(f"{len(records)} cells, {refused} refused, in {out}: noisypairs report {out}")
+        terminal.say(f"{len(records)} cells, {refused} refused, in {out}: noisypairs report {out}")
 
 
 @app.command()
@@ -103,7 +106,7 @@ def report(
     if as_json:
         app.print_json({"records": len(found.records), "files": list(map(str, paths))})
     else:
-        typer.echo(f"{len(found.records)} records: {paths[0]}, and {len(paths) - 1} files beside")
+        terminal.say(f"{len(found.records)} records: {paths[0]}, and {len(paths) - 1} files beside")
 
 
 def _draw_figure1(out: Path, as_json: bool) -> None:
@@ -120,7 +123,26 @@ def _draw_figure1(out: Path, as_json: bool) -> None:
     if as_json:
         app.print_json({"out": str(out), "records": 0, "refused": 0})
     else:
-        typer.echo(f"Drawn, nothing to run: {path}")
+        terminal.say(f"Drawn, nothing to run: {path}")
+
+
+def _say_what_is_kept(out: Path, specs: Sequence[Spec], error: BaseException) -> NoReturn:
+    """End a run that was stopped, or lost a worker: finished cells are kept."""
+    from noisypairs.app.experiments.records import finished
+
+    done = finished(out)
+    kept = f"{sum(spec in done for spec in specs)} of {len(specs)} cells are kept in {out}"
+    how = f"Go on with the same command and --out {out} --resume"
+    if isinstance(error, KeyboardInterrupt):
+        terminal.say(f"Stopped; {kept}. {how}", err=True)
+        raise typer.Exit(stopping.told(error)) from None
+    why = "a worker was killed, perhaps for too little memory: try fewer --jobs"
+    terminal.say(f"Error: {why}; {kept}. {how}", err=True)
+    raise typer.Exit(app.BAD_DATA) from error
+
+
+def _note(text: str) -> None:
+    terminal.say(f"Note: {text}", err=True)
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -146,7 +168,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[Run], None]]:
     """Give what to call after each group: a bar with time left on a terminal, else lines."""
     from rich.progress import Progress
 
-    console = app.console_of(100, stderr=True, quiet=quiet)
+    console = terminal.console_of(100, stderr=True, quiet=quiet)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=None)
 

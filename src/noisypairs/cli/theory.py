@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from noisypairs.cli import app, options
+from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.noise import NoiseModel
@@ -92,13 +92,13 @@ def _rate(word: str) -> float:
 
 
 def _show(title: str, facts: Sequence[Fact]) -> None:
-    console = app.console_of(110)
+    console = terminal.console_of(110)
     rows = []
     for fact in facts:
         same = fact.printed is not None and _text(fact.printed) == _text(fact.derived)
         rows.append((fact.label, _text(fact.derived), "=" if same else _text(fact.printed)))
     headings = ("quantity", "derived", "as printed in the paper")
-    console.print(title, app.table(console, headings, rows), sep="\n")
+    console.print(title, app.table(console, headings, rows, terminal.visible), sep="\n")
     for reason in dict.fromkeys(str(f.derived) for f in facts if isinstance(f.derived, Exception)):
         console.print(f"does not exist: {reason}")
 

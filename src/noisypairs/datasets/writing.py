@@ -2,32 +2,79 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
+
+from noisypairs.datasets.locks import HIDDEN, remove_leftovers, try_lock
+
+#: What a disk says that has no second names for a file.
+NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
-def write_whole(place: Path, content: bytes) -> None:
-    """Write to a temporary file beside ``place``, which then takes the name in one step.
+def write_whole(place: Path, content: bytes, replace: bool = True) -> None:
+    """Write to a hidden file beside ``place``, which then takes the name in one step.
 
     A reader, or a second process, never sees half a file. A file that was there keeps its
-    permissions, and its content until the last moment.
+    permissions, and its content until the last moment; without ``replace`` it stays, and
+    `FileExistsError` is raised, even if it appeared only now. A symlink is followed. Hidden files
+    that a killed process left in the folder are removed.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_whole(Path(folder, "a.txt"), b"whole")
     ...     Path(folder, "a.txt").read_bytes()
     b'whole'
     """
-    handle, temporary = tempfile.mkstemp(prefix=f".{place.name}.", dir=place.parent)
+    place = Path(os.path.realpath(place))
+    remove_leftovers(place.parent)
+    with _hidden_file(place.parent) as (stream, hidden):
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+        os.chmod(hidden, _mode(place))
+        if sys.platform == "win32":
+            stream.close()  # an open file cannot be renamed there
+        if replace:
+            os.replace(hidden, place)
+        else:
+            _take_free_name(hidden, place)
+
+
+@contextmanager
+def _hidden_file(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Give a new hidden file, locked so that nobody takes it for one that a kill has left."""
+    while True:
+        descriptor, name = tempfile.mkstemp(prefix=HIDDEN, suffix=".part", dir=folder)
+        hidden = Path(name)
+        with os.fdopen(descriptor, "wb") as stream:
+            with suppress(OSError):  # a disk without locks
+                try_lock(descriptor)
+            if not os.fstat(descriptor).st_nlink:
+                continue  # it was removed before it was locked
+            try:
+                yield stream, hidden
+            finally:
+                hidden.unlink(missing_ok=True)
+            return
+
+
+def _take_free_name(hidden: Path, place: Path) -> None:
+    """Give a file its name unless another file has it, in one step."""
+    if sys.platform == "win32":
+        os.rename(hidden, place)  # refuses there, unlike elsewhere
+        return
     try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.chmod(temporary, _mode(place))
-        os.replace(temporary, place)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+        os.link(hidden, place)
+    except OSError as error:
+        if error.errno not in NO_LINKS:
+            raise
+        os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        os.replace(hidden, place)
 
 
 def _mode(place: Path) -> int:

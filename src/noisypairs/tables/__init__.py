@@ -8,16 +8,19 @@ from noisypairs.pairs import Batch
 from noisypairs.tables.batch import AnnotatorCounts
 from noisypairs.tables.engine import (
     ChangedTable,
+    LostEngine,
     UnreadableTable,
     duckdb_engine,
-    spark_engine,
 )
+from noisypairs.tables.spark import MissingJava, spark_engine
 from noisypairs.tables.table import PairTable
 
 __all__ = [
     "AnnotatorCounts",
     "Batch",
     "ChangedTable",
+    "LostEngine",
+    "MissingJava",
     "PairTable",
     "UnreadableTable",
     "duckdb_engine",

@@ -1,25 +1,30 @@
 """Where pair tables are read: an embedded DuckDB, a local or remote Spark, any Ibis back end.
 
 Nothing here knows what a pair is. Engines are opened, expressions are streamed as Arrow batches,
-and an engine's error about a broken file becomes one sentence that names the file.
+and an engine's error becomes one sentence: about the file that is broken, or about the engine that
+is gone.
 """
 
 from __future__ import annotations
 
-import os
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
-from uuid import uuid4
 
 from noisypairs.errors import MissingExtra
 
-#: The address Spark listens on: this machine alone.
-LOOPBACK = "127.0.0.1"
 #: Modules whose deprecation warnings a user can do nothing about.
 ENGINES = r"(ibis|duckdb|_duckdb|pyspark|py4j|sqlglot|noisypairs\.tables)(\.|$)"
+
+#: What Spark says where its session was stopped; the last is what pyspark makes of it.
+STOPPED = ("stopped SparkContext", "SparkContext was shut down", "has no attribute 'setCallSite'")
+
+
+#: What DuckDB says, as a RuntimeError, where Ctrl-C or another signal stopped a query.
+INTERRUPTED = "Query interrupted"
 
 
 class UnreadableTable(ValueError):
@@ -30,14 +35,18 @@ class ChangedTable(ValueError):
     """The pair table changed while it was read: what was counted belongs to no one state of it."""
 
 
+class LostEngine(ValueError):
+    """The connection to an engine is gone; the files are as they were."""
+
+
 def load_ibis() -> Any:
     """Import Ibis, or say which extra brings it."""
-    return _optional("ibis", "app", "A pair table outside memory")
+    return optional("ibis", "app", "A pair table outside memory")
 
 
 def load_arrow() -> Any:
     """Import pyarrow, in which tables travel to and from every engine."""
-    return _optional("pyarrow", "app", "A pair table outside memory")
+    return optional("pyarrow", "app", "A pair table outside memory")
 
 
 def duckdb_engine(
@@ -57,45 +66,8 @@ def duckdb_engine(
     }
     given = {name: value for name, value in settings.items() if value is not None}
     ibis = load_ibis()
-    _optional("duckdb", "app", "A pair table outside memory")
+    optional("duckdb", "app", "A pair table outside memory")
     return ibis.duckdb.connect(**given)
-
-
-def spark_engine(session: Any = None, cores: int = 2) -> Any:
-    """Open Ibis on a Spark session: the one given (a cluster's), or a local one bound to loopback.
-
-    The local session listens on 127.0.0.1 only, shows no web page and keeps few partitions: use it
-    to try on a laptop what will run on a cluster.
-    """
-    sql = _optional("pyspark.sql", "spark", "Reading pairs with Spark")
-    ibis = load_ibis()
-    if session is None:
-        os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
-        settings = {
-            "spark.driver.bindAddress": LOOPBACK,
-            "spark.driver.host": LOOPBACK,
-            "spark.ui.enabled": "false",
-            "spark.sql.shuffle.partitions": str(2 * cores),
-            "spark.sql.session.timeZone": "UTC",
-            "spark.ui.showConsoleProgress": "false",
-        }
-        builder = sql.SparkSession.builder.master(f"local[{cores}]").appName("noisypairs")
-        for name, value in settings.items():
-            builder = builder.config(name, value)
-        session = builder.getOrCreate()
-    return ibis.pyspark.connect(session)
-
-
-def read_with_spark(engine: Any, kind: str, paths: tuple[str, ...]) -> Any:
-    """Return many files as one Ibis table: Spark's own reader takes them all, Ibis's only one."""
-    reader = engine._session.read
-    if kind == "parquet":
-        frame = reader.parquet(*paths)
-    else:
-        frame = reader.csv(list(paths), header=True, inferSchema=False)
-    name = f"pairs_{uuid4().hex}"
-    frame.createOrReplaceTempView(name)
-    return engine.table(name)
 
 
 @contextmanager
@@ -134,7 +106,9 @@ def stream(expression: Any, size: int) -> Iterator[Any]:
 
 @contextmanager
 def errors_naming(what: str) -> Iterator[None]:
-    """Turn an engine's error inside the block into `UnreadableTable` that names ``what``.
+    """Turn an engine's error inside the block into a sentence that names ``what``.
+
+    `LostEngine` where the connection is gone, else `UnreadableTable`.
 
     >>> with errors_naming("answers.parquet"):
     ...     raise RuntimeError("no magic bytes")
@@ -144,18 +118,51 @@ def errors_naming(what: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        if str(error) == INTERRUPTED:
+            raise KeyboardInterrupt from error
+        first = str(error).strip().splitlines()[0].rstrip(".") if str(error) else repr(error)
+        if is_lost(error):
+            raise LostEngine(
+                f"{what}: the connection to the engine is gone ({first}). Spark's Java process may "
+                "have died or been stopped. The files are not at fault, and what was counted "
+                "before is kept. Open a new engine, such as spark_engine(), and the table on it"
+            ) from error
         if type(error).__module__.partition(".")[0] in ("builtins", "noisypairs") and not (
             isinstance(error, OSError | RuntimeError)
         ):
             raise  # ours: already a sentence (or a defect, which must stay visible)
-        first = str(error).strip().splitlines()[0].rstrip(".") if str(error) else repr(error)
         raise UnreadableTable(
             f"{what} cannot be read: {first}. Check that the file is complete and of the kind "
             "its name says; write it again if it is damaged"
         ) from error
 
 
-def _optional(module: str, extra: str, purpose: str) -> Any:
+def is_lost(error: BaseException | None) -> bool:
+    """Whether an error, or one behind it, says that there is nobody at the other end."""
+    while error is not None:
+        if isinstance(error, ConnectionError) or any(words in str(error) for words in STOPPED):
+            return True
+        if type(error).__module__.startswith("py4j.") and not java_answers():
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def java_answers() -> bool:
+    """Whether the Java process of this Python process is alive; True where there was none."""
+    pyspark = sys.modules.get("pyspark")
+    gateway = None if pyspark is None else getattr(pyspark.SparkContext, "_gateway", None)
+    if gateway is None:
+        return True
+    try:
+        gateway.jvm.System.currentTimeMillis()
+    except Exception:  # of a dozen kinds, by what the connection was doing when it broke
+        return False
+    return True
+
+
+def optional(module: str, extra: str, purpose: str) -> Any:
+    """Import a package, or say which extra brings it."""
     try:
         return import_module(module)
     except ImportError as error:

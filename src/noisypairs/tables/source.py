@@ -15,9 +15,9 @@ from noisypairs.tables.engine import (
     ChangedTable,
     duckdb_engine,
     errors_naming,
-    read_with_spark,
     without_engine_warnings,
 )
+from noisypairs.tables.spark import read_with_spark
 
 Kind = Literal["parquet", "csv"]
 SUFFIXES: dict[str, tuple[str, ...]] = {

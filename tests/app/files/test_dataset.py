@@ -384,3 +384,20 @@ def test_long_cells_and_many_rows(put):
     assert read_pairs(put("many.csv", "left,right,same\n" + rows)).pairs.n_pairs == 30_000
     features, _ = read_items(put("long.csv", "id,text\na," + "word " * 40_000 + "\nb,short\n"))
     assert len(features["text"][0]) == 5 * 40_000 - 1
+
+
+@pytest.mark.parametrize(
+    ("name", "column"), [("pairs.csv", "right"), ("pairs.csv", "who"), ("items.csv", "id")]
+)
+def test_a_cell_of_a_megabyte_is_no_name(tmp_path, name, column):
+    tables = {
+        "items.csv": [["id", "size"], ["a", "1"], ["b", "2"]],
+        "pairs.csv": [["left", "right", "same", "who"], ["a", "b", "1", "w"], ["b", "a", "0", "w"]],
+    }
+    tables[name][2][tables[name][0].index(column)] = "x" * 10**6
+    for file, rows in tables.items():
+        (tmp_path / file).write_text("\n".join(",".join(row) for row in rows))
+    columns = Columns(annotator="who")
+    said = f"{name}, line 3: the cell in column '{column}' has 1,000,000 characters"
+    with pytest.raises(BadFile, match=said):
+        read_dataset(tmp_path / "items.csv", tmp_path / "pairs.csv", columns)

@@ -267,3 +267,21 @@ def test_a_command_prints_nothing_more_when_it_ends(files):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert json.loads(done.stdout)["suspects"] == []
+
+
+@pytest.mark.usefixtures("lowered")
+@pytest.mark.parametrize("raw", [False, True])
+def test_ids_that_a_spreadsheet_would_run_are_matched_in_both_forms(files, tmp_path, raw):
+    found, _ = files
+    answers, items = pd.read_csv(found.pairs), pd.read_csv(found.items)
+    mark = "=" if raw else "'="
+    for end in ("left", "right"):
+        answers[end] = mark + answers[end]
+    answers.to_csv(tmp_path / "pairs.csv", index=False)
+    items.assign(photo="=" + items["photo"]).to_csv(tmp_path / "items.csv", index=False)
+    large_ = read_dataset(
+        tmp_path / "items.csv", tmp_path / "pairs.csv", Columns(id="photo"), stream=True
+    )
+    assert isinstance(large_.pairs, PairTable)
+    assert large_.pairs.n_pairs == len(answers)
+    assert large_.ids[0] == "=p000"

@@ -9,6 +9,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisypairs import reduction
+from noisypairs.estimators.inner import ridge
 from noisypairs.estimators.inner.ridge import CUT, RidgeClasses, widening
 
 
@@ -50,6 +51,17 @@ def test_it_solves_the_penalised_least_squares_problem():
     assert model.width_ == pytest.approx(max(slope, 1.0), abs=1e-6)
     proba = model.predict_proba(X)
     assert_allclose(proba, np.clip(centre + slope * (fitted - centre), CUT, 1 - CUT), atol=1e-6)
+
+
+def test_more_columns_than_rows_are_solved_alike(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(30, 60)), np.arange(30) % 2, rng.uniform(0.0, 2.0, size=30)
+    weight[:3] = 0.0
+    by_columns = RidgeClasses(n_components=5, random_state=0).fit(X, y, weight)
+    monkeypatch.setattr(ridge, "MANY_COLUMNS", 0)
+    by_rows = RidgeClasses(n_components=5, random_state=0).fit(X, y, weight)
+    assert_allclose(by_rows.coef_, by_columns.coef_, atol=1e-7)
+    assert not np.array_equal(by_rows.coef_, by_columns.coef_), "both were solved in one way"
 
 
 def test_soft_labels_are_regressed_on():

@@ -108,11 +108,11 @@ def provenance(report: Report) -> Grid:
         ("records", f"{len(report.records):,}"),
         ("seeds", f"{seeds[0]} to {seeds[-1]}"),
         *((name, str(value)) for name, value in known["decides"].items()),
-        *((name, str(value)) for name, value in known.get("environment", {}).items()),
+        *((name, str(value)) for name, value in known["environment"].items()),
     ]
     for name, data in known["data"].items():
         digests = ", ".join(f"{path}: {digest}" for path, digest in data["sha256"].items())
-        rows.append((f"table {name}", f"from {data['source']}; sha256 {digests}"))
+        rows.append((f"table {name}", f"from {data.get('source', '?')}; sha256 {digests}"))
     return Grid("What was run", ("what", "value"), tuple(rows))
 
 
@@ -200,7 +200,7 @@ def write_report(report: Report, out: Path, *, force: bool = False) -> list[Path
         )
     out.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
-        atomic_write(out / name, text, force=True)
+        atomic_write(out / name, text, force)
     return [out / name for name in files]
 
 

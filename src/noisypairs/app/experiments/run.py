@@ -8,9 +8,11 @@ method appends its own record as it finishes. Nothing here names a joblib backen
 from __future__ import annotations
 
 import platform
+import signal
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -27,6 +29,7 @@ from noisypairs.app.experiments.records import (
     Record,
     append,
     load_records,
+    only_run,
     open_folder,
 )
 from noisypairs.app.experiments.spec import Spec
@@ -60,29 +63,69 @@ def run(
     n_jobs: int | None = None,
     resume: bool = False,
     progress: Callable[[Run], None] = lambda _: None,
+    note: Callable[[str], None] = lambda _: None,
 ) -> dict[Spec, Record]:
     """Run the specs that the folder has no record of yet; return the records of all of them.
 
-    ``progress`` is called at the start and after every group. Raises `FolderMismatch` if the folder
-    holds another configuration, or records while ``resume`` is False.
+    ``progress`` is called at the start and after every group, ``note`` with what else there is to
+    say: damaged records that were set aside. Raises `FolderMismatch` if the folder holds another
+    configuration, records while ``resume`` is False, or another run that goes on.
     """
-    open_folder(folder, configuration(specs, seed), resume)
+    decides = configuration(specs, seed)
+    with only_run(folder):
+        if set_aside := open_folder(folder, decides, resume):
+            note(set_aside)
+        return _run(specs, folder, n_jobs, progress)
+
+
+def _run(
+    specs: Sequence[Spec], folder: Path, n_jobs: int | None, progress: Callable[[Run], None]
+) -> dict[Spec, Record]:
     known = load_records(folder)
     groups = grouped(spec for spec in specs if spec not in known)
     before = sum(spec in known for spec in specs)
     progress(Run(len(specs), before, 0, None, ""))
     left, start, done = sum(map(cost, groups)), time.monotonic(), 0
     whole = left
-    work = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(
-        delayed(run_group)(group, folder / RECORDS) for group in groups
-    )
-    for group in work:
-        left, done = left - cost(group), done + len(group)
-        passed = time.monotonic() - start
-        remaining = passed * left / max(whole - left, 1e-9)
-        progress(Run(len(specs), before, done, remaining, _name(group)))
+    tasks = (delayed(run_group)(group, folder / RECORDS) for group in groups)
+    with _results(tasks, n_jobs) as results:
+        for group in results:
+            left, done = left - cost(group), done + len(group)
+            passed = time.monotonic() - start
+            remaining = passed * left / max(whole - left, 1e-9)
+            progress(Run(len(specs), before, done, remaining, _name(group)))
     records = load_records(folder)
     return {spec: records[spec] for spec in specs}
+
+
+@contextmanager
+def _results(tasks: Iterable[Any], n_jobs: int | None) -> Iterator[Iterator[Group]]:
+    """Run the tasks and give their results; no worker outlives the block.
+
+    Ctrl-C in a terminal goes to all processes. Workers inherit that it is blocked, and are ended by
+    the one that it stops; their own reaction would be a traceback each.
+    """
+    with _ctrl_c_blocked():
+        results = Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks)
+    try:
+        yield results
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # that tasks are cancelled is meant
+            results.close()
+
+
+@contextmanager
+def _ctrl_c_blocked() -> Iterator[None]:
+    """Hold Ctrl-C back until the block ends; for processes started in it, for ever."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def run_group(group: Group, path: Path) -> Group:

@@ -64,7 +64,14 @@ class Spec:
     @classmethod
     def from_dict(cls, found: Mapping[str, Any]) -> Spec:
         """Return the spec of a record; a wrong or missing field is a TypeError."""
-        return cls(**{**found, "rates": tuple(map(float, found["rates"]))})
+        spec = cls(**{**found, "rates": tuple(map(float, found["rates"]))})
+        words = (spec.dataset, spec.family, spec.method, spec.model)
+        numbers = (spec.density, spec.seed, spec.rows, spec.told, spec.flat_priors)
+        if not all(isinstance(one, str) for one in words) or len(spec.rates) != 2:
+            raise TypeError(f"expected names and two rates, got {words} and {spec.rates}")
+        if not all(isinstance(one, int | float) for one in numbers):
+            raise TypeError(f"expected numbers, got {numbers}")
+        return spec
 
     def problem(self) -> tuple[Any, ...]:
         """Return all fields but the method: specs that agree in it share data and tuning."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +11,7 @@ from noisypairs.app.experiments.grids import cell
 from noisypairs.app.experiments.paper import ROWS, Row
 from noisypairs.app.experiments.records import Record
 from noisypairs.app.experiments.spec import COLUMNS, Spec
+from noisypairs.app.files import delimited_text
 
 Records = Mapping[Spec, Record]
 #: Columns that compete for bold print; the first two are what they are measured against.
@@ -179,11 +178,9 @@ def latex(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def as_csv(records: Records) -> str:
     """Return every record as a line of CSV."""
-    buffer = io.StringIO()
     names = ["dataset", "family", "rate_1", "rate_2", "method", "density", "seed", "model"]
     names += ["rows", "told", "accuracy", "names", "refused", "seconds", "n_pairs", "flat_priors"]
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(names)
+    rows = []
     for spec, record in sorted(records.items()):
         fields = [spec.dataset, spec.family, *spec.rates, spec.method, spec.density, spec.seed]
         fields += [spec.model, spec.rows, spec.told, record.accuracy, record.names]
@@ -193,5 +190,5 @@ def as_csv(records: Records) -> str:
             record.details.get("n_pairs", ""),
             spec.flat_priors,
         ]
-        writer.writerow(fields)
-    return buffer.getvalue()
+        rows.append(fields)
+    return delimited_text(names, rows)

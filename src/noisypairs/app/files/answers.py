@@ -111,6 +111,9 @@ def read_answers(table: FileTable, columns: Columns) -> FileAnswers:
     with about(table.path):
         found = find_columns(list(table.frame), _named(table, columns, votes))
     cells = {role: as_text(table.frame[name]).to_numpy() for role, name in found.items()}
+    for role in ("left", "right", "annotator"):
+        if role in cells:
+            table.refuse_long_names(found[role], cells[role])
     used = {role: name for role, name in found.items() if role != "weight"}
     if votes is not None:
         used["same"] = " and ".join(votes)

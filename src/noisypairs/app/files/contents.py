@@ -1,7 +1,8 @@
 """The bytes of a file and the text in them: what cannot be read is refused by name, line and fix.
 
 Compressed files are unpacked, byte order marks removed and other encodings recognised; each of
-these leaves a note. Binary files, folders and archives are refused with what to do instead.
+these leaves a note. Binary files, folders and archives are refused with what to do instead, and so
+are pipes and devices: only what stands on standard input is read, where ``-`` asks for it.
 """
 
 from __future__ import annotations
@@ -9,18 +10,27 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import stat
+import sys
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import TypedDict
+from typing import TextIO, TypedDict
 
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 
+STANDARD_INPUT = Path("-")
+"""How a file is called that is read from standard input."""
+
 MAX_UNPACKED = 4 * 2**30
 """A compressed file that unpacks to more bytes than this is refused: it may be a trap."""
+
+MAX_RATIO, ANY_RATIO = 200, 64 * 2**20
+"""So is one that unpacks to more than 200 times its size, once that is more than 64 MiB."""
 
 
 class BadFile(ValueError):
@@ -81,8 +91,13 @@ def about(path: PathLike[str] | str) -> Iterator[None]:
 def load(path: PathLike[str] | str) -> Content:
     """Read a file once, unpacked if it is compressed; say plainly why it cannot be read."""
     path = Path(path)
+    if (what := special(path)) is not None:
+        raise BadFile(
+            f"{path} is {what}, expected a file: save what comes from it in a file, or give - in "
+            f"its place with < {path} behind the command"
+        )
     try:
-        packed = path.read_bytes()
+        packed = _standard_input(sys.stdin) if path == STANDARD_INPUT else path.read_bytes()
     except FileNotFoundError:
         raise BadFile(f"{path} does not exist{_neighbour(path)}") from None
     except IsADirectoryError:
@@ -91,16 +106,44 @@ def load(path: PathLike[str] | str) -> Content:
             "Parquet files or a must-link and a cannot-link list)"
         ) from None
     except (OSError, ValueError) as error:  # a path may itself hold a NUL
-        raise BadFile(f"{path} cannot be read: {error}") from error
+        raise unreadable(path, error) from error
     notes: tuple[str, ...] = ()
     data = packed
     if packed.startswith(GZIP):
         data = _unpack(packed, path)
-        if path.suffix.lower() not in (".gz", ".gzip"):
+        if path != STANDARD_INPUT and path.suffix.lower() not in (".gz", ".gzip"):
             notes = (f"{path.name} is gzip-compressed despite its name and was unpacked",)
     if not data.strip():
         raise empty(path)
     return Content(path, data, len(packed), hashlib.sha256(packed).hexdigest(), notes)
+
+
+def unreadable(path: Path, error: Exception) -> BadFile:
+    """Return the refusal of a file that the system does not let us read."""
+    if isinstance(error, PermissionError):
+        return BadFile(f"{path} cannot be read: no permission. Ask its owner, or copy it")
+    return BadFile(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}")
+
+
+@lru_cache(maxsize=1)
+def _standard_input(stream: TextIO) -> bytes:
+    """Return what a stream holds, which can be read only once, as often as it is asked for."""
+    return stream.buffer.read()
+
+
+def special(path: Path) -> str | None:
+    """Return what something is that is there and neither a file nor a folder, else None.
+
+    >>> special(Path("/dev/null")), special(Path("/dev"))
+    ('a device', None)
+    """
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):  # a path may itself hold a NUL
+        return None
+    if stat.S_ISREG(mode) or stat.S_ISDIR(mode):
+        return None
+    return "a pipe" if stat.S_ISFIFO(mode) else "a socket" if stat.S_ISSOCK(mode) else "a device"
 
 
 def empty(path: Path) -> BadFile:
@@ -120,16 +163,30 @@ def _neighbour(path: Path) -> str:
     return f"; did you mean {near[0]!r}?" if near else f": there is no such file in {path.parent}"
 
 
+def refuse_trap(path: Path, packed: int, unpacked: int) -> None:
+    """Refuse a file of so many bytes that unpacks to far more (`MAX_RATIO`, `MAX_UNPACKED`)."""
+    most = _most_unpacked(packed)
+    if unpacked > most:
+        raise BadFile(
+            f"{path} has {packed:,} bytes and unpacks to more than {most:,}, as a trap would "
+            f"({MAX_RATIO} times its size, or {MAX_UNPACKED:,} bytes, is the most): unpack it "
+            "yourself if you trust it"
+        )
+
+
+def _most_unpacked(packed: int) -> int:
+    return min(max(MAX_RATIO * packed, ANY_RATIO), MAX_UNPACKED)
+
+
 def _unpack(packed: bytes, path: Path) -> bytes:
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as stream:
-            data = stream.read(MAX_UNPACKED + 1)
+            data = stream.read(_most_unpacked(len(packed)) + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise BadFile(
             f"{path} is a damaged gzip file, or ends too early ({error}): copy or compress it again"
         ) from error
-    if len(data) > MAX_UNPACKED:
-        raise BadFile(f"{path} unpacks to more than {MAX_UNPACKED:,} bytes: unpack it yourself")
+    refuse_trap(path, len(packed), len(data))
     return data
 
 
@@ -151,7 +208,11 @@ def decode(content: Content) -> tuple[str, tuple[str, ...]]:
         try:
             return data.decode("utf-16"), (f"{name}: read as UTF-16",)
         except UnicodeDecodeError as error:
-            raise BadFile(f"{content.path} is damaged UTF-16 text: save it as UTF-8") from error
+            line = data[: error.start].decode("utf-16", "replace").count("\n") + 1
+            raise BadFile(
+                f"{content.path}, line {line}: damaged UTF-16 text ({error.reason}): save it as "
+                "UTF-8"
+            ) from error
     if (at := data.find(b"\0")) >= 0:
         raise BadFile(
             f"{content.path} holds a NUL byte on line {line_at(data, at)}: it is no text file, or "
@@ -160,10 +221,29 @@ def decode(content: Content) -> tuple[str, tuple[str, ...]]:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
+        _refuse_half_characters(content, error.start)
         return _western(content, error.start)
     if text.startswith("\ufeff"):
         return text[1:], (f"{name}: byte order mark removed",)
     return text, ()
+
+
+def half_character(path: Path, line: int, written: str) -> BadFile:
+    """Return the refusal of half of a character, which some programs write and none can read."""
+    return BadFile(
+        f"{path}, line {line}: {written} is half of a character (a lone surrogate), which no file "
+        "can hold: write the whole character there, or none"
+    )
+
+
+def _refuse_half_characters(content: Content, at: int) -> None:
+    """Refuse text that would be UTF-8 but for halves of characters, the first of them at a byte."""
+    try:
+        content.data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return
+    written = content.data[at : at + 3].hex(" ")
+    raise half_character(content.path, line_at(content.data, at), f"the byte sequence {written}")
 
 
 def _western(content: Content, at: int) -> tuple[str, tuple[str, ...]]:
@@ -202,9 +282,10 @@ def plural(count: int, noun: str, several: str | None = None) -> str:
 
 
 def some(values: Sequence[object], at_most: int = 4) -> str:
-    """Return up to four values as a list in words.
+    """Return up to four values as a list in words, none longer than 200 characters.
 
     >>> some(["a", "b", "c", "d", "e"])
     "'a', 'b', 'c', 'd', …"
     """
-    return ", ".join(repr(v) for v in values[:at_most]) + (", …" if len(values) > at_most else "")
+    shown = [text if len(text := repr(v)) < 200 else f"{text[:199]}…" for v in values[:at_most]]
+    return ", ".join(shown) + (", …" if len(values) > at_most else "")

@@ -21,11 +21,24 @@ from typing import Any
 import pandas as pd
 
 from noisypairs.app.files.cells import as_text, looks_like_id, typed
-from noisypairs.app.files.contents import BadFile, Content, SourceFile, decode, empty, load, some
+from noisypairs.app.files.contents import (
+    STANDARD_INPUT,
+    BadFile,
+    Content,
+    SourceFile,
+    decode,
+    empty,
+    load,
+    some,
+)
+from noisypairs.app.files.delimited import unguarded
+from noisypairs.app.files.json_values import parse_json
 
 UNNAMED = "column {}"
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
 JSON_LINES = (".jsonl", ".ndjson", ".json")
+MOST_CHARACTERS = 100_000
+"""Length of a name of an item or annotator, at most; some tools name a text by itself."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +60,16 @@ class FileTable:
     def where(self, row: int) -> str:
         """Return the file and the place of a row, counted from 0, for a message."""
         return f"{self.path}, {self.place(row)}"
+
+    def refuse_long_names(self, column: str, names: Sequence[str]) -> None:
+        """Refuse a column of names in which a cell is longer than any name."""
+        row = next((k for k, name in enumerate(names) if len(name) > MOST_CHARACTERS), None)
+        if row is not None:
+            raise BadFile(
+                f"{self.where(row)}: the cell in column {column!r} has {len(names[row]):,} "
+                f"characters, a name at most {MOST_CHARACTERS:,}: a quote may be missing above, or "
+                "another column may hold the names"
+            )
 
 
 def read_frame(path: PathLike[str] | str) -> pd.DataFrame:
@@ -91,9 +114,13 @@ def read_table(path: PathLike[str] | str) -> FileTable:
 def extension(path: Path) -> str:
     """Return the extension in small letters, that of the packed file under .gz.
 
+    Standard input has the one that fits what it holds: .json or .csv.
+
     >>> extension(Path("pairs.CSV.gz"))
     '.csv'
     """
+    if path == STANDARD_INPUT:
+        return ".json" if load(path).data.lstrip().startswith((b"[", b"{")) else ".csv"
     inner = path.with_suffix("") if path.suffix.lower() in (".gz", ".gzip") else path
     return inner.suffix.lower()
 
@@ -127,6 +154,8 @@ def _delimited(content: Content, usual: str) -> FileTable:
     if delimiter != usual:
         notes += (f"{path.name}: columns are separated by {delimiter!r}",)
     rows = list(_records(text, delimiter, path))
+    if "'" in text:
+        rows = [[unguarded(cell) for cell in row] for row in rows]
     if not rows:
         raise empty(path)
     header, more = named_uniquely(rows[0], path)
@@ -256,7 +285,7 @@ def _json_lines(content: Content) -> FileTable:
     else:
         numbered = [(k, line) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
         lines = [k for k, _ in numbered]
-        records = [_json_object(line, path, k) for k, line in numbered]
+        records = [parse_json(line, path, k) for k, line in numbered]
     return records_table(content, records, lines, notes)
 
 
@@ -298,24 +327,6 @@ def _typed_table(
     frame = frame.reset_index(drop=True)
     frame.columns = pd.Index(header)
     return FileTable(path, frame, source, place, notes=(*notes, *more))
-
-
-def parse_json(text: str, path: Path) -> Any:
-    """Parse a whole JSON file; an error names line and column."""
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:  # numbers may have too many digits
-        at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadFile(f"{path}{at}: not valid JSON ({error}): export it again") from error
-
-
-def _json_object(line: str, path: Path, number: int) -> Any:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise BadFile(
-            f"{path}, line {number}: not valid JSON ({error}); expected one object per line"
-        ) from error
 
 
 def _first_line(error: Exception) -> str:

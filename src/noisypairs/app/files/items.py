@@ -165,6 +165,7 @@ def _unique_ids(table: FileTable, column: str) -> tuple[list[str], IntArray, lis
     """Return ids, the rows kept and notes; equal rows are merged, others of one id refused."""
     raw = table.frame[column]
     texts = as_text(raw)
+    table.refuse_long_names(column, texts.tolist())
     missing = np.flatnonzero([text.lower() in MISSING for text in texts])
     if missing.size:
         raise BadFile(

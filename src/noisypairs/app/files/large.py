@@ -15,7 +15,8 @@ from typing import Any
 
 from noisypairs.app.files.answers import BY_WEIGHT, Columns
 from noisypairs.app.files.cells import MISSING
-from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some
+from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some, unreadable
+from noisypairs.app.files.delimited import unguarded
 from noisypairs.app.files.frames import extension, read_table
 from noisypairs.app.files.importers.link_lists import link_files
 from noisypairs.app.files.items import Items, items_of
@@ -73,6 +74,8 @@ def _rows(parts: Sequence[Path]) -> int:
     for part in parts:
         try:
             rows += parquet.read_metadata(part).num_rows
+        except PermissionError as error:
+            raise unreadable(part, error) from error
         except (pa.ArrowException, OSError, ValueError) as error:
             raise BadFile(
                 f"{part} cannot be read as Parquet, it is damaged or cut short "
@@ -117,8 +120,9 @@ def _keys(
     ids = items.ids
     if not raw.left.type().is_integer():
         written = [name for name in map(str, distinct_ids(raw)) if name.lower() not in MISSING]
-        known, notes = match_ids(written, ids, path.name, Path(items.source["path"]).name)
-        as_written = {item: name for name, item in known.items()}
+        plain = {unguarded(name): name for name in written}
+        known, notes = match_ids(plain, ids, path.name, Path(items.source["path"]).name)
+        as_written = {item: plain[name] for name, item in known.items()}
         return [as_written.get(item, item) for item in ids], notes
     if ids == [str(k) for k in range(len(ids))]:
         return range(len(ids)), []

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 
+from noisypairs.app.files.contents import special
+from noisypairs.datasets.locks import Claimed, claim
 from noisypairs.datasets.writing import write_whole
 
 
@@ -21,23 +25,45 @@ def check_writable(path: PathLike[str] | str, force: bool = False) -> Path:
     noisypairs.app.files.writing.CannotWrite: the folder none of a.csv does not exist: make it first
     """
     path = Path(path)
-    if path.is_dir():
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if target.is_symlink():
+        raise CannotWrite(f"{path} is a symlink that leads in a circle: choose another name")
+    if target.is_dir():
         raise CannotWrite(f"{path} is a folder: name a file in it")
-    if path.exists() and not force:
+    if (what := special(target)) is not None:
+        raise CannotWrite(f"{path} is {what}, which is never written to: name an ordinary file")
+    if target.exists() and not force:
         raise CannotWrite(f"{path} exists already: choose another name, or overwrite with --force")
-    folder = path.parent
+    folder = target.parent
     if not folder.is_dir():
         why = "is not a folder" if folder.exists() else "does not exist"
-        raise CannotWrite(f"the folder {folder} of {path.name} {why}: make it first")
+        raise CannotWrite(f"the folder {folder} of {target.name} {why}: make it first")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise CannotWrite(f"no permission to write in the folder {folder}: choose another")
     return path
 
 
+@contextmanager
+def reserved(path: PathLike[str] | str, force: bool = False) -> Iterator[Path]:
+    """Keep a path for this process until the block ends; refuse one that another has reserved.
+
+    Two commands that would write one file are so told apart before their work, not after it.
+    """
+    target = check_writable(path, force)
+    try:
+        with claim(Path(os.path.realpath(target))):
+            yield check_writable(path, force)  # it may have been written a moment ago
+    except Claimed as error:
+        raise CannotWrite(
+            f"{path} is being written by another process: wait until that ends, or choose another "
+            "name"
+        ) from error
+
+
 def atomic_write(path: PathLike[str] | str, content: bytes | str, force: bool = False) -> Path:
     """Write a file whole or not at all; an existing one is kept unless `force`.
 
-    Text is written as UTF-8 with newlines as they are.
+    Text is written as UTF-8 with newlines as they are. A symlink is followed to the file it names.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -45,9 +71,15 @@ def atomic_write(path: PathLike[str] | str, content: bytes | str, force: bool = 
     'whole'
     """
     target = check_writable(path, force)
-    data = content.encode("utf-8") if isinstance(content, str) else content
+    # Names of files need not be text; whatever quotes one is still worth writing.
+    data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     try:
-        write_whole(target, data)
+        write_whole(target, data, replace=force)
+    except FileExistsError as error:
+        raise CannotWrite(
+            f"{target} was written by another process in the meantime and is kept: choose another "
+            "name, or overwrite with --force"
+        ) from error
     except OSError as error:
         raise CannotWrite(f"{target} cannot be written: {error.strerror}") from error
     return target

@@ -218,10 +218,10 @@ def suspects(
 
 
 def _cells(features: pd.DataFrame, row: int) -> dict[str, str]:
-    values = ((str(name), features[name].iloc[row]) for name in features.columns)
+    (values,) = features.iloc[[row]].itertuples(index=False, name=None)
     return {
-        name: f"{value:.4g}" if isinstance(value, float) else str(value)
-        for name, value in values
+        str(name): f"{value:.4g}" if isinstance(value, float) else str(value)
+        for name, value in zip(features.columns, values, strict=True)
         if not pd.isna(value)
     }
 

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from math import isfinite
 from typing import Any
 
-import pandas as pd
-
+from noisypairs.app.files import delimited_text
 from noisypairs.app.plan.choice import Candidates
 from noisypairs.app.plan.goal import Goal, Plan
 from noisypairs.app.words import bracketed, percent, span
@@ -65,9 +64,10 @@ def pair_rows(chosen: Candidates, ids: list[str]) -> list[dict[str, Any]]:
     ]
 
 
-def pairs_csv(chosen: Candidates, ids: list[str]) -> str:
-    """Return the pairs to ask as the text of a CSV file."""
-    return str(pd.DataFrame(pair_rows(chosen, ids)).to_csv(index=False))
+def pairs_csv(chosen: Candidates, ids: list[str], raw: bool = False) -> str:
+    """Return the pairs to ask as the text of a CSV file; ``raw`` as in `delimited_text`."""
+    rows = (list(row.values()) for row in pair_rows(chosen, ids))
+    return delimited_text(["left", "right", "kind", "expected_bits"], rows, raw=raw)
 
 
 def as_dict(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import numpy as np
 import pytest
 
@@ -51,6 +53,13 @@ def test_metric_learn_files_that_cannot_be_read(tmp_path):
     with pytest.raises(BadFile, match="no file of numpy arrays"):
         read_pairs(path)
     path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(BadFile, match="no file of numpy arrays"):
+        read_pairs(path)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("pairs.npy", bytes(500))
+    content = bytearray(path.read_bytes())
+    content[content.index(b"pairs.npy") + 13] = 0xFF  # no such properties of LZMA
+    path.write_bytes(content)
     with pytest.raises(BadFile, match="no file of numpy arrays"):
         read_pairs(path)
     np.save(tmp_path / "alone.npy", TUPLES)

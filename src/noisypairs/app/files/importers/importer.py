@@ -17,11 +17,11 @@ from noisypairs.app.files.frames import (
     FileTable,
     by_row,
     extension,
-    parse_json,
     read_table,
     records_table,
 )
 from noisypairs.app.files.items import Items
+from noisypairs.app.files.json_values import parse_json
 from noisypairs.pairs.columns import by_plain_name
 
 
@@ -84,7 +84,7 @@ def _has_lines(text: str) -> bool:
         return False
     try:
         json.loads(text.lstrip().split("\n", 1)[0])
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
     return "\n" in text.strip()
 

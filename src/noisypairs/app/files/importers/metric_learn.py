@@ -16,7 +16,14 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from noisypairs.app.files.answers import Columns
-from noisypairs.app.files.contents import BadFile, Content, SourceFile, load, some
+from noisypairs.app.files.contents import (
+    BadFile,
+    Content,
+    SourceFile,
+    load,
+    refuse_trap,
+    some,
+)
 from noisypairs.app.files.importers.importer import ImportedTable, Importer, PairsFile, answer_table
 from noisypairs.app.files.items import Items
 from noisypairs.pairs import Pairs
@@ -71,11 +78,17 @@ def _import(
 def _arrays(content: Content) -> dict[str, NDArray[Any]]:
     """Return the arrays of a .npz by name, that of a .npy under ""; never runs code from them."""
     try:
+        if content.is_archive:
+            with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
+                unpacked = sum(one.file_size for one in archive.infolist())
+            refuse_trap(content.path, content.size, unpacked)
         loaded = np.load(io.BytesIO(content.data), allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return {"": loaded}
         return {name: loaded[name] for name in loaded.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, MemoryError) as error:
+    except BadFile:
+        raise
+    except Exception as error:  # an archive may be damaged in any way
         raise BadFile(
             f"{content.path} is no file of numpy arrays, or damaged ({error}): save plain arrays "
             "with numpy.savez(path, pairs=pairs, y=y)"

@@ -1,0 +1,16 @@
+"""The pairs to ask next as the text of a file."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from noisypairs.app.plan.choice import Candidates
+from noisypairs.app.plan.statement import pairs_csv
+
+
+@pytest.mark.parametrize(("raw", "left"), [(False, "'=1+1"), (True, "=1+1")])
+def test_ids_are_no_formulas_unless_asked_for(raw, left):
+    chosen = Candidates(np.array([0]), np.array([1]), np.array([True]), np.array([0.25]))
+    text = pairs_csv(chosen, ["=1+1", "-5"], raw)
+    assert text == f"left,right,kind,expected_bits\n{left},-5,again,0.25\n"

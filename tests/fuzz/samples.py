@@ -1,0 +1,219 @@
+"""Good files of every kind that a command reads: what the mutators start from.
+
+A new kind of file gets a function here and a line in `KINDS`; a new way to change its content goes
+into `mutators.BY_ENDING`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tests.fuzz.mutators import BY_ENDING
+
+#: Few enough that a fit takes seconds, and enough that every command gets to its end.
+N_ITEMS, N_ANSWERS = 24, 220
+#: Model files of an older version, which must stay readable.
+STORED = Path(__file__).parents[1] / "data" / "models-0.1.0"
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Files that belong together: name -> content, and role in a command -> file or folder."""
+
+    files: Mapping[str, bytes]
+    roles: Mapping[str, str]
+
+    def damaged(self, rng: Random) -> dict[str, bytes]:
+        """Return the files with at least one of them changed."""
+        names = sorted(self.files)
+        chosen = set(rng.sample(names, rng.choice((1, 1, 1, len(names)))))
+        return {
+            name: rng.choice(BY_ENDING[Path(name).suffix])(content, rng)
+            if name in chosen
+            else content
+            for name, content in self.files.items()
+        }
+
+
+def items_and_answers() -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return two clear classes with columns of every kind, and what three people said of them."""
+    rng = np.random.default_rng(0)
+    k = np.arange(N_ITEMS)
+    y = k % 3 == 0
+    ids = [f"{one:03d}" for one in k]
+    items = pd.DataFrame(
+        {
+            "id": ids,
+            "size": np.round(rng.normal(size=N_ITEMS) + 4 * y, 3),
+            "colour": np.where(y == (rng.random(N_ITEMS) < 0.9), "red", "blue"),
+            "note": [f"item, number {one % 5}" for one in k],
+            "seen": [f"2024-02-{1 + one % 28:02d}" for one in k],
+        }
+    )
+    left = rng.integers(0, N_ITEMS, N_ANSWERS)
+    right = (left + rng.integers(1, N_ITEMS, N_ANSWERS)) % N_ITEMS
+    same = (y[left] == y[right]) != (rng.random(N_ANSWERS) < 0.04)
+    answers = pd.DataFrame(
+        {
+            "left": [ids[i] for i in left],
+            "right": [ids[i] for i in right],
+            "same": np.where(same, "yes", "no"),
+            "worker": rng.choice(["ann", "bob", "cid"], N_ANSWERS),
+        }
+    )
+    return items, answers
+
+
+def _tables(ending: str, write: Callable[[pd.DataFrame], bytes]) -> Sample:
+    items, answers = items_and_answers()
+    labels = items[["id"]].head(4).assign(label=["yew", "ash", "ash", "yew"])
+    found = {"items": items, "pairs": answers, "labels": labels}
+    roles = {role: f"{role}{ending}" for role in found}
+    return Sample({roles[role]: write(frame) for role, frame in found.items()}, roles)
+
+
+def _csv(frame: pd.DataFrame, mark: str = ",") -> bytes:
+    return frame.to_csv(index=False, sep=mark).encode()
+
+
+def _parquet(frame: pd.DataFrame) -> bytes:
+    written = io.BytesIO()
+    frame.to_parquet(written, index=False)
+    return written.getvalue()
+
+
+def _json_lines(frame: pd.DataFrame) -> bytes:
+    return frame.to_json(orient="records", lines=True).encode()
+
+
+def _export(name: str, content: bytes, has_items: bool = True) -> Sample:
+    """Return another tool's export, which may hold the items too."""
+    if has_items:
+        return Sample({name: content}, {"items": name, "pairs": name})
+    files = {"items.csv": _csv(items_and_answers()[0]), name: content}
+    return Sample(files, {"items": "items.csv", "pairs": name})
+
+
+def _dedupe() -> Sample:
+    items, answers = items_and_answers()
+    records = {row["id"]: row for row in items.to_dict("records")}
+    couples: dict[str, list[Any]] = {"match": [], "distinct": []}
+    for left, right, same, _ in answers.itertuples(index=False):
+        couple = {"__class__": "tuple", "__value__": [records[left], records[right]]}
+        couples["match" if same == "yes" else "distinct"].append(couple)
+    return _export("training.json", json.dumps(couples).encode())
+
+
+def _label_studio() -> Sample:
+    tasks = []
+    for left, right, same, worker in items_and_answers()[1].itertuples(index=False):
+        choice = {"type": "choices", "from_name": "q", "value": {"choices": [same]}}
+        annotation = {"completed_by": {"id": 1, "email": worker}, "result": [choice]}
+        data = {"text1": f"item {left}", "text2": f"item {right}"}
+        tasks.append({"id": len(tasks), "data": data, "annotations": [annotation]})
+    return _export("export.json", json.dumps(tasks).encode())
+
+
+def _metric_learn() -> Sample:
+    items, answers = items_and_answers()
+    rows = items[["size"]].assign(k=np.arange(N_ITEMS) % 7).to_numpy(dtype=float)
+    ends = answers[["left", "right"]].astype(int).to_numpy()
+    written = io.BytesIO()
+    np.savez(written, pairs=rows[ends], y=np.where(answers["same"] == "yes", 1, -1))
+    return _export("tuples.npz", written.getvalue())
+
+
+def _mturk() -> Sample:
+    left, right, same, worker = (items_and_answers()[1][name] for name in items_and_answers()[1])
+    batch = {"HITId": left + right, "WorkerId": worker, "AssignmentStatus": "Approved"}
+    batch |= {"Input.item1_id": left, "Input.item2_id": right, "Answer.same": same}
+    return _export("batch.csv", _csv(pd.DataFrame(batch)), has_items=False)
+
+
+def _crowd_kit() -> Sample:
+    answers = items_and_answers()[1]
+    frame = {"task": answers["left"] + "|" + answers["right"], "worker": answers["worker"]}
+    label = np.where(answers["same"] == "yes", "same", "different")
+    return _export("crowd.csv", _csv(pd.DataFrame({**frame, "label": label})), has_items=False)
+
+
+def _splink() -> Sample:
+    answers = items_and_answers()[1]
+    score = np.where(answers["same"] == "yes", 1.0, 0.0)
+    named = {"unique_id_l": answers["left"], "unique_id_r": answers["right"]}
+    frame = pd.DataFrame({**named, "clerical_match_score": score})
+    return _export("labels.csv", _csv(frame), has_items=False)
+
+
+def _links() -> Sample:
+    items, answers = items_and_answers()
+    files = {"items.csv": _csv(items)}
+    for name, word in (("must_link.csv", "yes"), ("cannot_link.csv", "no")):
+        files[name] = _csv(answers.loc[answers["same"] == word, ["left", "right"]])
+    return Sample(files, {"items": "items.csv", "pairs": "must_link.csv"})
+
+
+def _stored_model(name: str) -> Sample:
+    content = {end: (STORED / f"{name}.{end}").read_bytes() for end in ("skops", "items.csv")}
+    files = {"model.skops": content["skops"], "items.csv": content["items.csv"]}
+    return Sample(files, {"model": "model.skops", "new": "items.csv"})
+
+
+#: What needs no command to make: name of the kind -> its files.
+KINDS: dict[str, Callable[[], Sample]] = {
+    "csv": lambda: _tables(".csv", _csv),
+    "tsv": lambda: _tables(".tsv", lambda frame: _csv(frame, "\t")),
+    "gzip": lambda: _tables(".csv.gz", lambda frame: gzip.compress(_csv(frame), mtime=0)),
+    "parquet": lambda: _tables(".parquet", _parquet),
+    "json-lines": lambda: _tables(".jsonl", _json_lines),
+    "crowd-kit": _crowd_kit,
+    "dedupe": _dedupe,
+    "label-studio": _label_studio,
+    "links": _links,
+    "metric-learn": _metric_learn,
+    "mturk": _mturk,
+    "splink": _splink,
+    **{
+        f"model-{one.stem}-0.1.0": lambda name=one.stem: _stored_model(name)
+        for one in sorted(STORED.glob("*.skops"))
+    },
+}
+
+
+def good_samples() -> dict[str, Sample]:
+    """Return the samples of `KINDS`."""
+    return {name: make() for name, make in KINDS.items()}
+
+
+def made_samples(folder: Path, run: Callable[..., Any]) -> dict[str, Sample]:
+    """Return what the commands of this version write: a model file and a folder of records."""
+    csv = KINDS["csv"]()
+    for name, content in csv.files.items():
+        (folder / name).write_bytes(content)
+    run("fit items.csv pairs.csv -o model.skops --classes 2 --estimator logistic --quiet")
+    run(f"{RECORDS} --out run")
+    model = {"model.skops": (folder / "model.skops").read_bytes(), **csv.files}
+    records = {f"run/{one}": (folder / "run" / one).read_bytes() for one in RECORD_FILES}
+    return {
+        "model": Sample(
+            {name: model[name] for name in ("model.skops", "items.csv")},
+            {"model": "model.skops", "new": "items.csv"},
+        ),
+        "records": Sample(records, {"run": "run"}),
+    }
+
+
+#: Cells that take a tenth of a second each.
+RECORDS = "reproduce table1 --datasets cancer --methods km,km-cop --repeats 2 --pairs-per-item 2"
+RECORDS += " --jobs 1 --quiet"
+RECORD_FILES = ("run.json", "records.jsonl")
