@@ -4,11 +4,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+FLOORS := .venv-floors
 export NOISYPAIRS_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data),)
 # Small matrices on few cores: one thread per process is faster and repeatable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types imports unit mutants fuzz format bench fingerprint clean
+.PHONY: demo test lint types imports unit mutants fuzz floors format bench fingerprint clean
 
 demo: $(VENV)/.app
 	$(BIN)/noisypairs demo
@@ -37,6 +38,11 @@ MINUTES ?= 10
 fuzz: $(VENV)/.dev
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) $(FUZZ)
 
+# All tests with the lowest versions that pyproject.toml allows; PYTHON=python3.13 tries another Python.
+# Packages that nobody pins are new there, and warn about the old ones.
+floors: $(FLOORS)/.built
+	$(FLOORS)/bin/python -m pytest -n 2 --dist loadfile -W ignore::DeprecationWarning
+
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
@@ -50,7 +56,7 @@ fingerprint: $(VENV)/.dev
 	$(BIN)/python benchmarks/fingerprint.py --compare benchmarks/records/fingerprint.json
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(FLOORS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -62,3 +68,9 @@ $(VENV)/.app: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(VENV)/.app
+
+$(FLOORS)/.built: pyproject.toml
+	$(PYTHON) -m venv --clear $(FLOORS)
+	$(FLOORS)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(FLOORS)/bin/uv pip install --quiet --python $(FLOORS) --resolution lowest-direct -e '.[dev]'
+	@touch $@

@@ -57,6 +57,18 @@ def test_the_picture_is_what_its_script_draws_and_shows_every_room():
     assert shown == (outer - {"app/"}) | app
 
 
+def test_the_lowest_versions_on_the_page_are_those_that_are_required():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    required = [*project["dependencies"], *extras["app"], *extras["torch"], *extras["spark"]]
+    lowest = [re.match(r"([\w-]+)(?:\[\w+\])?>=([\d.]+)", one) for one in required]
+    rows = re.findall(
+        r"^\| ([\w-]+) \| ([\d.]+) \|", section(CONTRIBUTING, "Lowest versions"), re.MULTILINE
+    )
+    assert rows == [one.groups() for one in lowest if one]
+    assert len(rows) == len(required)
+
+
 @pytest.mark.parametrize("way", ["From pairs.csv to report.html", "From Pairs to predict"])
 def test_the_steps_of_a_way_name_files_and_what_is_in_them(way):
     """After a file, backticked names in the same step are found in that file."""
