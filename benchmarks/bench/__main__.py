@@ -36,6 +36,7 @@ def start_up(quick: bool) -> dict[str, Any]:
 
 def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
     """Return every measurement by name; imported here, so that --help costs nothing."""
+    from classes import cost_of_classes
     from passes import joint_in_memory, memory, pass_against_group_by
     from peers import copkmeans_against_peer, joint_against_network
     from pooling import growth, pooled_against_expanded
@@ -48,6 +49,7 @@ def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
         "copkmeans": copkmeans_against_peer,
         "inmemory": joint_in_memory,
         "memory": memory,
+        "classes": cost_of_classes,
         "startup": start_up,
     }
 
