@@ -8,7 +8,6 @@ that a kill or a full disk tore is set aside in ``records.damaged`` when the run
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -21,6 +20,8 @@ from noisypairs.app.files.contents import plural, some
 from noisypairs.app.files.writing import atomic_write
 from noisypairs.datasets.locks import Claimed, claim
 
+#: No cell takes thirty years.
+MOST_SECONDS = 1e9
 CONFIGURATION, RECORDS, SET_ASIDE = "run.json", "records.jsonl", "records.damaged"
 
 
@@ -57,7 +58,7 @@ class Record:
         try:
             found = json.loads(line)
             record = cls(**{**found, "spec": Spec.from_dict(found["spec"])})
-            if not (0.0 <= record.accuracy <= 1.0 and 0.0 <= record.seconds < math.inf):
+            if not (0.0 <= record.accuracy <= 1.0 and 0.0 <= record.seconds < MOST_SECONDS):
                 raise ValueError("accuracy or seconds out of range")
             if not isinstance(record.refused, str | None) or not isinstance(record.details, dict):
                 raise TypeError("expected a reason or null in 'refused', an object in 'details'")
