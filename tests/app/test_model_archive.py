@@ -91,6 +91,12 @@ def test_an_encrypted_part(good: Path, tmp_path: Path) -> None:
     refused(path, "m.skops is damaged")
 
 
+def test_a_part_without_a_name(tmp_path: Path) -> None:
+    content = written(tmp_path / "m.skops", parts_of(OLD) | {"unnamed": b""}).read_bytes()
+    (tmp_path / "m.skops").write_bytes(content.replace(b"unnamed", bytes(7)))
+    refused(tmp_path / "m.skops", "a part has no name")
+
+
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_two_parts_of_one_name(good: Path, tmp_path: Path) -> None:
     path = tmp_path / "m.skops"

@@ -123,6 +123,8 @@ def _digests(archive: zipfile.ZipFile) -> dict[str, str]:
     """Return part -> sha256; reading a part checks it against its CRC."""
     found = {}
     for name in archive.namelist():
+        if not name:
+            raise zipfile.BadZipFile("a part has no name")
         if name in found:
             raise zipfile.BadZipFile(f"two parts are called {name!r}")
         found[name] = hashlib.sha256(archive.read(name)).hexdigest()

@@ -263,15 +263,15 @@ def _with_present_names(archive: ModelArchive) -> bytes:
         with zipfile.ZipFile(io.BytesIO(archive.content)) as old:
             schema = json.loads(old.read(SCHEMA), object_hook=present)
             members = {one: old.read(one) for one in old.namelist() if renamed}
+        if not renamed:
+            return archive.content
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w") as new:
+            for name, data in (members | {SCHEMA: json.dumps(schema).encode()}).items():
+                new.writestr(name, data)
+        return buffer.getvalue()
     except Exception as error:  # whatever a damaged or hostile archive sets off
         raise damaged(archive.path, error) from error
-    if not renamed:
-        return archive.content
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as new:
-        for name, data in (members | {SCHEMA: json.dumps(schema).encode()}).items():
-            new.writestr(name, data)
-    return buffer.getvalue()
 
 
 def _refusal(path: Path, foreign: list[str], facts: Mapping[str, Any]) -> str:
