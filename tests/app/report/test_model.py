@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from noisypairs.app.encoding import ColumnPlan
+from noisypairs.app.fit.class_number import ClassNumber
 from noisypairs.app.fit.result import Calibration, Candidate, CurvePoint, ReliabilityBin
 from noisypairs.app.fit.verdict import is_level, verdict
 from noisypairs.app.model_card import card
@@ -335,3 +336,11 @@ def test_copies_are_in_the_table_of_the_data():
     audit = replace(result.data.audit, copies=3, copies_removed=12)
     text = words_of(fit_report(with_fields(result, audit=audit)))
     assert "copied answers 15 12 left out, 3 kept" in text
+
+
+def test_how_the_number_of_classes_was_chosen_stands_with_the_classes():
+    result = fit_result()
+    number = ClassNumber(2, {"2": -50.0, "3": -52.0})
+    page = words_of(fit_report(replace(result, choice=replace(result.choice, class_number=number))))
+    start, end = page.rindex("The classes"), page.rindex("How good the model is")
+    assert "2 classes, chosen from 2 to 3: 3 classes explain them worse." in page[start:end]

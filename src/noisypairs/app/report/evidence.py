@@ -127,8 +127,6 @@ def methods(choice: MethodChoice) -> list[Block]:
     """Show every method and baseline on the same held-out answers, and why one was chosen."""
     candidates = choice.candidates
     blocks: list[Block] = [paragraph(sentence(choice.why))]
-    if choice.class_number is not None:
-        blocks.insert(0, paragraph(sentence(choice.class_number.text)))
     if any(one.log_likelihood is not None for one in candidates):
         blocks.append(figure(_picture(choice), _PICTURE_CAPTION))
     caption = (

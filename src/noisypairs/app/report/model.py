@@ -12,7 +12,7 @@ from noisypairs.app.fit.verdict import verdict
 from noisypairs.app.model_card import column_rows
 from noisypairs.app.report import evidence, suspects
 from noisypairs.app.report.page import Block, Page, bullets, callout, numbers, paragraph, table
-from noisypairs.app.words import between, confidence, count, listed, percent, share
+from noisypairs.app.words import between, confidence, count, listed, percent, sentence, share
 
 GENERATOR = "noisypairs fit"
 #: Flip rates below this are shown with what they cannot show.
@@ -175,6 +175,8 @@ def _classes(result: FitResult) -> list[Block]:
     if found.prior is not None:
         last = found.classes[-1].name
         blocks.append(paragraph(f"Share of class {last}: {confidence(found.prior)}."))
+    if result.choice.class_number is not None:
+        blocks.insert(0, paragraph(sentence(result.choice.class_number.text)))
     if found.names_known:
         known = count(result.data.n_labels, "item of known class", "items of known class")
         blocks.append(paragraph(f"The classes are named after {known}."))
