@@ -27,8 +27,6 @@ def main(old: Path = FOLDER / "reproduction", new: Path = FOLDER / "reproduction
         if spec in before:
             change = 100 * (record.accuracy - before[spec].accuracy)
             changes.setdefault(spec.method, []).append(change)
-    seconds = sum(record.seconds for record in after.values())
-    print(f"{len(after):,} cells, {seconds / 60:.0f} minutes of processes\n")
     print("| method | cells | differ | mean difference, points |")
     print("|---|---|---|---|")
     for method, values in changes.items():
