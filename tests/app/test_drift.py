@@ -105,6 +105,7 @@ def test_predict_says_so_on_stderr_and_as_json(tmp_path: Path) -> None:
     assert (pd.read_csv(out).filter(like="P(") >= 1e-6).all(axis=None)
 
 
+@pytest.mark.filterwarnings("ignore::noisypairs.app.model_file.ModelVersionWarning")
 def test_a_damaged_summary_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     models = Path(__file__).parents[1] / "data" / "models-0.1.0"
     loaded = model_file.load(models / "linear.skops")

@@ -17,6 +17,8 @@ from noisypairs.app.model_file import SCHEMA, EditedCardWarning
 from noisypairs.app.prediction import NOT_CHECKED, predict_file
 from tests.cli.commands import fails, run
 
+#: The old model may have been written with other packages than are here, which is not the point.
+pytestmark = pytest.mark.filterwarnings("ignore::noisypairs.app.model_file.ModelVersionWarning")
 OLD = Path(__file__).parents[1] / "data" / "models-0.1.0" / "gaussian.skops"
 ITEMS = OLD.with_suffix(".items.csv")
 #: Mutated files, those of which one part was mutated, and the seed of the mutations.
@@ -256,7 +258,9 @@ def test_a_file_of_version_0_1_0_cannot_tell_and_is_used(tmp_path: Path) -> None
     assert "whether its card was edited cannot be checked" in shown.stderr
     assert json.loads(run("inspect", OLD, "--json").stdout)["edited"] is None
     assert model_file.load(OLD).edited is None
-    assert predict_file(OLD, ITEMS).notes == [NOT_CHECKED]
+    notes = predict_file(OLD, ITEMS).notes  # after one on other versions, where there are any
+    assert notes[-1] == NOT_CHECKED
+    assert not any("edited" in note for note in notes)
 
 
 def test_the_digests_are_those_that_sha256sum_checks(good: Path, tmp_path: Path) -> None:

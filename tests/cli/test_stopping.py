@@ -104,6 +104,7 @@ def test_that_nothing_was_written_yet_is_said(
     fails(130, "half-written, and none was written yet", tmp_path, *words, "--quiet")
 
 
+@pytest.mark.filterwarnings("ignore::noisypairs.app.model_file.ModelVersionWarning")
 def test_a_model_that_is_there_already_is_said_to_be_kept(
     given: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -71,7 +71,7 @@ def every_with(*names: str) -> pytest.MarkDecorator:
     """Parametrise over the classes that have all of these parameters."""
     kinds = [kind for kind in ALL if all(has(kind, name) for name in names)]
     assert kinds or len(ALL) == 1, f"no estimator has {names}: this check would check nothing"
-    return pytest.mark.parametrize("kind", kinds, ids=lambda kind: kind.__name__)
+    return pytest.mark.parametrize("kind", kinds, ids=[kind.__name__ for kind in kinds])
 
 
 def rebuilt(

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperGroup
 
 from noisypairs.cli import stopping
-from noisypairs.cli.terminal import console_of, one_line, say, say_json, visible
+from noisypairs.cli.terminal import console_of, one_line, say, say_json
 from noisypairs.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _visible_usage_errors() -> Iterator[None]:
     try:
         yield
     except _UsageError as error:
-        error.message = visible(error.message)  # type: ignore[attr-defined]  # a click exception
+        error.message = one_line(error.message)  # type: ignore[attr-defined]  # a click exception
         raise
 
 
@@ -229,7 +229,7 @@ def table(
 ) -> Table:
     """Return a table for this console: ruled on a terminal, plain columns in a pipe or file.
 
-    ``shown`` makes text fit to be shown of a cell; `visible` where cells have several lines.
+    ``shown`` makes text fit to be shown of a cell; `terminal.visible` keeps its line ends.
     """
     from rich import box
     from rich.table import Table
