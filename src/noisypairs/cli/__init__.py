@@ -44,7 +44,7 @@ def main() -> None:
 
     with stoppable():
         try:
-            import typer  # noqa: F401
+            import typer  # noqa: F401 -- only whether it is there
         except ModuleNotFoundError:  # the core installs without it
             from noisypairs.errors import MissingExtra
 
