@@ -128,6 +128,7 @@ def infer(
     max_iter: int = 50,
     tol: float = 1e-3,
     or_best: bool = False,
+    worth: float = 0.0,
     matrices: Array | None = None,
 ) -> Inference:
     """Run the loop from a guess of the item beliefs and of the noise until both have converged.
@@ -138,7 +139,8 @@ def infer(
 
     If the loop does not converge, ``or_best`` returns not the last round but the one that explains
     the answers best: a flexible classifier can follow beliefs that are mostly noise, round after
-    round, and the likelihood, which is out of fold, shows it.
+    round, and the likelihood, which is out of fold, shows it. Rounds that gain less than ``worth``
+    nats are the last, too.
     """
     S = noise.same_probability(item_proba.shape[1]) if matrices is None else matrices
     history: list[dict[str, float]] = []
@@ -156,7 +158,9 @@ def infer(
         converged = found.complete and max(change) < tol
         if or_best or converged or len(history) == max_iter:
             value = found.log_likelihood(S)
-            if converged or best is None or value > best.log_likelihood:
+            if or_best and best is not None and value < best.log_likelihood + worth:
+                converged = True
+            if best is None or converged or value > best.log_likelihood:
                 best = Inference(beliefs, phi, S, noise, value, converged, history)
     assert best is not None  # the last round is always judged
     return best

@@ -28,6 +28,13 @@ class AveragedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, estimators: Sequence[Any]) -> None:
         self.estimators = estimators
 
+    @classmethod
+    def of(cls, fitted: Sequence[Any]) -> Self:
+        """Return the mean of classifiers that are fitted already, to the same classes."""
+        mean = cls([clone(member) for member in fitted])
+        mean.estimators_, mean.classes_ = list(fitted), fitted[0].classes_
+        return mean
+
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit a clone of every member."""
         weight = np.ones(len(np.asarray(y))) if sample_weight is None else np.asarray(sample_weight)

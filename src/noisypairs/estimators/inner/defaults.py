@@ -8,12 +8,20 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.validation import _num_samples
 
 from noisypairs import reduction
-from noisypairs.estimators.inner.average import AveragedClassifier
-from noisypairs.estimators.inner.features import kernel_map
+from noisypairs.estimators.inner.features import KernelColumns, QuantileBins, kernel_map
 from noisypairs.estimators.inner.gaussian import GaussianClasses
+from noisypairs.estimators.inner.logistic import LogisticClasses
 from noisypairs.estimators.inner.ridge import RidgeClasses
+from noisypairs.estimators.inner.staged import EPOCHS, TREES, BoostedTrees, SmallNetwork
+
+#: Up to so many classes trees and a network are among the candidates.
+MANY_CLASSES = 10
+#: From so many items on a network is among them: with fewer it is a slower kernel map.
+NETWORK_ITEMS = 2_000
 
 
 def default_regressor(X: Any, random_state: int | None = None) -> Pipeline:
@@ -26,30 +34,45 @@ def default_classifier(X: Any, random_state: int | None = None) -> Pipeline:
     return make_pipeline(*kernel_map(X, random_state), LogisticRegression())
 
 
-def default_candidates(X: Any, random_state: int | None = None) -> dict[str, Any]:
-    """Return what the joint method chooses from: linear, kernel, their mean, ridge, Gaussian."""
-    scale, kernel = kernel_map(X, random_state, 300)
-    curved = make_pipeline(scale, kernel, LogisticRegression(C=10.0, tol=1e-3, max_iter=200))
-    straight = make_pipeline(clone(scale), LogisticRegression(C=0.3, tol=1e-3, max_iter=200))
-    candidates = {
-        "linear": straight,
-        "kernel": curved,
-        "linear and kernel": AveragedClassifier([clone(straight), clone(curved)]),
-    }
+def default_candidates(
+    X: Any, random_state: int | None = None, n_classes: int = 2
+) -> dict[str, Any]:
+    """Return what the joint method chooses from, the quickest first.
+
+    Linear, kernel (with a strong and a weak penalty), ridge, Gaussian classes, boosted trees
+    (small and large) and a small network; the last three for dense tables of at most `MANY_CLASSES`
+    classes, since they learn from one row per item and class.
+    """
+    columns = KernelColumns(random_state=random_state)
+    scale = StandardScaler(with_mean=not issparse(X))
+    candidates: dict[str, Any] = {}
     if not issparse(X):
         candidates["ridge"] = RidgeClasses(random_state=random_state)
         candidates["gaussian"] = GaussianClasses()
+    candidates["linear"] = make_pipeline(scale, LogisticClasses(C=0.15))
+    candidates["kernel, C=1"] = make_pipeline(columns, LogisticClasses(C=1.0))
+    candidates["kernel, C=15"] = make_pipeline(clone(columns), LogisticClasses(C=15.0))
+    if issparse(X) or n_classes > MANY_CLASSES:
+        return candidates
+    fixed = {"early_stopping": False, "max_bins": 128, "random_state": random_state}
+    small = BoostedTrees(max_leaf_nodes=6, learning_rate=0.2, max_iter=TREES[-1], **fixed)
+    large = BoostedTrees(max_leaf_nodes=31, learning_rate=0.2, max_iter=TREES[-2], **fixed)
+    candidates["small trees"] = make_pipeline(QuantileBins(), small)
+    candidates["trees"] = make_pipeline(QuantileBins(), large)
+    if _num_samples(X) >= NETWORK_ITEMS:
+        network = SmallNetwork(max_iter=EPOCHS[-1], alpha=0.01, random_state=random_state)
+        candidates["network"] = make_pipeline(clone(scale), network)
     return candidates
 
 
-def candidates_of(estimator: Any, X: Any, seed: int) -> dict[str, Any]:
+def candidates_of(estimator: Any, X: Any, seed: int, n_classes: int = 2) -> dict[str, Any]:
     """Return the classifiers to choose from, by name, after checking what they can do.
 
     ``estimator`` is a probabilistic classifier that takes ``sample_weight``, a list of them, or
     None for `default_candidates`.
     """
     if estimator is None:
-        return default_candidates(X, seed)
+        return default_candidates(X, seed, n_classes)
     chosen = list(estimator) if isinstance(estimator, list | tuple) else [estimator]
     for one in chosen:
         name = type(one).__name__

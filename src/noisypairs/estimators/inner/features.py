@@ -1,20 +1,24 @@
-"""An RBF kernel map of standardised columns, alone or beside the columns themselves."""
+"""What classifiers see of the items, learnt without any label: scaled, as a kernel map, in bins."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import _num_samples
+from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
 
 #: Columns of a kernel map for 250,000 items or fewer, and the least for more: the map must fit.
 N_COMPONENTS, LEAST_COMPONENTS = 200, 50
+#: What the columns themselves weigh beside their kernel map.
+LINEAR = 0.5
 
 
 def kernel_columns(n_items: int, wanted: int = N_COMPONENTS) -> int:
@@ -45,30 +49,115 @@ def kernel_map(
     )
 
 
-def beside_kernel(scaled: Any, *more: Array) -> Array:
+def beside_kernel(scaled: Any, *more: Array, share: float = LINEAR) -> Array:
     """Return standardised columns (n, d) beside their kernel map, and more if given, (n, d + …).
 
-    The columns are divided by √d, so that both halves weigh alike, and cut at 10 deviations.
+    The columns are divided by √d, so that both halves would weigh alike, multiplied by their
+    ``share``, and cut at 10 deviations.
     """
     linear = scaled.toarray() if hasattr(scaled, "toarray") else scaled
-    return np.column_stack([np.clip(linear, -10, 10) / np.sqrt(linear.shape[1]), *more])
+    return np.column_stack([np.clip(linear, -10, 10) * (share / np.sqrt(linear.shape[1])), *more])
 
 
-def numeric_features(X: Any, n_components: int, seed: int) -> Array | None:
-    """Return columns beside their kernel map, shape (n, m), or None where X is not numbers.
+class KernelColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Standardised columns beside their RBF kernel map; the map alone where columns are far more.
 
-    Missing values become the column's mean: these features only serve to find a start. Where there
-    are far more columns than kernel features, the kernel map is returned alone.
+    >>> KernelColumns(n_components=3).fit_transform(np.eye(8)[:, :2]).shape
+    (8, 5)
+    """
+
+    def __init__(self, n_components: int = N_COMPONENTS, random_state: int | None = None) -> None:
+        self.n_components = n_components
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Fit scale and kernel map."""
+        self.fit_transform(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Fit scale and kernel map, and return the columns, shape (n, m)."""
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
+        self.scaler_, self.kernel_ = kernel_map(X, self.random_state, self.n_components)
+        scaled = self.scaler_.fit_transform(X)
+        return self._beside(scaled, np.asarray(self.kernel_.fit_transform(scaled)))
+
+    def transform(self, X: Any) -> Array:
+        """Return the columns, shape (n, m)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
+        scaled = self.scaler_.transform(X)
+        return self._beside(scaled, np.asarray(self.kernel_.transform(scaled)))
+
+    def _beside(self, scaled: Any, kernel: Array) -> Array:
+        return kernel if scaled.shape[1] > 4 * self.n_components else beside_kernel(scaled, kernel)
+
+
+class QuantileBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Every column as the number of its quantile bin: all that boosted trees look at.
+
+    Trees find bins by themselves, but for every fit anew, and slowly where items have weights.
+    Missing values stay missing.
+
+    >>> QuantileBins(2).fit_transform([[1.0], [2.0], [3.0], [np.nan]])[:, 0]
+    array([ 0.,  1.,  1., nan])
+    """
+
+    def __init__(self, n_bins: int = 128) -> None:
+        self.n_bins = n_bins
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Find the edges of the bins of every column."""
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        self.edges_ = [_edges(column[~np.isnan(column)], self.n_bins) for column in X.T]
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Return the bins, shape (n, d), as floats."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        binned = np.empty(X.shape)
+        for j, edges in enumerate(self.edges_):
+            binned[:, j] = np.searchsorted(edges, X[:, j], side="right")
+        binned[np.isnan(X)] = np.nan
+        return binned
+
+
+def _edges(values: Array, n_bins: int) -> Array:
+    """Return the edges of at most so many bins; few values have one between any two of them.
+
+    Half of the edges are quantiles of the items, half of the distinct values: where one value is
+    that of most items, the first alone would all fall on it.
+    """
+    distinct = np.unique(values)
+    if len(distinct) <= n_bins:
+        return np.asarray((distinct[1:] + distinct[:-1]) / 2)
+    inner = np.linspace(0, 1, n_bins // 2 + 1)[1:-1]
+    return np.union1d(np.quantile(values, inner), np.quantile(distinct, inner))
+
+
+def finite_numbers(X: Any) -> Any:
+    """Return X, if it holds numbers, with the column's mean where they are missing; or None.
+
+    Where nothing is missing, X itself is returned.
     """
     try:
         numbers = X if issparse(X) else np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         return None
-    if not issparse(numbers):
-        numbers = SimpleImputer(keep_empty_features=True).fit_transform(
-            np.where(np.isinf(numbers), np.nan, numbers)
-        )
-    scale, expand = kernel_map(numbers, seed, n_components)
-    scaled = scale.fit_transform(numbers)
-    kernel = np.asarray(expand.fit_transform(scaled))
-    return kernel if scaled.shape[1] > 4 * n_components else beside_kernel(scaled, kernel)
+    if issparse(X) or np.isfinite(numbers).all():
+        return numbers
+    missing = np.where(np.isinf(numbers), np.nan, numbers)
+    return SimpleImputer(keep_empty_features=True).fit_transform(missing)
+
+
+def numeric_features(X: Any, n_components: int, seed: int) -> Array | None:
+    """Return `KernelColumns` of X, shape (n, m), or None where X is not numbers.
+
+    Missing values become the column's mean: these features only serve to find a start.
+    """
+    numbers = finite_numbers(X)
+    if numbers is None:
+        return None
+    columns: Array = KernelColumns(n_components, seed).fit_transform(numbers)
+    return columns

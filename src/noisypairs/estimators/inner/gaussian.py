@@ -34,11 +34,22 @@ class GaussianClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X, y = validate_data(self, X, y, dtype=np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
-        member = np.eye(len(self.classes_))[codes] * weight[:, None]  # (n, K)
-        total = member.sum(axis=0)
+        return self._estimate(X, np.eye(len(self.classes_))[codes] * weight[:, None])
+
+    def fit_beliefs(self, X: Any, beliefs: Array) -> Self:
+        """Fit to P(class | item), shape (n, K), one row per item; the classes are 0 to K − 1."""
+        X = validate_data(self, X, dtype=np.float64)
+        self.classes_ = np.arange(beliefs.shape[1])
+        return self._estimate(X, beliefs)
+
+    def _estimate(self, X: Array, member: Array) -> Self:
+        total = np.maximum(member.sum(axis=0), 1e-12)
         self.class_prior_ = total / total.sum()
-        self.means_ = member.T @ X / total[:, None]
-        within = weight @ (X - self.means_[codes]) ** 2 / weight.sum()
+        centre = X.mean(axis=0)  # about which squares are summed: far from it they would cancel
+        means = member.T @ (X - centre) / total[:, None]
+        squares = member.sum(axis=1) @ (X - centre) ** 2 - total @ means**2
+        within = np.maximum(squares, 0.0) / total.sum()
+        self.means_ = centre + means
         self.variance_ = within + self.smoothing * max(float(X.var(axis=0).max()), 1e-12)
         return self
 

@@ -12,7 +12,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
-from noisypairs.estimators.inner.features import N_COMPONENTS, beside_kernel, kernel_map
+from noisypairs.estimators.inner.features import LINEAR, N_COMPONENTS, beside_kernel, kernel_map
 
 #: P(class | x) stays this far from certainty.
 CUT = 0.02
@@ -69,6 +69,8 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     array([0, 1])
     """
 
+    linear_ = 1.0  # what columns weighed in models of version 0.1
+
     def __init__(
         self,
         n_components: int = N_COMPONENTS,
@@ -87,9 +89,19 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         if not weight.any():
             raise ValueError("all sample weights are zero: nothing to learn from")
+        return self._solve(X, np.eye(len(self.classes_))[codes], weight)
+
+    def fit_beliefs(self, X: Any, beliefs: Array) -> Self:
+        """Fit to P(class | item), shape (n, K), one row per item; the classes are 0 to K − 1."""
+        X = validate_data(self, X, dtype=np.float64)
+        self.classes_ = np.arange(beliefs.shape[1])
+        return self._solve(X, beliefs, np.ones(len(beliefs)))
+
+    def _solve(self, X: Array, member: Array, weight: Array) -> Self:
         self.scaler_, self.kernel_ = kernel_map(X, self.random_state, self.n_components)
+        self.linear_ = LINEAR
         self.kernel_.fit(self.scaler_.fit_transform(X))
-        Z, member = self._columns(X), np.eye(len(self.classes_))[codes]
+        Z = self._columns(X)
         penalty = np.full(Z.shape[1], float(self.penalty))
         penalty[-1] = 1e-6  # the constant is free
         self.coef_ = _ridge(Z, member, weight, penalty)
@@ -99,7 +111,8 @@ class RidgeClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _columns(self, X: Array) -> Array:
         """Return the standardised columns, their kernel map, and a constant, (n, d + m + 1)."""
         scaled = self.scaler_.transform(X)
-        return beside_kernel(scaled, self.kernel_.transform(scaled), np.ones(len(X)))
+        kernel = self.kernel_.transform(scaled)
+        return beside_kernel(scaled, kernel, np.ones(len(X)), share=self.linear_)
 
     def predict_proba(self, X: Any) -> Array:
         """Return P(class | x), shape (n, K)."""

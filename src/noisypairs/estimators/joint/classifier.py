@@ -27,15 +27,12 @@ from noisypairs.estimators.base import (
 )
 from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint import class_number
+from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.intervals import joint_intervals
-from noisypairs.estimators.joint.potentials import (
-    EstimatorPotential,
-    class_proba,
-    fit_beliefs,
-)
+from noisypairs.estimators.joint.potentials import class_proba
 from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
-from noisypairs.estimators.joint.selection import Search
+from noisypairs.estimators.joint.selection import WORTH_IT, Search
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
@@ -164,18 +161,19 @@ class JointPairClassifier(PairClassifier):
         chosen = search.choose_family(found)
         self._warn_of_more_classes(search, chosen)
         found = self._named(problem, chosen)
-        candidates = candidates_of(self.estimator, X, problem.seed)
-        best = search.choose_estimator(found, candidates, self.n_jobs)
-        learner = candidates[best]
+        candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
+        choice = Choice(problem, found, candidates)
+        choice.choose()
         whole = some if some.n_pairs == pairs.n_pairs else pairs
         rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
-        last, in_pairs = rounds(problem, whole, learner, found, search.fit_noise(search.family))
+        last, in_pairs = rounds(whole, choice, search.fit_noise(search.family))
         self.start_, self.starts_, self.n_classes_ = search.start, search.starts, search.n_classes
         self.noise_model_, self.noise_models_ = search.family, search.noise_models
-        self.candidate_, self.candidates_ = best, search.candidates
+        self.candidate_ = choice.name
+        self.candidates_ = {n: found.log_likelihood + gain for n, gain in choice.gains.items()}
         classifier = [{"stage": "classifier", **row} for row in last.history]
         self.history_ = search.history + classifier
-        self._store(X, in_pairs, last, learner)
+        self._store(choice, in_pairs, last)
         self._restore_order(given)
         return self
 
@@ -188,19 +186,15 @@ class JointPairClassifier(PairClassifier):
         return pairs.select(rng.random_sample(pairs.n_pairs) < enough / pairs.n_pairs)
 
     def _graph_rounds(
-        self,
-        problem: JointProblem,
-        pairs: Pairs,
-        learner: Any,
-        found: em.Inference,
-        fit_noise: Fit,
+        self, pairs: Pairs, choice: Choice, fit_noise: Fit
     ) -> tuple[em.Inference, NDArray[np.bool_]]:
         """Run the rounds with the classifier in memory; return also which items are in pairs."""
+        problem, found = choice.problem, choice.found
         graph, in_pairs = problem.graph, problem.in_pairs
         if self.annotators or pairs is not problem.all_pairs:
             graph = PairGraph.from_pairs(pairs, annotators=self.annotators)
             in_pairs = pairs.item_counts().total > 0
-        potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
+        potential = choice.potential(in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
         last = self._rounds(em.GraphEStep(graph, clamp=problem.clamp), potential, *start)
         self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices)
@@ -210,16 +204,12 @@ class JointPairClassifier(PairClassifier):
         return last, in_pairs
 
     def _stream_rounds(
-        self,
-        problem: JointProblem,
-        pairs: Any,
-        learner: Any,
-        found: em.Inference,
-        fit_noise: Fit,
+        self, pairs: Any, choice: Choice, fit_noise: Fit
     ) -> tuple[em.Inference, NDArray[np.bool_]]:
         """Run the rounds with the classifier over a table; return also which items are in pairs."""
+        problem, found = choice.problem, choice.found
         in_pairs = pairs.degrees() > 0
-        potential = EstimatorPotential(learner, problem.X, problem.folds, in_pairs, self.n_jobs)
+        potential = choice.potential(in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
         n_groups = len(pairs.annotator_names) if self.annotators else 1
         self.wrong_proba_, self.repeat_correlation_ = None, 0.0
@@ -227,7 +217,8 @@ class JointPairClassifier(PairClassifier):
         return self._rounds(e_step, potential, *start), in_pairs
 
     def _rounds(self, e_step: em.EStep, *start: Any) -> em.Inference:
-        return em.infer(e_step, *start, max_iter=self.max_iter, tol=self.tol, or_best=True)
+        limits = {"max_iter": self.max_iter, "tol": self.tol, "worth": WORTH_IT}
+        return em.infer(e_step, *start, or_best=True, **limits)
 
     def _class_proba(self, X: Any) -> Array:
         return class_proba(self.estimator_, X, len(self.classes_))
@@ -368,17 +359,11 @@ class JointPairClassifier(PairClassifier):
             order = np.argsort(shares)[np.argsort(np.argsort(wanted))]
         return reordered(found, order)
 
-    def _store(
-        self,
-        X: Any,
-        in_pairs: NDArray[np.bool_],
-        found: em.Inference,
-        estimator: Any,
-    ) -> None:
+    def _store(self, choice: Choice, in_pairs: NDArray[np.bool_], found: em.Inference) -> None:
         beliefs = found.item_proba
         K = beliefs.shape[1]
         items = np.flatnonzero(in_pairs)
-        self.estimator_ = fit_beliefs(estimator, X, beliefs, items)
+        self.estimator_ = choice.fit(beliefs, items)
         self.item_proba_ = beliefs
         self.oof_proba_ = found.potential
         self.noise_ = found.noise

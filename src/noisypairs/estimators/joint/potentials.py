@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 
 from noisypairs import reduction
 from noisypairs.algebra import Array
+from noisypairs.estimators.inner.front import PreparedItems, joined
 from noisypairs.estimators.inner.ridge import CUT, widening
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
@@ -60,7 +61,8 @@ class EstimatorPotential:
     """Any probabilistic classifier, refitted on the beliefs of the other folds each round.
 
     In-sample probabilities of a flexible classifier would confirm its own errors; out-of-fold
-    ones cannot. Items in no pair are predicted but never trained on.
+    ones cannot. Items in no pair are predicted but never trained on. ``known`` holds what is
+    already known for one array of beliefs: it and {number of a fold: its probabilities}.
     """
 
     def __init__(
@@ -70,47 +72,76 @@ class EstimatorPotential:
         folds: Sequence[Fold],
         in_pairs: NDArray[np.bool_],
         n_jobs: int | None = None,
+        known: tuple[Array, Mapping[int, Array]] | None = None,
     ) -> None:
-        self.estimator, self.X, self.folds = estimator, X, folds
-        self.in_pairs, self.n_jobs = in_pairs, n_jobs
+        items = X if isinstance(X, PreparedItems) else PreparedItems(X)
+        _, self.learner, self.seen = items.split(estimator)
+        self.folds, self.in_pairs, self.n_jobs, self.known = folds, in_pairs, n_jobs, known
 
     def __call__(self, beliefs: Array) -> Array:
         """Return out-of-fold P(class | x), shape (n_items, K)."""
-        K = beliefs.shape[1]
         phi = np.empty_like(beliefs)
-        predictions = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_predict)(
-                self.estimator, self.X, beliefs, train[self.in_pairs[train]], test, K
+        known = self.known[1] if self.known and self.known[0] is beliefs else {}
+        unknown = [number for number in range(len(self.folds)) if number not in known]
+        found = Parallel(n_jobs=self.n_jobs)(
+            delayed(fit_predict)(
+                self.learner,
+                self.seen,
+                beliefs,
+                self.folds[number][0][self.in_pairs[self.folds[number][0]]],
+                self.folds[number][1],
             )
-            for train, test in self.folds
+            for number in unknown
         )
-        for (_, test), values in zip(self.folds, predictions, strict=True):
-            phi[test] = values
+        for number, values in {**known, **dict(zip(unknown, found, strict=True))}.items():
+            phi[self.folds[number][1]] = values
         return phi
 
 
 def fit_beliefs(estimator: Any, X: Any, beliefs: Array, items: NDArray[np.intp]) -> Any:
-    """Fit a clone of the classifier to beliefs of some items: one row per item and class."""
+    """Fit a clone of the classifier to the beliefs of some items; what needs no labels, to all."""
+    prepared = X if isinstance(X, PreparedItems) else PreparedItems(X)
+    front, learner, seen = prepared.split(estimator)
+    return joined(front, estimator, _fit(learner, seen, beliefs, items))
+
+
+def _fit(learner: Any, seen: Any, beliefs: Array, items: NDArray[np.intp]) -> Any:
+    """Fit to beliefs where the learner takes them, and else to one row per item and class."""
+    if hasattr(learner, "fit_beliefs"):
+        return clone(learner).fit_beliefs(_safe_indexing(seen, items), beliefs[items])
     rows, label, weight = reduction.soft_rows(beliefs[items])
     return reduction.fit_weighted(
-        clone(estimator), _safe_indexing(X, items[rows]), label, weight, rescale=False
+        clone(learner), _safe_indexing(seen, items[rows]), label, weight, rescale=False
     )
 
 
 def class_proba(model: Any, X: Any, n_classes: int) -> Array:
     """Return P(class | x), shape (n, K), also where the model never saw some class."""
-    proba = np.zeros((X.shape[0], n_classes))
-    proba[:, np.asarray(model.classes_, dtype=np.intp)] = model.predict_proba(X)
-    return proba
+    return all_classes(model.predict_proba(X), model.classes_, n_classes)
 
 
-def _fit_predict(
-    estimator: Any,
-    X: Any,
-    beliefs: Array,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    n_classes: int,
+def all_classes(proba: Array, classes: Array, n_classes: int) -> Array:
+    """Return P(class | x) with a column for every class, (n, K), from those of some."""
+    full = np.zeros((len(proba), n_classes))
+    full[:, np.asarray(classes, dtype=np.intp)] = proba
+    return full
+
+
+def fit_predict(
+    learner: Any, seen: Any, beliefs: Array, train: NDArray[np.intp], test: NDArray[np.intp]
 ) -> Array:
-    model = fit_beliefs(estimator, X, beliefs, train)
-    return class_proba(model, _safe_indexing(X, test), n_classes)
+    """Return P(class | x) of test items from the beliefs of training items, shape (n_test, K)."""
+    model = _fit(learner, seen, beliefs, train)
+    return class_proba(model, _safe_indexing(seen, test), beliefs.shape[1])
+
+
+def fit_stages(
+    learner: Any, seen: Any, beliefs: Array, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> Iterator[tuple[int, Array]]:
+    """Yield (stage, P(class | x) of the test items) of a `Staged` learner."""
+    rows, label, weight = reduction.soft_rows(beliefs[train])
+    rows = train[rows]
+    classes, K = np.unique(label), beliefs.shape[1]
+    some = _safe_indexing(seen, rows), label, weight, _safe_indexing(seen, test)
+    for stage, proba in clone(learner).stages(*some):
+        yield stage, all_classes(proba, classes, K)

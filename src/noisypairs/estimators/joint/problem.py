@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import KFold
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import known_classes, label_names, match_labels
-from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
+from noisypairs.estimators.inner.features import KernelColumns, finite_numbers
+from noisypairs.estimators.inner.front import PreparedItems
 from noisypairs.estimators.joint import starts
 from noisypairs.estimators.joint.potentials import RidgePotential
 from noisypairs.inference import em
@@ -48,7 +50,12 @@ class JointProblem:
         """Set folds by item, and fixed features with their potential where X is numeric."""
         splitter = KFold(self.cv, shuffle=True, random_state=self.seed)
         self.folds = list(splitter.split(np.arange(self.pairs.n_items)))
-        self.Z = numeric_features(X, N_COMPONENTS, self.seed)
+        self.items = PreparedItems(X)
+        numbers = finite_numbers(X)
+        if numbers is not None:
+            columns = Pipeline([("columns", KernelColumns(random_state=self.seed))])
+            prepared = self.items if numbers is X else PreparedItems(numbers)
+            self.Z = np.asarray(prepared.through(columns)[1])
         if self.Z is not None:
             self.fast_potential = RidgePotential(self.Z, self.folds, self.in_pairs.astype(float))
 
@@ -126,4 +133,5 @@ def reordered(found: em.Inference, order: NDArray[np.intp]) -> em.Inference:
     beliefs = replace(
         found.beliefs, item=found.beliefs.item[:, order], log_item=found.beliefs.log_item[:, order]
     )
-    return replace(found, beliefs=beliefs, noise=found.noise.permuted(order))
+    potential = found.potential[:, order]
+    return replace(found, beliefs=beliefs, potential=potential, noise=found.noise.permuted(order))

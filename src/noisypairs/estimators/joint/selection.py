@@ -1,4 +1,4 @@
-"""What a joint fit chooses by how well it explains the answers: start, K, noise, estimator."""
+"""What a joint fit chooses by how well it explains the answers: start, K and noise."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from scipy.optimize import linear_sum_assignment
 
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
-from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.joint import class_number, starts
 from noisypairs.estimators.joint.alignment import Alignment
-from noisypairs.estimators.joint.potentials import EstimatorPotential
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em
-from noisypairs.inference.propagation import bethe_log_likelihood, propagate
+from noisypairs.inference.propagation import propagate
 from noisypairs.noise import Fit, NoiseModel, PairingNoise, families, family, fixed
 
 #: Nats per item above which a gain over blind guessing cannot be chance (random answers: .03).
@@ -79,7 +77,6 @@ class Search:
     family: str = ""
     starts: dict[str, float] = field(default_factory=dict)
     noise_models: dict[str, float] = field(default_factory=dict)
-    candidates: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     tried: dict[int, Explanation] = field(default_factory=dict)
     held_out: dict[int, Array] = field(default_factory=dict)
@@ -334,30 +331,6 @@ class Search:
         """Return the nats that a family must gain on the last one kept: Schwarz's ½ log n each."""
         more = family(name).n_parameters(K) - family(last).n_parameters(K)
         return max(WORTH_IT, more * self._half_log_n)
-
-    def choose_estimator(
-        self, found: em.Inference, candidates: Mapping[str, Any], n_jobs: int | None
-    ) -> str:
-        """Return the candidate whose out-of-fold potentials explain all the answers best.
-
-        `RidgeClasses` must do so by `WORTH_IT`: the beliefs come from such a regression.
-        """
-        if len(candidates) == 1:
-            return next(iter(candidates))
-        problem = self.problem
-        S = found.noise.same_probability(found.beliefs.item.shape[1])
-        for name, estimator in candidates.items():
-            potential = EstimatorPotential(
-                estimator, problem.X, problem.folds, problem.in_pairs, n_jobs
-            )
-            phi = np.clip(potential(found.beliefs.item), em.CERTAIN, None)
-            phi /= phi.sum(axis=1, keepdims=True)
-            beliefs = propagate(
-                problem.graph, np.log(phi), S, tol=1e-3, max_iter=50, clamp=problem.clamp
-            )
-            self.candidates[name] = bethe_log_likelihood(problem.graph, beliefs, S)
-        head_start = {n: WORTH_IT * isinstance(e, RidgeClasses) for n, e in candidates.items()}
-        return max(candidates, key=lambda name: self.candidates[name] - head_start[name])
 
 
 def clear_gain(problem: JointProblem, times: float) -> float:

@@ -1,0 +1,256 @@
+"""Which classifier: all on a few items first, then those that lead on more.
+
+Beliefs are potentials times what the answers say of the item, b ∝ φ m. Bethe's likelihood does not
+change, to first order, with the messages that make m; so other potentials change it by a sum over
+items, Σ_i log Σ_k φ_ik m_ik. Some items are therefore enough to compare candidates, with a standard
+error, and no belief propagation is needed for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+
+from noisypairs.algebra import Array
+from noisypairs.estimators.inner.average import AveragedClassifier
+from noisypairs.estimators.inner.ridge import RidgeClasses
+from noisypairs.estimators.inner.staged import Staged
+from noisypairs.estimators.joint.potentials import (
+    EstimatorPotential,
+    RidgePotential,
+    fit_beliefs,
+    fit_predict,
+    fit_stages,
+)
+from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.inference import em
+
+#: Items that candidates are first trained on, where there are more than twice as many, and how
+#: many candidates then go on at most.
+SAMPLES = ((2_000, 3), (8_000, 2))
+#: The mean of so many candidates at most is tried.
+MOST_MEMBERS = 3
+#: A candidate is left when it is behind by so many standard errors: one that takes beliefs as they
+#: are, and is quick, and any other.
+QUICK_BEHIND, BEHIND = 2.0, 1.0
+#: So many nats ahead must be ridge, since the beliefs come from it, and whoever had the number of
+#: stages chosen on the same items.
+LEAD = 3.0
+
+
+@dataclass
+class Choice:
+    """The candidate that explains the answers best, or the mean of those that nearly do.
+
+    After `choose`: ``members`` are the names of those kept, ``gains`` says by how many nats each
+    candidate would explain all answers better than the start does (estimated on the items it was
+    tried on).
+    """
+
+    problem: JointProblem
+    found: em.Inference
+    candidates: Mapping[str, Any]
+    members: list[str] = field(default_factory=list)
+    gains: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.beliefs = self.found.beliefs.item  # (n_items, K)
+        self.evidence = _normal(self.beliefs / np.clip(self.found.potential, em.CERTAIN, None))
+        self.tuned = dict(self.candidates)
+        self.ridge = {name for name, one in self.candidates.items() if is_fast(one, self.problem)}
+        self.known: dict[str, dict[int, Array]] = {name: {} for name in self.candidates}
+        self.before = self._scores(self.found.potential, np.arange(len(self.beliefs)))
+
+    @property
+    def name(self) -> str:
+        """What was chosen, in words."""
+        return " and ".join(self.members)
+
+    def choose(self) -> None:
+        """Choose the members."""
+        racing = list(self.candidates)
+        if len(racing) == 1:
+            self.members = racing
+            return
+        for size, most in SAMPLES:
+            if len(self._train(0)) > 2 * size and len(racing) > 2:
+                racing = self._sampled_race(racing, size, most)
+        self.members = self._leaders(self._fold_race(racing))
+
+    def potential(self, in_pairs: NDArray[np.bool_], n_jobs: int | None) -> em.Potential:
+        """Return what was chosen as a function of beliefs: out-of-fold P(class | x)."""
+        own = [self._potential(name, in_pairs, n_jobs) for name in self.members]
+        return own[0] if len(own) == 1 else lambda beliefs: np.mean([p(beliefs) for p in own], 0)
+
+    def _potential(
+        self, name: str, in_pairs: NDArray[np.bool_], n_jobs: int | None
+    ) -> em.Potential:
+        problem = self.problem
+        if name in self.ridge:
+            assert problem.Z is not None  # else it would not be among the ridges
+            return RidgePotential(problem.Z, problem.folds, in_pairs.astype(float))
+        known = self.known[name] if in_pairs is problem.in_pairs else {}
+        seen = problem.items, problem.folds, in_pairs, n_jobs, (self.beliefs, known)
+        return EstimatorPotential(self.tuned[name], *seen)
+
+    def fit(self, beliefs: Array, items: NDArray[np.intp]) -> Any:
+        """Return what was chosen, fitted to the beliefs of some items."""
+        own = [
+            fit_beliefs(self.tuned[name], self.problem.items, beliefs, items)
+            for name in self.members
+        ]
+        return own[0] if len(own) == 1 else AveragedClassifier.of(own)
+
+    def _sampled_race(self, racing: list[str], size: int, most: int) -> list[str]:
+        """Return who goes on after training on so many items; ridge always does."""
+        rng = np.random.default_rng(self.problem.seed)
+        train = rng.permutation(self._train(0))[:size]
+        test = rng.permutation(self.problem.folds[0][1])[:size]
+        others = [name for name in racing if name not in self.ridge]
+        scores: dict[str, Array] = {}
+        for name, phi in self._tried(others, 0, train, test, scores):
+            scores[name] = self._scores(phi, test)
+        ahead = sorted(scores, key=lambda name: -float(scores[name].mean()))[:most]
+        self.gains |= {name: self._gain(values, test) for name, values in scores.items()}
+        return [name for name in racing if name in ahead or name in self.ridge]
+
+    def _fold_race(self, racing: list[str]) -> dict[str, Array]:
+        """Return the scores of those still ahead after fold upon fold, or of one that leads."""
+        scores: dict[str, Array] = {name: np.empty(0) for name in racing}
+        tested = np.empty(0, dtype=np.intp)
+        for number in range(len(self.problem.folds)):
+            test = self.problem.folds[number][1]
+            tested = np.concatenate([tested, test])
+            new: dict[str, Array] = {}
+            for name, phi in self._tried(list(scores), number, self._train(number), test, new):
+                self.known[name][number] = phi
+                new[name] = self._scores(phi, test)
+            scores = {name: np.concatenate([scores[name], more]) for name, more in new.items()}
+            self.gains |= {name: self._gain(values, tested) for name, values in scores.items()}
+            scores = {name: scores[name] for name in _ahead(scores, self._allowed)}
+            if len(scores) == 1:
+                break
+        return scores
+
+    def _allowed(self, name: str) -> float:
+        """Return how many standard errors a candidate may be behind to go on."""
+        quick = name in self.ridge or hasattr(self._learner(name), "fit_beliefs")
+        return QUICK_BEHIND if quick else BEHIND
+
+    def _leaders(self, scores: Mapping[str, Array]) -> list[str]:
+        """Return the best candidate, or the two or three best where their mean is better."""
+        lead = {name: LEAD * (name in self.ridge or self._staged(name)) for name in scores}
+        order = sorted(scores, key=lambda name: lead[name] - self.gains[name])
+        kept, most = order[:1], self.gains[order[0]] - lead[order[0]]
+        everything = np.arange(len(self.beliefs))
+        for number in range(2, min(len(order), MOST_MEMBERS) + 1):
+            phi = np.mean([self._whole(name) for name in order[:number]], axis=0)
+            gain = self._gain(self._scores(phi, everything), everything)
+            self.gains[" and ".join(order[:number])] = gain
+            if gain > most:
+                kept, most = order[:number], gain
+        return kept
+
+    def _whole(self, name: str) -> Array:
+        """Return the potentials of a candidate that was tried on every fold, (n_items, K)."""
+        phi = np.empty_like(self.beliefs)
+        for number, values in self.known[name].items():
+            phi[self.problem.folds[number][1]] = values
+        return phi
+
+    def _tried(
+        self,
+        names: list[str],
+        number: int,
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+        scores: Mapping[str, Array],
+    ) -> Iterator[tuple[str, Array]]:
+        """Yield each candidate and what it predicts, until the leader cannot be caught.
+
+        No potential explains an item better than the class that the answers speak for most.
+        """
+        most = np.log(self.evidence[test].max(axis=1))
+        for name in names:
+            if scores:
+                room = min(float((most - values).mean()) for values in scores.values())
+                if room * len(self.beliefs) < LEAD:
+                    return
+            yield name, self._predicted(name, number, train, test)
+
+    def _predicted(
+        self, name: str, number: int, train: NDArray[np.intp], test: NDArray[np.intp]
+    ) -> Array:
+        """Return P(class | x) of the test items; the first time, with the best number of stages."""
+        if name in self.ridge:
+            return self._ridge_potential[test]
+        learner, seen = self._learner(name), self.problem.items.split(self.tuned[name])[2]
+        if number > 0 or not self._staged(name):
+            return fit_predict(learner, seen, self.beliefs, train, test)
+        whole = self.problem.items.split(self.candidates[name])[1]
+        stages = dict(fit_stages(whole, seen, self.beliefs, train, test))
+        best = max(stages, key=lambda stage: float(self._scores(stages[stage], test).sum()))
+        self.tuned[name] = _with_stages(self.candidates[name], best)
+        return stages[best]
+
+    @cached_property
+    def _ridge_potential(self) -> Array:
+        return self.problem.fast_potential(self.beliefs)
+
+    def _staged(self, name: str) -> bool:
+        return isinstance(self._learner(name), Staged)
+
+    def _learner(self, name: str) -> Any:
+        return self.problem.items.split(self.tuned[name])[1]
+
+    def _train(self, number: int) -> NDArray[np.intp]:
+        train = self.problem.folds[number][0]
+        return train[self.problem.in_pairs[train]]
+
+    def _scores(self, phi: Array, items: NDArray[np.intp]) -> Array:
+        """Return log Σ_k φ m of some items, shape (n,); items in no pair say nothing."""
+        within = _normal(np.clip(phi, em.CERTAIN, None))
+        explained = np.log(np.einsum("nk,nk->n", within, self.evidence[items]))
+        return np.where(self.problem.in_pairs[items], explained, 0.0)
+
+    def _gain(self, scores: Array, items: NDArray[np.intp]) -> float:
+        return float((scores - self.before[items]).mean()) * len(self.beliefs)
+
+
+def is_fast(estimator: Any, problem: JointProblem) -> bool:
+    """Return whether a candidate is the ridge regression of the starts, factorised already."""
+    like = RidgeClasses(random_state=problem.seed)
+    alike = isinstance(estimator, RidgeClasses) and estimator.get_params() == like.get_params()
+    return alike and problem.Z is not None
+
+
+def _normal(values: Array) -> Array:
+    shares: Array = values / values.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _ahead(scores: Mapping[str, Array], allowed: Callable[[str], float]) -> list[str]:
+    """Return the names, best first, of those no more standard errors behind it than allowed."""
+    order = sorted(scores, key=lambda name: -float(scores[name].mean()))
+    kept = order[:1]
+    for name in order[1:]:
+        lag = scores[order[0]] - scores[name]
+        error = float(lag.std()) / np.sqrt(len(lag))
+        if float(lag.mean()) <= allowed(name) * error:
+            kept.append(name)
+    return kept
+
+
+def _with_stages(estimator: Any, number: int) -> Any:
+    """Return a copy of a candidate, its last step limited to so many stages."""
+    limited = clone(estimator)
+    last = limited.steps[-1][1] if isinstance(limited, Pipeline) else limited
+    last.set_params(max_iter=number)
+    return limited
