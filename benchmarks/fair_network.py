@@ -29,11 +29,11 @@ import torch
 from sklearn.metrics import accuracy_score
 
 from noisypairs import JointPairClassifier, NotIdentifiable, PairingNoise, datasets
-from noisypairs.app.experiments.problem import Problem, noise_of, split, split_table
+from noisypairs.app.experiments.problem import Problem, noise_of, split_table
 from noisypairs.metrics import accuracy_up_to_names
 from pair_network import fit_pair_network
 from protocol import RECORDS, machine, mean_error, read, run
-from tree_tables import TREE_TABLES, load
+from tree_tables import problem
 
 NAME = "fair_network"
 #: Splits of each table; the two large ones have fewer.
@@ -42,15 +42,8 @@ NOISES = (("pairing", (0.2, 0.2)), ("pairing", (0.3, 0.3)), ("labeling", (0.1, 0
 DENSITIES = (2.0, 10.0)
 
 
-def problem(dataset: str, family: str, rates: list[float], density: float, seed: int) -> Problem:
-    noise = noise_of(family, rates)
-    if dataset in TREE_TABLES:
-        return split_table(*load(dataset), noise, pairs_per_item=density, seed=seed)
-    return split(dataset, noise, pairs_per_item=density, seed=seed)
-
-
 def task(dataset, family, rates, density, seed, method):
-    data = problem(dataset, family, rates, density, seed)
+    data = problem(dataset, noise_of(family, rates), density, seed)
     warm_up(method)
     start = time.process_time()
     predicted, details = METHODS[method](data, seed)
@@ -61,8 +54,8 @@ def task(dataset, family, rates, density, seed, method):
 @cache
 def warm_up(method: str) -> None:
     """Run a method once on a small problem, so that what it imports late is not timed."""
-    X, y = datasets.gaussians(n_samples=200, random_state=0)
-    METHODS[method](split_table(X, y, PairingNoise(0.1, 0.1), pairs_per_item=5), 0)
+    X, y = datasets.gaussians(n_samples=60, random_state=0)
+    METHODS[method](split_table(X, y, PairingNoise(0.3, 0.3), pairs_per_item=2), 0)
 
 
 def _accuracy(data: Problem, predicted: np.ndarray | None) -> float:
