@@ -24,11 +24,12 @@ RECORDS = Path(__file__).parent / "records"
 def run(task: Callable[..., dict[str, Any]], cells: Iterable[dict[str, Any]], name: str) -> list:
     """Run ``task(**cell)`` for every cell on two processes, one thread each; append as they come.
 
-    Cells already in the record file are not run again.
+    Cells already in the record file are not run again. The environment variable JOBS says how many
+    processes.
     """
     RECORDS.mkdir(exist_ok=True)
     path = RECORDS / f"{name}.jsonl"
-    records = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    records = read(name)
     done = {json.dumps(record["cell"], sort_keys=True) for record in records}
     todo = [cell for cell in cells if json.dumps(cell, sort_keys=True) not in done]
     jobs = int(os.environ.get("JOBS", "2"))
@@ -40,6 +41,12 @@ def run(task: Callable[..., dict[str, Any]], cells: Iterable[dict[str, Any]], na
         with path.open("a") as file:
             file.write(json.dumps(record) + "\n")
     return records
+
+
+def read(name: str) -> list[dict[str, Any]]:
+    """Return the records of a benchmark, none where it was never run."""
+    path = RECORDS / f"{name}.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def _one(task: Callable[..., dict[str, Any]], cell: dict[str, Any]) -> dict[str, Any]:

@@ -22,10 +22,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
 from noisypairs import ClassNamesWarning, COPKMeans, JointPairClassifier, Pairs, datasets
+from pair_network import FIRST_RATES, PATIENCE, PairLikelihood, class_network
 
-#: Epochs without gain after which the network is taken to have learnt all it can, and how near to
-#: the joint learner's accuracy counts as nearly the same.
-PATIENCE, NEARLY = 10, 0.005
+#: How near to the joint learner's accuracy counts as nearly the same.
+NEARLY = 0.005
 #: Pairs per item of the comparison with a network.
 PAIRS_PER_ITEM = 10
 #: The peer and what it was tried with; nothing of it can stand beside scikit-learn 1.9.
@@ -103,36 +103,25 @@ def _train_network(
 ) -> list[tuple[float, float]]:
     """Maximise Σ log P(answer), P(same) = η(x)ᵀ S η(x'), by Adam; stop when accurate enough.
 
-    S is given, or two rates are learnt with the weights, from .3 each. Goes on until it is as
+    S is given, or two rates are learnt with the weights. Goes on until it is as
     accurate on new items as ``target``, or `PATIENCE` epochs brought no gain. Returns (seconds of
     training, accuracy on new items) four times an epoch; looking at new items is not timed.
     """
     torch.manual_seed(0)
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
-    network = _network(X.shape[1])
-    given = torch.tensor([NOISE.similar_flip, NOISE.dissimilar_flip] if told else [0.3, 0.3])
+    network = class_network(X.shape[1])
+    given = torch.tensor([NOISE.similar_flip, NOISE.dissimilar_flip] if told else FIRST_RATES)
     logits = torch.logit(given).requires_grad_(not told)
     learnt = [*network.parameters(), *([] if told else [logits])]
     optimiser = torch.optim.Adam(learnt, lr=1e-3)
-    features, new = (torch.tensor(part, dtype=torch.float32) for part in (X, X_new))
-    left, right = (torch.tensor(end, dtype=torch.long) for end in (pairs.left, pairs.right))
-    same = torch.tensor(pairs.same)
+    loss, new = PairLikelihood.of(X, pairs), torch.tensor(X_new, dtype=torch.float32)
     path: list[tuple[float, float]] = []
     taken, best, best_at = 0.0, 0.0, 0
     while len(path) < 4 * most and best < target and len(path) - best_at < 4 * PATIENCE:
         if len(path) % 4 == 0:
-            quarters = torch.randperm(len(same)).tensor_split(4)
+            quarters = torch.randperm(pairs.n_pairs).tensor_split(4)
         start = time.perf_counter()
-        for rows in quarters[len(path) % 4].split(256):
-            similar, dissimilar = torch.sigmoid(logits)
-            eta = network(features[torch.cat([left[rows], right[rows]])])
-            one, other = eta.split(len(rows))
-            alike = (one * other).sum(dim=1)
-            chance = dissimilar + (1 - similar - dissimilar) * alike  # η(x)ᵀ S η(x')
-            likely = torch.where(same[rows], chance, 1 - chance).clamp(min=1e-6)
-            optimiser.zero_grad()
-            (-likely.log().mean()).backward()
-            optimiser.step()
+        loss.steps(network, logits, quarters[len(path) % 4].split(256), optimiser)
         taken += time.perf_counter() - start
         with torch.no_grad():
             predicted = network(new).argmax(dim=1).numpy()
@@ -141,18 +130,6 @@ def _train_network(
         if path[-1][1] > best:
             best, best_at = path[-1][1], len(path)
     return path
-
-
-def _network(width: int) -> torch.nn.Module:
-    """Return the paper's layers with two outputs, η(x)."""
-    return torch.nn.Sequential(
-        torch.nn.Linear(width, 100),
-        torch.nn.ReLU(),
-        torch.nn.Linear(100, 100),
-        torch.nn.ReLU(),
-        torch.nn.Linear(100, 2),
-        torch.nn.Softmax(dim=1),
-    )
 
 
 def copkmeans_against_peer(quick: bool) -> dict[str, Any]:

@@ -78,16 +78,28 @@ def split(
     seed: int = 0,
     rows: int = 0,
 ) -> Problem:
-    """Split a table 75:25 by item and draw noisy pairs among the training items.
-
-    The split is stratified. Features are standardised on the training items and cut at ±10. The
-    pairs are ``n_pairs``, or ``pairs_per_item`` for every training item. ``rows`` caps the items of
-    the table (0: all).
-    """
+    """Split a table of `datasets` as `split_table` does; ``rows`` caps its items (0: all)."""
     X, y = _table(name)
     if 0 < rows < len(y):
         keep = np.random.default_rng(seed).choice(len(y), rows, replace=False)
         X, y = X[keep], y[keep]
+    return split_table(X, y, noise, pairs_per_item=pairs_per_item, n_pairs=n_pairs, seed=seed)
+
+
+def split_table(
+    X: Array,
+    y: NDArray[np.int64],
+    noise: NoiseModel,
+    *,
+    pairs_per_item: float = 1.0,
+    n_pairs: int | None = None,
+    seed: int = 0,
+) -> Problem:
+    """Split items (n, d) of classes y (n,) 75:25 and draw noisy pairs among the training items.
+
+    The split is stratified. Features are standardised on the training items and cut at ±10. The
+    pairs are ``n_pairs``, or ``pairs_per_item`` for every training item.
+    """
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.25, stratify=y, random_state=seed)
     scaler = StandardScaler().fit(X)
     X, X_test = (np.clip(scaler.transform(part), -10, 10) for part in (X, X_test))
