@@ -326,10 +326,14 @@ def _intervals(a: Array, b: Array, level: float) -> list[tuple[Interval, Interva
     ends = np.array([0.5 - level / 2, 0.5 + level / 2])
     means, limits = a / (a + b), np.asarray(beta.ppf(ends[:, None, None], a, b))
     found = []
-    for own_a, own_b, mean, (low, high) in zip(a.T, b.T, means.T, limits.T.swapaxes(1, 2), strict=True):
+    for own_a, own_b, mean, (low, high) in zip(
+        a.T, b.T, means.T, limits.T.swapaxes(1, 2), strict=True
+    ):
         # A fixed seed: the same answers give the same table, in whatever order the annotators come.
         draws = 1.0 - np.random.default_rng(0).beta(own_a, own_b, size=(N_DRAWS, 2)).sum(axis=1)
-        similar, dissimilar = map(Interval, mean.tolist(), low.tolist(), high.tolist(), (level,) * 2)
+        similar, dissimilar = map(
+            Interval, mean.tolist(), low.tolist(), high.tolist(), (level,) * 2
+        )
         worst, best = np.quantile(draws, ends).tolist()
         found.append((similar, dissimilar, Interval(1.0 - float(mean.sum()), worst, best, level)))
     return found

@@ -12,7 +12,7 @@ from noisypairs.inference.messages import Floats
 PROBABILITY_FLOOR = 1e-12
 """Entries of S and of 1 − S below this are raised to it."""
 
-KEPT_BYTES = 1 << 26
+KEPT_BYTES = 1 << 22
 """Factors of all edges are kept from sweep to sweep if they take no more than this."""
 
 
