@@ -20,7 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.annotators.classes import InferredClasses, hurried_classes
+from noisypairs.annotators.classes import (
+    InferredClasses,
+    classes_from_answers,
+    classes_from_features,
+)
 from noisypairs.annotators.pair_truth import Groups, PairTruth, infer_pair_truth
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import dyadic_mean
@@ -142,7 +146,7 @@ def choose_model(
     truth = infer_pair_truth(pairs)
     groups = truth.groups()
     tiny = groups.are_tiny and not _follow_features(truth, X, random)
-    gain, rival = trial.against(None, numbers[:1], estimator, random)
+    gain, rival = trial.against(None, numbers[:1], estimator, random, hurry=True)
     if gain.is_clear and not tiny:
         gain, rival = trial.against(X, numbers, estimator, random)
     compared: dict[str, Any] = {"gain": gain, "rival": rival, "groups": groups}
@@ -244,13 +248,17 @@ class Trial:
         numbers: Sequence[int],
         estimator: Any,
         random: np.random.RandomState,
+        hurry: bool = False,
     ) -> tuple[Gain, int]:
         """Return the gain of pairs over classes, and how many; over guessing and 0 if none."""
         classes: list[InferredClasses] = []
         for training, _ in self.folds:
             with collected_warnings():
                 try:
-                    found = hurried_classes(training, X, numbers, estimator, random)
+                    if X is None:
+                        found = classes_from_answers(training, numbers, random, hurry)
+                    else:
+                        found = classes_from_features(training, X, numbers, estimator, random)
                 except NotIdentifiable:
                     return self.over_guessing(), 0
             classes.append(found)

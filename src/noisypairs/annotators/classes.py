@@ -37,8 +37,6 @@ from noisypairs.pairs import Pairs
 N_RANDOM = 3
 #: Rounds of every start, and of those in a hurry, which starts from no random guess.
 ROUNDS, FEW_ROUNDS = 30, 10
-#: Folds of the items for potentials in a hurry, as many as the joint learner has.
-FOLDS = 5
 
 
 @dataclass(frozen=True)
@@ -141,9 +139,8 @@ def streamed_counts(
         model, S = _fit_joint(table, X, numbers, estimator, random)
         beliefs, potential = model.item_proba_, model.oof_proba_
     else:
-        start, problem = _explained(some, numbers, random)
-        n_groups = len(table.annotator_names)
-        e_step = streaming.StreamEStep(table, n_groups=n_groups, clamp=problem.clamp)
+        start, clamp = _explained(some, numbers, random)
+        e_step = streaming.StreamEStep(table, n_groups=len(table.annotator_names), clamp=clamp)
         guess = start.item_proba, start.noise, PairingNoise.fit
         found = em.infer(e_step, em.class_shares, *guess, max_iter=20, tol=e_step.tol)
         beliefs, potential, S = found.item_proba, found.potential, found.matrices
@@ -155,60 +152,34 @@ def streamed_counts(
 
 
 def classes_from_answers(
-    pairs: Pairs, numbers: Sequence[int], random: np.random.RandomState
+    pairs: Pairs, numbers: Sequence[int], random: np.random.RandomState, hurry: bool = False
 ) -> InferredClasses:
     """Infer the classes, one of these numbers, from the answers alone.
 
-    First with one noise for all, then with one for each.
+    First with one noise for all, then with one for each. In a ``hurry`` there are fewer starts and
+    rounds, which still serves to compare.
     """
-    found, problem = _explained(pairs, numbers, random)
-    found, inferred = _by_annotator(pairs, problem, found, 60)
-    if not found.converged:
+    found, clamp = _explained(pairs, numbers, random, hurry)
+    graph = _graph(pairs)
+    n_classes = found.beliefs.item.shape[1]
+    start, fit = found.beliefs, PairingNoise.fit  # edges are the same with and without groups
+    e_step = em.GraphEStep(graph, clamp=clamp, messages=start.messages)
+    first = start.item, found.noise, fit
+    found = em.infer(
+        e_step, em.class_shares, *first, max_iter=FEW_ROUNDS if hurry else 60, tol=5e-3
+    )
+    if not (found.converged or hurry):
         change = f"{found.history[-1]['noise_change']:.3f} in round {len(found.history)}"
         advice = f"the annotators' rates still changed by {change}: rely on them less, or give X"
         warnings.warn(advice, ConvergenceWarning, stacklevel=3)
-    return inferred
-
-
-def hurried_classes(
-    pairs: Pairs, X: Any, numbers: Sequence[int], estimator: Any, random: np.random.RandomState
-) -> InferredClasses:
-    """Infer the classes with fewer starts and rounds, which still serves to compare.
-
-    Numeric features have one regression as their classifier, whose potentials cost little. Features
-    of another kind, or an ``estimator``, take a whole fit.
-    """
-    if X is None:
-        found, problem = _explained(pairs, numbers, random, hurry=True)
-        return _by_annotator(pairs, problem, found, FEW_ROUNDS)[1]
-    problem = JointProblem(X, pairs, list(numbers), FOLDS, random)
-    if problem.Z is None or estimator is not None:
-        return classes_from_features(pairs, X, numbers, estimator, random)
-    kinds = tuple(JointPairClassifier().starts)
-    search = Search(problem, None, "pairing", kinds, 0, FEW_ROUNDS, quick=True)
-    found = search.choose_classes(numbers)
-    search.require_evidence(found)
-    return _by_annotator(pairs, problem, found, FEW_ROUNDS)[1]
-
-
-def _by_annotator(
-    pairs: Pairs, problem: JointProblem, found: em.Inference, rounds: int
-) -> tuple[em.Inference, InferredClasses]:
-    """Go on from one noise for all with one for each."""
-    graph, start = _graph(pairs), found.beliefs  # edges are the same with and without groups
-    e_step = em.GraphEStep(graph, clamp=problem.clamp, messages=start.messages)
-    first = start.item, found.noise, PairingNoise.fit
-    found = em.infer(e_step, problem.fast_potential, *first, max_iter=rounds, tol=5e-3)
-    n_classes = start.item.shape[1]
     S = found.matrices.reshape(-1, n_classes, n_classes)  # one group comes without its axis
-    potential = np.log(found.potential)
-    return found, InferredClasses(graph, potential, S, found.beliefs, problem.clamp)
+    return InferredClasses(graph, np.log(found.potential), S, found.beliefs, clamp)
 
 
 def _explained(
     pairs: Pairs, numbers: Sequence[int], random: np.random.RandomState, hurry: bool = False
-) -> tuple[em.Inference, JointProblem]:
-    """Return classes and one noise for the whole crowd from the answers alone, and the problem.
+) -> tuple[em.Inference, dict[int, int] | None]:
+    """Return classes and one noise for the whole crowd from the answers alone, and known classes.
 
     The best of all starts, as the joint learner finds it for a problem without features. Which of
     several numbers of classes there are is found in a hurry first.
@@ -230,4 +201,4 @@ def _explained(
             "nobody can be judged by them. Ask for more answers per item, or give features X or "
             "gold"
         )
-    return found, problem
+    return found, problem.clamp

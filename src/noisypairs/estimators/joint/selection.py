@@ -62,10 +62,8 @@ class Search:
     ``n_init`` say where to start. Every start is given ``rounds``, and with ``every_start`` none
     is left early, however many pairs there are. ``guess_sweeps`` is for problems without features:
     there the potentials say nothing of single items, so the first messages come from so many
-    sweeps with the guess as potential. A ``quick`` search serves to compare: a noise family goes on
-    for ``rounds`` only, and no pairs are held out to tell the number of classes. All
-    log-likelihoods are Bethe's, of all answers given out-of-fold potentials (see
-    `noisypairs.inference.em.Inference`).
+    sweeps with the guess as potential. All log-likelihoods are Bethe's, of all answers given
+    out-of-fold potentials (see `noisypairs.inference.em.Inference`).
     """
 
     problem: JointProblem
@@ -76,7 +74,6 @@ class Search:
     rounds: int = ROUNDS
     every_start: bool = False
     guess_sweeps: int = 0
-    quick: bool = False
     start: str = ""
     n_classes: int = 0
     family: str = ""
@@ -160,8 +157,6 @@ class Search:
         plain = problem.gain(self.tried[K].begun) > PLAIN_EVIDENCE * problem.pairs.n_items
         if gain <= WORTH_IT or gain > (1.5 * WORTH_IT if plain else clear_gain(problem, 10)):
             return gain > WORTH_IT
-        if self.quick:
-            return gain > 4 * WORTH_IT
         held_out, error = class_number.held_out_gain(self, self.tried[more], self.tried[K])
         return held_out > (0.0 if gain > 4 * WORTH_IT else error)
 
@@ -333,8 +328,7 @@ class Search:
         """Return where the noise family of this name leads from a start."""
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, messages=found.beliefs.messages)
         start = problem.fast_potential, found.beliefs.item, found.noise
-        most = self.rounds if self.quick else 30
-        return em.infer(e_step, *start, self.fit_noise(name), max_iter=most)
+        return em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
 
     def _worth(self, name: str, last: str, K: int) -> float:
         """Return the nats that a family must gain on the last one kept: Schwarz's ½ log n each."""
