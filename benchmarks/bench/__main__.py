@@ -37,6 +37,7 @@ def start_up(quick: bool) -> dict[str, Any]:
 def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
     """Return every measurement by name; imported here, so that --help costs nothing."""
     from classes import cost_of_classes
+    from crowds import cost_of_annotators
     from passes import joint_in_memory, memory, pass_against_group_by
     from peers import copkmeans_against_peer, joint_against_network
     from pooling import growth, pooled_against_expanded
@@ -50,6 +51,7 @@ def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
         "inmemory": joint_in_memory,
         "memory": memory,
         "classes": cost_of_classes,
+        "annotators": cost_of_annotators,
         "startup": start_up,
     }
 

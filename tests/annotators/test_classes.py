@@ -34,3 +34,15 @@ def test_drop_effect_counts_changed_items_as_enumeration_does():
         changed = marginals(group).argmax(axis=1) != marginals(None).argmax(axis=1)
         assert inferred.drop_effect(group) == changed.sum()
     assert inferred.drop_effect(1) == 2
+
+
+def test_rates_of_a_later_step_change_no_item_for_somebody_without_influence():
+    # Beliefs from answers read as truthful, S as reversed: only S moves item 1, not annotator 1.
+    graph = PairGraph.from_answers([0, 0], [1, 2], np.array([True, True]), group=[0, 1], n_groups=2)
+    log_phi = np.log(np.array([[0.9, 0.1], [0.5, 0.5], [0.9, 0.1]]))
+    truthful, coin = np.array([[0.9, 0.2], [0.2, 0.9]]), np.full((2, 2), 0.5)
+    beliefs = propagate(graph, log_phi, np.stack([truthful, coin]))
+    reversed_now = np.stack([truthful[::-1], coin])
+    inferred = InferredClasses(graph, log_phi, reversed_now, beliefs, None)
+    assert propagate(graph, log_phi, reversed_now).item[1].argmax() != beliefs.item[1].argmax()
+    assert inferred.drop_effect(1) == 0

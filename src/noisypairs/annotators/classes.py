@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,13 +64,24 @@ class InferredClasses:
         """Return the classes behind the answers "same" and "different", (R, K, K) each."""
         return expected_counts(self.graph, self.beliefs, self.S)
 
+    @cached_property
+    def _settled(self) -> Beliefs:
+        """The beliefs under S, which was fitted to the last ones: what dropping is compared with.
+
+        Without this, items that change with the last step of S would count for everybody.
+        """
+        return self._propagated(self.graph, self.beliefs)
+
+    def _propagated(self, graph: PairGraph, start: Beliefs) -> Beliefs:
+        settings: dict[str, Any] = {"tol": 1e-3, "clamp": self.clamp}
+        return propagate(graph, self.log_potential, self.S, start.messages, **settings)
+
     def drop_effect(self, group: int) -> int:
         """Count the items whose most probable class changes without the answers of one group."""
         weight = np.where(self.graph.answer_kind // 2 == group, 0, self.graph.answer_weight)
         rest = replace(self.graph, answer_weight=weight.astype(np.float32))
-        start, clamp = self.beliefs.messages, self.clamp
-        found = propagate(rest, self.log_potential, self.S, start, tol=1e-3, clamp=clamp)
-        return int((found.item.argmax(axis=1) != self.beliefs.item.argmax(axis=1)).sum())
+        found = self._propagated(rest, self._settled)
+        return int((found.item.argmax(axis=1) != self._settled.item.argmax(axis=1)).sum())
 
 
 def classes_from_features(

@@ -307,29 +307,36 @@ def table_from_counts(
     kinds, shares = kind_probability(wrong, total)
     a, b = rate_posterior(wrong, total, kinds[:, 0])
     accuracy = 1.0 - wrong.sum(axis=0) / np.maximum(total.sum(axis=0), 1e-12)
+    limits = _intervals(a, b, level)
     rows = []
     for r, (name, count) in enumerate(zip(names.tolist(), n_answers.tolist(), strict=True)):
         kind, top = KINDS[int(kinds[r].argmax())], float(kinds[r].max())
         verdict = kind if count >= min_answers or top >= level else UNDECIDED
-        limits = _intervals(a[:, r], b[:, r], level)
-        rows.append(AnnotatorRow(name, count, float(accuracy[r]), *limits, verdict, top))
-    a, b = (counts.sum(axis=1) + 0.5 for counts in (wrong, total - wrong))
+        rows.append(AnnotatorRow(name, count, float(accuracy[r]), *limits[r], verdict, top))
+    a, b = (counts.sum(axis=1, keepdims=True) + 0.5 for counts in (wrong, total - wrong))
     right = 1.0 - float(wrong.sum() / total.sum())
-    crowd = AnnotatorRow("(crowd)", int(n_answers.sum()), right, *_intervals(a, b, level))
+    crowd = AnnotatorRow("(crowd)", int(n_answers.sum()), right, *_intervals(a, b, level)[0])
     kind_shares = dict(zip(KINDS, shares.tolist(), strict=True))
     weight = total.sum(axis=0)
     return AnnotatorTable(tuple(rows), crowd, kind_shares, item_proba, level, weight)
 
 
-def _intervals(a: Array, b: Array, level: float) -> tuple[Interval, Interval, Interval]:
-    """Return the intervals of ρ_S, ρ_D and J from the Beta laws of the two rates, (2,) each."""
+def _intervals(a: Array, b: Array, level: float) -> list[tuple[Interval, Interval, Interval]]:
+    """Return everybody's intervals of ρ_S, ρ_D and J from the Beta laws of the rates, (2, R)."""
     ends = np.array([0.5 - level / 2, 0.5 + level / 2])
-    # A fixed seed: the same answers give the same table, in whatever order the annotators come.
-    draws = 1.0 - np.random.default_rng(0).beta(a, b, size=(N_DRAWS, 2)).sum(axis=1)
-    mean, (low, high) = a / (a + b), np.asarray(beta.ppf(ends[:, None], a, b)).tolist()
-    similar, dissimilar = map(Interval, mean.tolist(), low, high, (level, level))
-    worst, best = np.quantile(draws, ends).tolist()
-    return similar, dissimilar, Interval(1.0 - float(mean.sum()), worst, best, level)
+    means, limits = a / (a + b), np.asarray(beta.ppf(ends[:, None, None], a, b))
+    found = []
+    for own_a, own_b, mean, (low, high) in zip(
+        a.T, b.T, means.T, limits.T.swapaxes(1, 2), strict=True
+    ):
+        # A fixed seed: the same answers give the same table, in whatever order the annotators come.
+        draws = 1.0 - np.random.default_rng(0).beta(own_a, own_b, size=(N_DRAWS, 2)).sum(axis=1)
+        similar, dissimilar = map(
+            Interval, mean.tolist(), low.tolist(), high.tolist(), (level,) * 2
+        )
+        worst, best = np.quantile(draws, ends).tolist()
+        found.append((similar, dissimilar, Interval(1.0 - float(mean.sum()), worst, best, level)))
+    return found
 
 
 def _cells(row: AnnotatorRow) -> list[str]:

@@ -12,6 +12,9 @@ from noisypairs.inference.messages import Floats
 PROBABILITY_FLOOR = 1e-12
 """Entries of S and of 1 − S below this are raised to it."""
 
+KEPT_BYTES = 1 << 22
+"""Factors of all edges are kept from sweep to sweep if they take no more than this."""
+
 
 class Factors:
     """Merged pair factors ψ_e(y, y') of a graph under S, made block by block.
@@ -37,8 +40,9 @@ class Factors:
         # By kind of answer, 2·group + same: (n_kinds, n_entries), and (n_entries, n_kinds).
         self.log_table: FloatArray = np.log(np.maximum(both[:, first], PROBABILITY_FLOOR))
         self.table, self.table_log_scale = self._scaled(self.log_table)
-        # Those of a graph that is one block, kept from sweep to sweep.
-        self._only: tuple[Floats, FloatArray] | None = None
+        size = len(self.table) * self.dtype.itemsize * graph.n_edges
+        # By start of the block, kept from sweep to sweep: merging answers costs more than a sweep.
+        self._kept: dict[int, tuple[Floats, FloatArray]] | None = {} if size <= KEPT_BYTES else None
 
     @property
     def n_kinds(self) -> int:
@@ -77,8 +81,8 @@ class Factors:
 
     def __call__(self, block: slice) -> tuple[Floats, FloatArray]:
         """Return the entries (n_entries, m), scaled to maximum one, and their log-scale (m,)."""
-        if self._only is not None:
-            return self._only
+        if self._kept is not None and block.start in self._kept:
+            return self._kept[block.start]
         kind = self.first_kind(block)
         entries = np.empty((len(self.table), kind.size), dtype=self.dtype)
         for of_kinds, row in zip(self.table, entries, strict=True):
@@ -86,8 +90,8 @@ class Factors:
             of_kinds.take(kind, out=row, mode="clip")
         log_scale = self.table_log_scale.take(kind)
         rows, entries[:, rows], log_scale[rows] = self.compound(block)
-        if (block.start, block.stop) == (0, self.graph.n_edges):
-            self._only = entries, log_scale
+        if self._kept is not None:
+            self._kept[block.start] = entries, log_scale
         return entries, log_scale
 
     def carried(self, block: slice, cavities: list[Floats]) -> list[Floats]:

@@ -42,7 +42,7 @@ from noisypairs.inference.messages import (
 Clamp = Mapping[int, int] | tuple[ArrayLike, ArrayLike]
 
 #: Messages on more edges are float32 where ``tol`` is no smaller than `COARSE`.
-FEW_EDGES = 1 << 16
+FEW_EDGES = 1 << 12
 COARSE = 1e-4
 
 
