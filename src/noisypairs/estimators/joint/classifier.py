@@ -20,14 +20,13 @@ from noisypairs.estimators.base import (
     PairClassifier,
     Positive,
     all_names,
-    label_names,
     order_by_size,
     warn_names,
     warn_unnamed,
 )
 from noisypairs.estimators.inner.defaults import candidates_of
-from noisypairs.estimators.joint import class_number
 from noisypairs.estimators.joint.intervals import joint_intervals
+from noisypairs.estimators.joint.parameters import check_parameters
 from noisypairs.estimators.joint.potentials import (
     EstimatorPotential,
     class_proba,
@@ -39,7 +38,7 @@ from noisypairs.estimators.joint.selection import Search
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
-from noisypairs.noise import Fit, NoiseModel, family
+from noisypairs.noise import Fit, NoiseModel
 from noisypairs.pairs import Answers, Pairs
 
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
@@ -154,12 +153,12 @@ class JointPairClassifier(PairClassifier):
         batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
         X, pairs, given = self._check_training(X, pairs)
-        self._check_parameters(pairs)
+        numbers = check_parameters(self, pairs)
         candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
         some = self._pairs_for_choice(pairs)
-        problem = JointProblem(X, some, self._class_numbers(pairs), self.cv, self.random_state)
+        problem = JointProblem(X, some, numbers, self.cv, self.random_state)
         search = self.search(problem)
-        found = search.choose_classes(self._class_numbers(pairs))
+        found = search.choose_classes(numbers)
         search.require_evidence(found)
         chosen = search.choose_family(found)
         self._warn_of_more_classes(search, chosen)
@@ -287,43 +286,6 @@ class JointPairClassifier(PairClassifier):
             n_bootstrap,
             self.repeat_correlation_,
         )
-
-    def _check_parameters(self, pairs: Pairs) -> None:
-        if not (isinstance(self.noise, NoiseModel) or self.noise == "estimate"):
-            raise ValueError(
-                f"noise={self.noise!r}: expected 'estimate' or a noise model such as "
-                "PairingNoise(0.1, 0.2)"
-            )
-        if isinstance(self.prior, str):
-            if self.prior != "estimate":
-                raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
-        else:
-            algebra.class_prior(self.prior)
-        if self.noise_model != "auto":
-            family(self.noise_model, also=["auto"])
-        if isinstance(self.n_classes, str) and self.n_classes != "auto":
-            raise ValueError(f"n_classes={self.n_classes!r}: expected a number, several, or 'auto'")
-        if min(self._class_numbers(pairs), default=0) < 2:
-            raise ValueError(f"n_classes={self.n_classes!r}: expected numbers of at least 2")
-        if not isinstance(self.n_classes, Sequence):
-            label_names(pairs, int(self.n_classes))
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r}: expected at least one round")
-        if self.annotators and pairs.annotator_names is None:
-            raise ValueError(
-                "annotators=True, but the pairs do not say who answered: give Pairs annotator=, or "
-                "leave annotators=False"
-            )
-
-    def _class_numbers(self, pairs: Pairs) -> list[int]:
-        """Return the numbers in question: of several those that leave room for every label."""
-        if not isinstance(self.n_classes, Sequence):
-            return [int(self.n_classes)]
-        named = len(set(pairs.labels.values()))
-        if isinstance(self.n_classes, str):
-            return sorted({max(K, named) for K in class_number.AUTOMATIC})
-        numbers = [int(K) for K in self.n_classes]
-        return [K for K in numbers if named <= K] or numbers
 
     def _warn_of_more_classes(self, search: Search, found: em.Inference) -> None:
         """Keep how well each number of classes does, and warn where one class more does better."""
