@@ -26,7 +26,7 @@ from noisypairs.estimators.base import (
 )
 from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.intervals import joint_intervals
-from noisypairs.estimators.joint.parameters import check_parameters
+from noisypairs.estimators.joint.parameters import check_parameters, stages
 from noisypairs.estimators.joint.potentials import (
     EstimatorPotential,
     class_proba,
@@ -35,7 +35,7 @@ from noisypairs.estimators.joint.potentials import (
 from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
 from noisypairs.estimators.joint.selection import Search
-from noisypairs.inference import em, streaming
+from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
 from noisypairs.noise import Fit, NoiseModel
@@ -77,6 +77,8 @@ class JointPairClassifier(PairClassifier):
     cv : folds by item for out-of-fold P(class | x).
     positive : ``"minority"`` or ``"majority"``: which of two groups is class 1 where no item is
         labelled and no prior given.
+    verbose : True prints a line on stderr as each stage begins, with the seconds so far; 2 also the
+        steps inside them, and higher numbers deeper ones.
 
     Attributes
     ----------
@@ -121,6 +123,7 @@ class JointPairClassifier(PairClassifier):
         positive: Positive = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: bool | int = False,
     ) -> None:
         self.estimator = estimator
         self.n_classes = n_classes
@@ -136,7 +139,9 @@ class JointPairClassifier(PairClassifier):
         self.positive = positive
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
+    verbose: bool | int = False  # models of older files have none of their own
     wrong_proba_: Array | None
     repeat_correlation_: float
     _of_items = ("item_proba_", "oof_proba_")
@@ -152,31 +157,33 @@ class JointPairClassifier(PairClassifier):
         many, drawn at random, and the last rounds take all of them: in memory, or of a `PairTable`
         batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
-        X, pairs, given = self._check_training(X, pairs)
-        numbers = check_parameters(self, pairs)
-        candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
-        some = self._pairs_for_choice(pairs)
-        problem = JointProblem(X, some, numbers, self.cv, self.random_state)
-        search = self.search(problem)
-        found = search.choose_classes(numbers)
-        search.require_evidence(found)
-        chosen = search.choose_family(found)
-        self._warn_of_more_classes(search, chosen)
-        found = self._named(problem, chosen)
-        candidates = candidates_of(self.estimator, X, problem.seed)
-        best = search.choose_estimator(found, candidates, self.n_jobs)
-        learner = candidates[best]
-        whole = some if some.n_pairs == pairs.n_pairs else pairs
-        rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
-        last, in_pairs = rounds(problem, whole, learner, found, search.fit_noise(search.family))
-        self.start_, self.starts_, self.n_classes_ = search.start, search.starts, search.n_classes
-        self.noise_model_, self.noise_models_ = search.family, search.noise_models
-        self.candidate_, self.candidates_ = best, search.candidates
-        classifier = [{"stage": "classifier", **row} for row in last.history]
-        self.history_ = search.history + classifier
-        self._store(X, in_pairs, last, learner)
-        self._restore_order(given)
-        return self
+        with progress.fitting(self, stages(self)):
+            X, pairs, given = self._check_training(X, pairs)
+            numbers = check_parameters(self, pairs)
+            candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
+            some = self._pairs_for_choice(pairs)
+            problem = JointProblem(X, some, numbers, self.cv, self.random_state)
+            search = self.search(problem)
+            found = search.choose_classes(numbers)
+            search.require_evidence(found)
+            chosen = search.choose_family(found)
+            self._warn_of_more_classes(search, chosen)
+            found = self._named(problem, chosen)
+            candidates = candidates_of(self.estimator, X, problem.seed)
+            best = search.choose_estimator(found, candidates, self.n_jobs)
+            learner = candidates[best]
+            whole = some if some.n_pairs == pairs.n_pairs else pairs
+            rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
+            last, in_pairs = rounds(problem, whole, learner, found, search.fit_noise(search.family))
+            self.start_, self.starts_ = search.start, search.starts
+            self.n_classes_ = search.n_classes
+            self.noise_model_, self.noise_models_ = search.family, search.noise_models
+            self.candidate_, self.candidates_ = best, search.candidates
+            classifier = [{"stage": "classifier", **row} for row in last.history]
+            self.history_ = search.history + classifier
+            self._store(X, in_pairs, last, learner)
+            self._restore_order(given)
+            return self
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""
@@ -340,7 +347,8 @@ class JointPairClassifier(PairClassifier):
         beliefs = found.item_proba
         K = beliefs.shape[1]
         items = np.flatnonzero(in_pairs)
-        self.estimator_ = fit_beliefs(estimator, X, beliefs, items)
+        with progress.stage("final fit"):
+            self.estimator_ = fit_beliefs(estimator, X, beliefs, items)
         self.item_proba_ = beliefs
         self.oof_proba_ = found.potential
         self.noise_ = found.noise

@@ -60,3 +60,18 @@ def class_numbers(n_classes: int | Sequence[int] | Literal["auto"], pairs: Pairs
         return sorted({max(K, named) for K in AUTOMATIC})
     numbers = [int(K) for K in n_classes]
     return [K for K in numbers if named <= K] or numbers
+
+
+def stages(given: JointPairClassifier) -> dict[str, float]:
+    """Return the stages of a fit in their order, and about how long they take in comparison.
+
+    For `noisypairs.inference.progress`. What is given needs no stage in which it is chosen.
+    """
+    numbers = AUTOMATIC if isinstance(given.n_classes, str) else given.n_classes
+    if isinstance(numbers, Sequence) and len(numbers) > 1:
+        found = {"candidate number of classes": 12.0 * len(numbers)}
+    else:
+        found = {"start": 3.0, "noise family": 1.0, "one class more": 2.0}
+    if given.estimator is None or isinstance(given.estimator, list | tuple):
+        found["candidate estimator"] = 8.0
+    return found | {"round": 4.0, "final fit": 0.5}
