@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 #: How long the steps take in comparison: reading, counting, fitting, intervals, triangles.
-_SHARES = (1.0, 1.0, 8.0, 4.0, 2.0)
+_SHARES = (1.0, 0.2, 12.0, 2.0, 0.5)
 
 
 @app.command()

@@ -118,7 +118,7 @@ def _bar(console: Console, left: TimeLeft) -> Progress:
     words = Column(ratio=1, no_wrap=True, overflow="ellipsis")
     columns = (
         TextColumn("{task.description}", markup=False, table_column=words),
-        BarColumn(20),
+        BarColumn(10),
         TextColumn("{task.percentage:>3.0f}%", markup=False),
         TimeLeftColumn(),
     )
