@@ -15,7 +15,9 @@ from noisypairs import JointPairClassifier, PairingNoise, Pairs, datasets, sampl
 from noisypairs.annotators import annotator_table
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimators.joint.parameters import stages
+from noisypairs.inference import em
 from noisypairs.inference.progress import At, Lines, each, listening, stage
+from noisypairs.inference.streaming import StreamEStep
 
 
 class Heard:
@@ -148,6 +150,25 @@ def test_intervals_and_annotators_report_too(problem):
     assert heard.texts[-2:] == [", without one annotator 1 of 2", ", without one annotator 2 of 2"]
     assert heard.shares == sorted(heard.shares)
     assert str(annotator_table(crowd.pairs, n_drop=2, random_state=0)) == str(table)
+
+
+def test_a_streamed_fit_reports_its_passes(problem):
+    _, pairs = problem
+
+    class Stream:
+        n_items = pairs.n_items
+
+        def batches(self, size):
+            assert size >= pairs.n_pairs
+            yield pairs
+
+    heard, guess = Heard(), np.random.default_rng(0).dirichlet([1.0, 1.0], pairs.n_items)
+    start = em.class_shares, guess, PairingNoise(0.2, 0.2), PairingNoise.fit
+    with listening(heard):
+        found = em.infer(StreamEStep(Stream()), *start, max_iter=2)
+    passes = [text for text in heard.texts if "pass" in text]
+    assert passes[0] == "round 1 of 2, pass 1 of 5"
+    assert len(passes) == found.history[-1]["passes"]
 
 
 def test_what_is_found_does_not_depend_on_who_listens(problem, capsys):
