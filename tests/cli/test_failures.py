@@ -333,18 +333,3 @@ def test_a_half_installed_torch_does_not_stop_who_does_not_need_it(
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert model_file.inspect(tmp_path / "again.skops") == model_file.inspect(path)
-
-
-def test_progress_off_a_terminal_tells_the_time_left(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    clock = iter([0.0, 0.0, 1.0, 5.0])
-    monkeypatch.setattr(app.time, "monotonic", lambda: next(clock))
-    with app.progress(3, quiet=False, shares=(1.0, 4.0, 10.0)) as step:
-        for name in ("reading", "fitting", "writing"):
-            step(name)
-    assert capsys.readouterr().err.splitlines() == [
-        "reading …",
-        "fitting …",  # a second is too little to tell from
-        "writing … about 10 s left",  # 5 s for 5 of 15 parts
-    ]

@@ -73,8 +73,11 @@ def test_progress_goes_to_stderr_and_the_result_to_stdout(tmp_path: Path) -> Non
     result = call(*words, "--jobs", "1", "--json", "--out", str(tmp_path / "out"))
     assert result.exit_code == 0, result.stderr
     assert json.loads(result.stdout) == {"out": str(tmp_path / "out"), "records": 2, "refused": 0}
-    assert "0 of 2 cells" in result.stderr
-    assert "left. cancer, clean, 20 per item, seed 1" in result.stderr
+    assert result.stderr.splitlines() == [
+        "0 of 2 cells …",
+        "1 of 2 cells. cancer, clean, 20 per item, seed 0 …",
+        "2 of 2 cells. cancer, clean, 20 per item, seed 1 …",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from noisypairs.estimation import dyadic_mean
 from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
 from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.selection import SEEN_IN_FEATURES
+from noisypairs.inference import progress
 from noisypairs.noise.shrinkage import strength
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
@@ -119,6 +120,7 @@ class ModelChoice:
         return plain
 
 
+@progress.stage("choice of model")
 def choose_model(
     pairs: Pairs,
     X: Any,
@@ -252,7 +254,7 @@ class Trial:
     ) -> tuple[Gain, int]:
         """Return the gain of pairs over classes, and how many; over guessing and 0 if none."""
         classes: list[InferredClasses] = []
-        for training, _ in self.folds:
+        for training, _ in progress.each("fold", self.folds):
             with collected_warnings():
                 try:
                     if X is None:

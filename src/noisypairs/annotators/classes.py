@@ -22,7 +22,7 @@ from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import known_classes, label_names
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.selection import Search, clear_gain
-from noisypairs.inference import em, streaming
+from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import (
     Beliefs,
@@ -84,6 +84,7 @@ class InferredClasses:
         return int((found.item.argmax(axis=1) != self._settled.item.argmax(axis=1)).sum())
 
 
+@progress.stage("classes")
 def classes_from_features(
     pairs: Pairs, X: Any, numbers: Sequence[int], estimator: Any, random: np.random.RandomState
 ) -> InferredClasses:
@@ -151,6 +152,7 @@ def streamed_counts(
     return who.names, who.n_answers, counted.same, counted.different, beliefs
 
 
+@progress.stage("classes", {"candidate number of classes": 2.0, "start": 3.0, "round": 2.0})
 def classes_from_answers(
     pairs: Pairs, numbers: Sequence[int], random: np.random.RandomState, hurry: bool = False
 ) -> InferredClasses:
@@ -171,7 +173,7 @@ def classes_from_answers(
     if not (found.converged or hurry):
         change = f"{found.history[-1]['noise_change']:.3f} in round {len(found.history)}"
         advice = f"the annotators' rates still changed by {change}: rely on them less, or give X"
-        warnings.warn(advice, ConvergenceWarning, stacklevel=3)
+        warnings.warn(advice, ConvergenceWarning, stacklevel=4)
     S = found.matrices.reshape(-1, n_classes, n_classes)  # one group comes without its axis
     return InferredClasses(graph, np.log(found.potential), S, found.beliefs, clamp)
 

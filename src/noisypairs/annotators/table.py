@@ -44,6 +44,7 @@ from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
 from noisypairs.estimators.joint import classifier as joint
 from noisypairs.estimators.order import in_order
+from noisypairs.inference import progress
 from noisypairs.inference.graph import RandomSource
 from noisypairs.noise.shrinkage import group_errors
 from noisypairs.pairs import Pairs
@@ -213,6 +214,7 @@ def annotator_table(
     return replace(table, item_proba=beliefs, wrong_proba=wrong)
 
 
+@progress.stage("", {"choice of model": 3.0, "classes": 3.0, "without one annotator": 1.0})
 def _judged(
     whole: Any,
     X: Any,
@@ -282,7 +284,7 @@ def _tabulate(
     )
     worst = np.argsort([row.informativeness.estimate for row in table], kind="stable")[:n_drop]
     rows = list(table.rows)
-    for r in worst.tolist():
+    for r in progress.each("without one annotator", worst.tolist()):
         rows[r] = replace(rows[r], drop_effect=found.drop_effect(r))
     table = replace(table, rows=tuple(rows))
     if isinstance(found, PairTruth):

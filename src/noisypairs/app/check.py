@@ -44,7 +44,6 @@ from noisypairs.pairs.audit import Audit
 Step = Callable[[str], None]
 Outlook = Literal["works", "doubtful", "fails", "not tried"]
 
-N_STEPS = 4
 MOST_PAIRS_CHECKED = 500_000
 """Pairs of a `PairTable` that the joint learner, rates by counting and triangles are tried on."""
 

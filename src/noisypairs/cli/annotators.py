@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options, terminal
+from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
     from noisypairs.annotators.crowd import Crowd
@@ -65,7 +65,7 @@ def annotators(
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app.annotators import PRIVACY, judge_annotators, with_hashed_names
 
-        with app.progress(3, quiet, (1.0, 20.0, 1.0)) as step:
+        with progress.steps((1.0, 20.0, 1.0), quiet) as step:
             step("reading the files")
             data = reading.dataset(items, pairs)
             step("judging the annotators")

@@ -1,4 +1,4 @@
-"""What every command shares: registration, exit codes, consoles, progress and tables.
+"""What every command shares: registration, exit codes, consoles and tables.
 
 Exit codes: 0 fine, 1 bad data, 2 wrong use, 130 stopped by Ctrl-C, 143 by SIGTERM; every failure is
 one line on stderr (`failing_with`).
@@ -6,7 +6,6 @@ one line on stderr (`failing_with`).
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import wraps
@@ -16,7 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from noisypairs.cli import stopping
-from noisypairs.cli.terminal import console_of, one_line, say, say_json
+from noisypairs.cli.terminal import one_line, say, say_json
 from noisypairs.errors import MissingExtra
 
 if TYPE_CHECKING:
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 BAD_DATA, WRONG_USE = 1, 2
-#: Seconds of work after which a line of progress also shows the time left.
-FIRST_ESTIMATE = 2.0
 
 Command = Callable[..., None]
 _COMMANDS: list[tuple[Command, dict[str, Any]]] = []
@@ -170,55 +167,6 @@ def _root(
 
     With files of your own: check, fit, predict; annotators and plan for those who collect answers.
     """
-
-
-@contextmanager
-def progress(
-    total: int, quiet: bool, shares: Sequence[float] | None = None
-) -> Iterator[Callable[[str], None]]:
-    """Give what to call as each step begins: a bar with time left on a terminal, else lines.
-
-    ``shares`` (total,) say how long the steps take in comparison; by default all alike. Lines show
-    the time left as soon as two seconds of work are done.
-    """
-    from rich.progress import Progress
-
-    work = [1.0] * total if shares is None else list(shares)
-    console = console_of(100, stderr=True, quiet=quiet)
-    begun, steps = time.monotonic(), 0
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=sum(work))
-
-        def begin(step: str) -> None:
-            nonlocal steps
-            done = sum(work[:steps])
-            steps += 1
-            bar.update(task, completed=done, description=one_line(step))
-            if not console.is_terminal:
-                left = _time_left(time.monotonic() - begun, done, sum(work))
-                console.print(f"{step} …{left}")
-
-        yield begin
-
-
-def _time_left(elapsed: float, done: float, total: float) -> str:
-    """Return the time left where enough work is done to estimate it.
-
-    >>> _time_left(30.0, 1.0, 4.0), _time_left(0.5, 1.0, 4.0)
-    (' about 90 s left', '')
-    """
-    if elapsed < FIRST_ESTIMATE or not 0.0 < done < total:
-        return ""
-    return f" about {duration(elapsed * (total - done) / done)} left"
-
-
-def duration(seconds: float) -> str:
-    """Return a time as people say it.
-
-    >>> duration(0.2), duration(42), duration(400)
-    ('1 s', '42 s', '7 min')
-    """
-    return f"{max(seconds, 1.0):.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def table(

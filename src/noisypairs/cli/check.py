@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options, terminal
+from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 #: How long the steps take in comparison: reading, counting, fitting, intervals, triangles.
-_SHARES = (1.0, 1.0, 8.0, 4.0, 2.0)
+_SHARES = (1.0, 0.2, 12.0, 2.0, 0.5)
 
 
 @app.command()
@@ -48,7 +48,7 @@ def check(
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import check
 
-        with app.progress(check.N_STEPS + 1, quiet, _SHARES) as step:
+        with progress.steps(_SHARES, quiet) as step:
             step("reading the files")
             dataset = reading.dataset(items, pairs, labels)
             found = check.check(dataset, fit=not no_fit, n_classes=numbers, seed=seed, step=step)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options, terminal
+from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.demo import Story
@@ -40,7 +40,7 @@ def demo(
         if target is not None:
             force = force or _is_ours(target, work.GENERATOR)
         options.check_outputs({"the page": target}, [], force)
-    with app.failing_with(app.BAD_DATA), app.progress(work.N_STEPS, quiet) as step:
+    with app.failing_with(app.BAD_DATA), progress.steps([1.0] * work.N_STEPS, quiet) as step:
         result = work.run(seed, step)
     if target is not None:
         with app.failing_with(app.WRONG_USE):

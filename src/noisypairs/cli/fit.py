@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options, terminal
+from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,11 +66,11 @@ def fit(
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import model_file
         from noisypairs.app.files import atomic_write
-        from noisypairs.app.fit.fitting import fit_dataset, n_steps
+        from noisypairs.app.fit.fitting import fit_dataset, step_shares
         from noisypairs.app.fit.verdict import verdict
 
         dataset = reading.dataset(items, pairs, labels)
-        with app.progress(n_steps(request), quiet) as step:
+        with progress.steps(step_shares(request), quiet) as step:
             fitted = fit_dataset(dataset, request, step)
         model_file.save(output, fitted.model, fitted.result.facts, force)
         if report is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from noisypairs.cli import app, options, terminal
+from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.plan import Candidates, Plan
@@ -60,7 +60,7 @@ def plan(
         from noisypairs.app.plan.goal import N_STEPS
         from noisypairs.app.plan.statement import as_dict, pairs_csv
 
-        with app.progress(N_STEPS + 1, quiet) as step:
+        with progress.steps([1.0] * (N_STEPS + 1), quiet) as step:
             step("reading the files")
             data = reading.dataset(items, pairs, stream=False)
             found = plan.plan_dataset(data, target, n_classes=numbers, seed=seed, step=step)

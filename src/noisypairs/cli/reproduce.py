@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
-from noisypairs.cli import app, options, stopping, terminal
+from noisypairs.cli import app, options, progress, stopping, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.experiments import Run, Spec
+    from noisypairs.inference.progress import Stage
 
 
 @app.command()
@@ -60,11 +60,10 @@ def reproduce(
         return
     from noisypairs.app.experiments.records import FolderMismatch
 
-    with app.failing_with(app.BAD_DATA), _progress(quiet) as show:
+    with app.failing_with(app.BAD_DATA), progress.shown(quiet) as whole:
         try:
-            records = run(
-                specs, out, seed=seed, n_jobs=jobs, resume=resume, progress=show, note=_note
-            )
+            settings: Any = {"seed": seed, "n_jobs": jobs, "resume": resume}
+            records = run(specs, out, **settings, progress=_mover(whole), note=_note)
         except FolderMismatch as error:
             terminal.say(f"Error: {' '.join(str(error).split())}", err=True)
             raise typer.Exit(app.WRONG_USE) from error
@@ -163,21 +162,12 @@ def _require_network(specs: Sequence[Spec]) -> None:
         import noisypairs.nn  # noqa: F401
 
 
-@contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[Run], None]]:
-    """Give what to call after each group: a bar with time left on a terminal, else lines."""
-    from rich.progress import Progress
+def _mover(whole: Stage) -> Callable[[Run], None]:
+    """Return what to call after each group of cells."""
+    from noisypairs.inference.progress import At
 
-    console = terminal.console_of(100, stderr=True, quiet=quiet)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=None)
+    def move(state: Run) -> None:
+        cells = f"{state.before + state.done} of {state.total} cells. {state.latest}"
+        whole.move(At(cells.rstrip(". ")), state.share, 0.0)
 
-        def show(state: Run) -> None:
-            done, left = state.before + state.done, state.seconds_left
-            minutes = "" if left is None else f", about {app.duration(left)} left"
-            line = f"{done} of {state.total} cells{minutes}. {state.latest}".rstrip(". ")
-            bar.update(task, total=state.total, completed=done, description=line)
-            if not console.is_terminal:
-                console.print(line)
-
-        yield show
+    return move

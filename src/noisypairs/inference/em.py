@@ -19,6 +19,7 @@ from functools import partial
 import numpy as np
 
 from noisypairs.algebra import Array
+from noisypairs.inference import progress
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.messages import Floats
 from noisypairs.inference.propagation import (
@@ -145,8 +146,7 @@ def infer(
     S = noise.same_probability(item_proba.shape[1]) if matrices is None else matrices
     history: list[dict[str, float]] = []
     best: Inference | None = None
-    converged = False
-    while not converged and len(history) < max_iter:
+    for _ in progress.each("round", range(max_iter)):
         phi = np.clip(potential(item_proba), CERTAIN, None)
         phi /= phi.sum(axis=1, keepdims=True)
         found = e_step(phi, item_proba, S)
@@ -162,6 +162,8 @@ def infer(
                 converged = True
             if best is None or converged or value > best.log_likelihood:
                 best = Inference(beliefs, phi, S, noise, value, converged, history)
+        if converged:
+            break
     assert best is not None  # the last round is always judged
     return best
 

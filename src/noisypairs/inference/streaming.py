@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.inference import messages
+from noisypairs.inference import messages, progress
 from noisypairs.inference.em import CERTAIN, Expectation
 from noisypairs.inference.factors import PROBABILITY_FLOOR
 from noisypairs.inference.propagation import COARSE, Beliefs, normalise
@@ -161,7 +161,7 @@ class StreamEStep:
             self.past[0][self.clamped] = log_phi[self.clamped]
         groups = np.broadcast_to(S, (self.n_groups, K, K)) if self.n_groups > 1 else S
         log_scale = np.nan
-        for n_iter in range(1, self.sweeps + 1):
+        for n_iter in progress.each("pass", range(1, self.sweeps + 1)):
             one, change = self._sweep(log_phi, groups)
             value = log_scale + one.log_edges
             log_scale = one.log_scale

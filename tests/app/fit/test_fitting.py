@@ -20,7 +20,7 @@ from noisypairs import (
     sample_pairs,
 )
 from noisypairs.algebra import class_prior
-from noisypairs.app.fit.fitting import Fitted, fit_dataset, n_steps
+from noisypairs.app.fit.fitting import Fitted, fit_dataset, step_shares
 from noisypairs.app.fit.request import Request
 from noisypairs.app.fit.summary import mean_rates, suspects, wrong_probability
 from tests.app.fit.fit_problems import NOISE, Files, write_files
@@ -133,7 +133,7 @@ def test_the_result_is_plain_and_announced_step_by_step(fitted: Fitted, steps: l
     whole = json.loads(json.dumps(fitted.result.to_dict(), allow_nan=False, default=str))
     assert whole["method"] == fitted.result.choice.method
     assert "suspects" not in fitted.result.facts
-    assert len(steps) == n_steps(QUICK)
+    assert len(steps) == len(step_shares(QUICK))
 
 
 def test_point_wise_fit_with_curve_and_the_same_seed_twice(tmp_path: Path) -> None:

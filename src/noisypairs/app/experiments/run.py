@@ -46,12 +46,12 @@ _ITEMS = {"adult": 37.0, "magic": 14.0, "gaussians": 15.0, "banana": 4.0, "spamb
 
 @dataclass(frozen=True)
 class Run:
-    """How far a run is: specs asked for, done before it began, done now, and the time left."""
+    """How far a run is: specs asked for, done before it began, done now, and the share of work."""
 
     total: int
     before: int
     done: int
-    seconds_left: float | None
+    share: float
     latest: str
 
 
@@ -84,16 +84,13 @@ def _run(
     known = load_records(folder)
     groups = grouped(spec for spec in specs if spec not in known)
     before = sum(spec in known for spec in specs)
-    progress(Run(len(specs), before, 0, None, ""))
-    left, start, done = sum(map(cost, groups)), time.monotonic(), 0
-    whole = left
+    progress(Run(len(specs), before, 0, 0.0, ""))
+    whole, over, done = sum(map(cost, groups)), 0.0, 0
     tasks = (delayed(run_group)(group, folder / RECORDS) for group in groups)
     with _results(tasks, n_jobs) as results:
         for group in results:
-            left, done = left - cost(group), done + len(group)
-            passed = time.monotonic() - start
-            remaining = passed * left / max(whole - left, 1e-9)
-            progress(Run(len(specs), before, done, remaining, _name(group)))
+            over, done = over + cost(group), done + len(group)
+            progress(Run(len(specs), before, done, over / whole, _name(group)))
     records = load_records(folder)
     return {spec: records[spec] for spec in specs}
 

@@ -30,6 +30,7 @@ from noisypairs.app.fit.result import Candidate, CurvePoint
 from noisypairs.errors import collected_warnings
 from noisypairs.estimation import dyadic_mean
 from noisypairs.estimators import PairKMeans
+from noisypairs.inference import progress
 from noisypairs.pairs import Pairs
 
 #: Pairs of a `PairTable` on which methods are compared; the winner learns from all.
@@ -108,7 +109,7 @@ class HeldOutAnswers:
         """
         chance, classes = np.empty(self.pairs.n_pairs), np.empty(self.pairs.n_items, dtype=np.intp)
         random = np.random.default_rng(self.seed)
-        for k, (X, pairs, new) in enumerate(self.folds):
+        for k, (X, pairs, new) in progress.each("fold", list(enumerate(self.folds))):
             some = random.permutation(pairs.n_pairs)[: round(share * pairs.n_pairs)]
             S, eta = learn(X, pairs if share == 1.0 else pairs.select(np.sort(some)), new)
             at, items = self.answer_fold == k, self.item_fold == k
@@ -137,7 +138,7 @@ class HeldOutAnswers:
         size = float(np.mean([pairs.n_pairs for _, pairs, _ in self.folds]))
         chances = {}
         with collected_warnings():
-            for share in CURVE:
+            for share in progress.each("point", CURVE):
                 with suppress(ValueError):  # too few pairs, which is what the curve is about
                     chances[share], _ = self.predict(learn, share)
         return tuple(

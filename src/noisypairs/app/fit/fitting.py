@@ -148,9 +148,11 @@ def _sources(dataset: Dataset) -> Iterator[tuple[str, SourceFile]]:
     yield from zip(roles, files, strict=False)
 
 
-def n_steps(request: Request) -> int:
-    """Return how many steps `fit_dataset` announces."""
-    return len(request.methods) + len(BASELINE_TITLES) + 3 + request.curve
+def step_shares(request: Request) -> list[float]:
+    """Return about how long each step that `fit_dataset` announces takes in comparison."""
+    number = 0.0 if isinstance(request.n_classes, int) else 8.0
+    methods = [10.0 if name == "joint" else 2.0 for name in request.methods]
+    return [number, *methods, *[0.1] * len(BASELINE_TITLES), 5.0, 3.0, *[30.0] * request.curve]
 
 
 def versions() -> dict[str, str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import SimpleImputer
@@ -71,12 +70,13 @@ class KernelColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit scale and kernel map."""
-        self.fit_transform(X)
+        """Fit scale and kernel map; labels are not looked at."""
+        self.fit_transform(X, y)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit scale and kernel map, and return the columns, shape (n, m)."""
+        del y  # scikit-learn hands it to every step
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
         self.scaler_, self.kernel_ = kernel_map(X, self.random_state, self.n_components)
         scaled = self.scaler_.fit_transform(X)
@@ -106,13 +106,14 @@ class QuantileBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, n_bins: int = 128) -> None:
         self.n_bins = n_bins
 
-    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Find the edges of the bins of every column."""
+        del y  # scikit-learn hands it to every step
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         self.edges_ = [_edges(column[~np.isnan(column)], self.n_bins) for column in X.T]
         return self
 
-    def transform(self, X: ArrayLike) -> Array:
+    def transform(self, X: Any) -> Array:
         """Return the bins, shape (n, d), as floats."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
@@ -141,11 +142,13 @@ def finite_numbers(X: Any) -> Any:
 
     Where nothing is missing, X itself is returned.
     """
+    if issparse(X):
+        return X
     try:
-        numbers = X if issparse(X) else np.asarray(X, dtype=float)
+        numbers = np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         return None
-    if issparse(X) or np.isfinite(numbers).all():
+    if np.isfinite(numbers).all():
         return numbers
     missing = np.where(np.isinf(numbers), np.nan, numbers)
     return SimpleImputer(keep_empty_features=True).fit_transform(missing)

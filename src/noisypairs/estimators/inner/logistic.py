@@ -75,8 +75,13 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         penalised = 2 * self.C if pair else self.C
         start = np.zeros((n_columns + 1) * (1 if pair else K))
-        options = {"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-8}
-        found = minimize(objective, start, jac=True, method="L-BFGS-B", options=options)
+        found = minimize(
+            objective,
+            start,
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-8},
+        )
         W = coefficients(found.x)
         self.coef_, self.intercept_ = W[:-1], W[-1]
         return self

@@ -30,7 +30,7 @@ from noisypairs.estimators.joint.potentials import (
     fit_stages,
 )
 from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.inference import em
+from noisypairs.inference import em, progress
 
 #: Items that candidates are first trained on, where there are more than twice as many, and how
 #: many candidates then go on at most.
@@ -73,6 +73,7 @@ class Choice:
         """What was chosen, in words."""
         return " and ".join(self.members)
 
+    @progress.stage("candidate estimators")
     def choose(self) -> None:
         """Choose the members."""
         racing = list(self.candidates)
@@ -125,7 +126,7 @@ class Choice:
         """Return the scores of those still ahead after fold upon fold, or of one that leads."""
         scores: dict[str, Array] = {name: np.empty(0) for name in racing}
         tested = np.empty(0, dtype=np.intp)
-        for number in range(len(self.problem.folds)):
+        for number in progress.each("fold", range(len(self.problem.folds))):
             test = self.problem.folds[number][1]
             tested = np.concatenate([tested, test])
             new: dict[str, Array] = {}
@@ -211,8 +212,9 @@ class Choice:
         return self.problem.items.split(self.tuned[name])[1]
 
     def _train(self, number: int) -> NDArray[np.intp]:
-        train = self.problem.folds[number][0]
-        return train[self.problem.in_pairs[train]]
+        train: NDArray[np.intp] = self.problem.folds[number][0]
+        kept: NDArray[np.intp] = train[self.problem.in_pairs[train]]
+        return kept
 
     def _scores(self, phi: Array, items: NDArray[np.intp]) -> Array:
         """Return log Σ_k φ m of some items, shape (n,); items in no pair say nothing."""

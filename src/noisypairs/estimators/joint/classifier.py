@@ -20,23 +20,22 @@ from noisypairs.estimators.base import (
     PairClassifier,
     Positive,
     all_names,
-    label_names,
     order_by_size,
     warn_names,
     warn_unnamed,
 )
 from noisypairs.estimators.inner.defaults import candidates_of
-from noisypairs.estimators.joint import class_number
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.intervals import joint_intervals
+from noisypairs.estimators.joint.parameters import check_parameters, stages
 from noisypairs.estimators.joint.potentials import class_proba
 from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
 from noisypairs.estimators.joint.selection import WORTH_IT, Search
-from noisypairs.inference import em, streaming
+from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
-from noisypairs.noise import Fit, NoiseModel, family
+from noisypairs.noise import Fit, NoiseModel
 from noisypairs.pairs import Answers, Pairs
 
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
@@ -75,6 +74,8 @@ class JointPairClassifier(PairClassifier):
     cv : folds by item for out-of-fold P(class | x).
     positive : ``"minority"`` or ``"majority"``: which of two groups is class 1 where no item is
         labelled and no prior given.
+    verbose : True prints a line on stderr as each stage begins, with the seconds so far; 2 also the
+        steps inside them, and higher numbers deeper ones.
 
     Attributes
     ----------
@@ -119,6 +120,7 @@ class JointPairClassifier(PairClassifier):
         positive: Positive = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
+        verbose: bool | int = False,
     ) -> None:
         self.estimator = estimator
         self.n_classes = n_classes
@@ -134,7 +136,9 @@ class JointPairClassifier(PairClassifier):
         self.positive = positive
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self.verbose = verbose
 
+    verbose: bool | int = False  # models of older files have none of their own
     wrong_proba_: Array | None
     repeat_correlation_: float
     _of_items = ("item_proba_", "oof_proba_")
@@ -150,32 +154,34 @@ class JointPairClassifier(PairClassifier):
         many, drawn at random, and the last rounds take all of them: in memory, or of a `PairTable`
         batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
-        X, pairs, given = self._check_training(X, pairs)
-        self._check_parameters(pairs)
-        candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
-        some = self._pairs_for_choice(pairs)
-        problem = JointProblem(X, some, self._class_numbers(pairs), self.cv, self.random_state)
-        search = self.search(problem)
-        found = search.choose_classes(self._class_numbers(pairs))
-        search.require_evidence(found)
-        chosen = search.choose_family(found)
-        self._warn_of_more_classes(search, chosen)
-        found = self._named(problem, chosen)
-        candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
-        choice = Choice(problem, found, candidates)
-        choice.choose()
-        whole = some if some.n_pairs == pairs.n_pairs else pairs
-        rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
-        last, in_pairs = rounds(whole, choice, search.fit_noise(search.family))
-        self.start_, self.starts_, self.n_classes_ = search.start, search.starts, search.n_classes
-        self.noise_model_, self.noise_models_ = search.family, search.noise_models
-        self.candidate_ = choice.name
-        self.candidates_ = {n: found.log_likelihood + gain for n, gain in choice.gains.items()}
-        classifier = [{"stage": "classifier", **row} for row in last.history]
-        self.history_ = search.history + classifier
-        self._store(choice, in_pairs, last)
-        self._restore_order(given)
-        return self
+        with progress.fitting(self, stages(self)):
+            X, pairs, given = self._check_training(X, pairs)
+            numbers = check_parameters(self, pairs)
+            candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
+            some = self._pairs_for_choice(pairs)
+            problem = JointProblem(X, some, numbers, self.cv, self.random_state)
+            search = self.search(problem)
+            found = search.choose_classes(numbers)
+            search.require_evidence(found)
+            chosen = search.choose_family(found)
+            self._warn_of_more_classes(search, chosen)
+            found = self._named(problem, chosen)
+            candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
+            choice = Choice(problem, found, candidates)
+            choice.choose()
+            whole = some if some.n_pairs == pairs.n_pairs else pairs
+            rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
+            last, in_pairs = rounds(whole, choice, search.fit_noise(search.family))
+            self.start_, self.starts_ = search.start, search.starts
+            self.n_classes_ = search.n_classes
+            self.noise_model_, self.noise_models_ = search.family, search.noise_models
+            self.candidate_ = choice.name
+            self.candidates_ = {n: found.log_likelihood + gain for n, gain in choice.gains.items()}
+            classifier = [{"stage": "classifier", **row} for row in last.history]
+            self.history_ = search.history + classifier
+            self._store(choice, in_pairs, last)
+            self._restore_order(given)
+            return self
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""
@@ -217,8 +223,9 @@ class JointPairClassifier(PairClassifier):
         return self._rounds(e_step, potential, *start), in_pairs
 
     def _rounds(self, e_step: em.EStep, *start: Any) -> em.Inference:
-        limits = {"max_iter": self.max_iter, "tol": self.tol, "worth": WORTH_IT}
-        return em.infer(e_step, *start, or_best=True, **limits)
+        return em.infer(
+            e_step, *start, max_iter=self.max_iter, tol=self.tol, or_best=True, worth=WORTH_IT
+        )
 
     def _class_proba(self, X: Any) -> Array:
         return class_proba(self.estimator_, X, len(self.classes_))
@@ -279,43 +286,6 @@ class JointPairClassifier(PairClassifier):
             self.repeat_correlation_,
         )
 
-    def _check_parameters(self, pairs: Pairs) -> None:
-        if not (isinstance(self.noise, NoiseModel) or self.noise == "estimate"):
-            raise ValueError(
-                f"noise={self.noise!r}: expected 'estimate' or a noise model such as "
-                "PairingNoise(0.1, 0.2)"
-            )
-        if isinstance(self.prior, str):
-            if self.prior != "estimate":
-                raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
-        else:
-            algebra.class_prior(self.prior)
-        if self.noise_model != "auto":
-            family(self.noise_model, also=["auto"])
-        if isinstance(self.n_classes, str) and self.n_classes != "auto":
-            raise ValueError(f"n_classes={self.n_classes!r}: expected a number, several, or 'auto'")
-        if min(self._class_numbers(pairs), default=0) < 2:
-            raise ValueError(f"n_classes={self.n_classes!r}: expected numbers of at least 2")
-        if not isinstance(self.n_classes, Sequence):
-            label_names(pairs, int(self.n_classes))
-        if self.max_iter < 1:
-            raise ValueError(f"max_iter={self.max_iter!r}: expected at least one round")
-        if self.annotators and pairs.annotator_names is None:
-            raise ValueError(
-                "annotators=True, but the pairs do not say who answered: give Pairs annotator=, or "
-                "leave annotators=False"
-            )
-
-    def _class_numbers(self, pairs: Pairs) -> list[int]:
-        """Return the numbers in question: of several those that leave room for every label."""
-        if not isinstance(self.n_classes, Sequence):
-            return [int(self.n_classes)]
-        named = len(set(pairs.labels.values()))
-        if isinstance(self.n_classes, str):
-            return sorted({max(K, named) for K in class_number.AUTOMATIC})
-        numbers = [int(K) for K in self.n_classes]
-        return [K for K in numbers if named <= K] or numbers
-
     def _warn_of_more_classes(self, search: Search, found: em.Inference) -> None:
         """Keep how well each number of classes does, and warn where one class more does better."""
         K, gain = search.n_classes, search.more_classes(found)
@@ -363,7 +333,8 @@ class JointPairClassifier(PairClassifier):
         beliefs = found.item_proba
         K = beliefs.shape[1]
         items = np.flatnonzero(in_pairs)
-        self.estimator_ = choice.fit(beliefs, items)
+        with progress.stage("final fit"):
+            self.estimator_ = choice.fit(beliefs, items)
         self.item_proba_ = beliefs
         self.oof_proba_ = found.potential
         self.noise_ = found.noise

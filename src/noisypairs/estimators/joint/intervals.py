@@ -21,6 +21,7 @@ from noisypairs.algebra import Array, mean_rates
 from noisypairs.estimation import Interval
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.repeats import discounted, infer_again
+from noisypairs.inference import progress
 from noisypairs.inference.graph import PairGraph
 from noisypairs.noise import Fit, NoiseModel
 from noisypairs.pairs import Pairs
@@ -51,7 +52,7 @@ def joint_intervals(
         again = infer_again(problem, fewer, item_proba, noise, fit_noise)
         item_proba, noise = again.beliefs.item, again.noise
     replicates, truths = [], []
-    for _ in range(n_bootstrap):
+    for _ in progress.each("redrawn answers", range(n_bootstrap)):
         classes = _draw_classes(item_proba, rng)
         redrawn = PairGraph.from_pairs(_redrawn(problem, classes, noise, rng, rho))
         run = infer_again(problem, redrawn, item_proba, noise, fit_noise)

@@ -120,7 +120,7 @@ def class_proba(model: Any, X: Any, n_classes: int) -> Array:
     return all_classes(model.predict_proba(X), model.classes_, n_classes)
 
 
-def all_classes(proba: Array, classes: Array, n_classes: int) -> Array:
+def all_classes(proba: Array, classes: NDArray[Any], n_classes: int) -> Array:
     """Return P(class | x) with a column for every class, (n, K), from those of some."""
     full = np.zeros((len(proba), n_classes))
     full[:, np.asarray(classes, dtype=np.intp)] = proba

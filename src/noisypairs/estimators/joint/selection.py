@@ -15,7 +15,7 @@ from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators.joint import class_number, starts
 from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.inference import em
+from noisypairs.inference import em, progress
 from noisypairs.inference.propagation import propagate
 from noisypairs.noise import Fit, NoiseModel, PairingNoise, families, family, fixed
 
@@ -91,12 +91,14 @@ class Search:
         One number is taken as it is. Of several the smallest is kept until a larger one is
         `better`; two in a row that are not end the search.
         """
-        K, *larger = sorted(set(numbers))
-        if larger:
-            self.tried[K] = self.explain(K)
-        missed = 0
-        for more in larger:
+        first, *larger = sorted(set(numbers))
+        K, missed = first, 0
+        for more in progress.each(
+            "candidate number of classes", [first, *larger] if larger else []
+        ):
             self.tried[more] = self.explain(more)
+            if more == first:
+                continue
             better = self.better(more, K)
             K, missed = (more, 0) if better else (K, missed + 1)
             if missed == 2:
@@ -157,6 +159,7 @@ class Search:
         held_out, error = class_number.held_out_gain(self, self.tried[more], self.tried[K])
         return held_out > (0.0 if gain > 4 * WORTH_IT else error)
 
+    @progress.stage("one class more")
     def more_classes(self, found: em.Inference) -> float | None:
         """Return by how many nats one class more explains the answers better, if it does.
 
@@ -185,14 +188,16 @@ class Search:
             raise ValueError(f"starts={self.kinds!r} gives no start for {K} classes: add 'random'")
         if problem.pairs.n_pairs > MANY_PAIRS and not self.every_start:
             return self._run_leading(problem, guesses)
-        return {name: self._run(problem, guess, self.rounds) for name, guess in guesses.items()}
+        each = progress.each("start", guesses.items())
+        return {name: self._run(problem, guess, self.rounds) for name, guess in each}
 
+    @progress.stage("start", {"beginning": 1.0, "leading start": 1.0})
     def _run_leading(
         self, problem: JointProblem, guesses: Mapping[str, Array]
     ) -> dict[str, em.Inference]:
         """Run what leads to different places, and to the end only the two best of these."""
         runs: dict[str, em.Inference] = {}
-        for name, guess in guesses.items():
+        for name, guess in progress.each("beginning", guesses.items()):
             run = self._run(problem, guess, 1, sweeps=FIRST_SWEEPS)
             if not any(self._alike(run, other) for other in runs.values()):
                 runs[name] = self._go_on(problem, run, FIRST_ROUNDS - 1)
@@ -200,7 +205,8 @@ class Search:
         others = {name: run for name, run in runs.items() if name != leader}
         ahead = [leader, best_run(problem, others)] if others else [leader]
         more = self.rounds - FIRST_ROUNDS
-        return {name: self._go_on(problem, runs[name], more) for name in ahead}
+        each = progress.each("leading start", ahead)
+        return {name: self._go_on(problem, runs[name], more) for name in each}
 
     def _alike(self, run: em.Inference, other: em.Inference) -> bool:
         """Return whether two runs believe the same, whatever they call the classes."""
@@ -271,7 +277,7 @@ class Search:
         if aligned > CLEARLY_SEEN:
             return
         by_chance = []
-        for _ in range(N_SHUFFLES):
+        for _ in progress.each("shuffled answers", range(N_SHUFFLES)):
             shuffled = problem.shuffled()
             runs = self._run_starts(shuffled, self.n_classes).values()
             by_chance.append(max(shuffled.gain(run) for run in runs))
@@ -314,7 +320,8 @@ class Search:
         if self.given is not None:
             names = ["given"]
         kept = names[0]
-        runs = {name: self.go_on_with(self.problem, name, found) for name in names}
+        each = progress.each("noise family", names)
+        runs = {name: self.go_on_with(self.problem, name, found) for name in each}
         for name in names[1:]:
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
             if gain > self._worth(name, kept, found.beliefs.item.shape[1]):
