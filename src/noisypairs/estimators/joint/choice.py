@@ -34,12 +34,18 @@ from noisypairs.inference import em, progress
 
 #: Items that candidates are first trained on, where there are more than twice as many, and how
 #: many candidates then go on at most.
-SAMPLES = ((2_000, 3), (8_000, 2))
+SAMPLES = ((1_000, 4), (4_000, 2))
 #: The mean of so many candidates at most is tried.
 MOST_MEMBERS = 3
 #: A candidate is left when it is behind by so many standard errors: one that takes beliefs as they
 #: are, and is quick, and any other.
 QUICK_BEHIND, BEHIND = 2.0, 1.0
+#: Nats per item over blind guessing below which candidates cannot be compared.
+WEAK_EVIDENCE = 0.15
+#: Nats per item that the mean of several must gain where one of them is not quick.
+WORTH_THE_TIME = 0.005
+#: A candidate is left at a stage when so many times what this stage gained would not suffice.
+CATCH_UP = 2.0
 #: So many nats ahead must be ridge, since the beliefs come from it, and whoever had the number of
 #: stages chosen on the same items.
 LEAD = 3.0
@@ -49,6 +55,10 @@ LEAD = 3.0
 class Choice:
     """The candidate that explains the answers best, or the mean of those that nearly do.
 
+    Where evidence is weak no comparison is fair: the beliefs come from ridge, and whoever follows
+    it best, errors and all, seems to explain the answers best. There the mean of the ``steady``
+    candidates is taken, {name: number of stages or None}.
+
     After `choose`: ``members`` are the names of those kept, ``gains`` says by how many nats each
     candidate would explain all answers better than the start does (estimated on the items it was
     tried on).
@@ -57,6 +67,7 @@ class Choice:
     problem: JointProblem
     found: em.Inference
     candidates: Mapping[str, Any]
+    steady: Mapping[str, int | None] = field(default_factory=dict)
     members: list[str] = field(default_factory=list)
     gains: dict[str, float] = field(default_factory=dict)
 
@@ -79,6 +90,11 @@ class Choice:
         racing = list(self.candidates)
         if len(racing) == 1:
             self.members = racing
+            return
+        steady = {name: n for name, n in self.steady.items() if name in self.candidates}
+        if steady and self.problem.gain(self.found) < WEAK_EVIDENCE * len(self.beliefs):
+            self.members = list(steady)
+            self.tuned |= {n: _with_stages(self.candidates[n], k) for n, k in steady.items() if k}
             return
         for size, most in SAMPLES:
             if len(self._train(0)) > 2 * size and len(racing) > 2:
@@ -123,7 +139,10 @@ class Choice:
         return [name for name in racing if name in ahead or name in self.ridge]
 
     def _fold_race(self, racing: list[str]) -> dict[str, Array]:
-        """Return the scores of those still ahead after fold upon fold, or of one that leads."""
+        """Return the scores of those still ahead after fold upon fold, or of one that leads.
+
+        Of those that are not quick only the best goes on after the first fold.
+        """
         scores: dict[str, Array] = {name: np.empty(0) for name in racing}
         tested = np.empty(0, dtype=np.intp)
         for number in progress.each("fold", range(len(self.problem.folds))):
@@ -135,15 +154,19 @@ class Choice:
                 new[name] = self._scores(phi, test)
             scores = {name: np.concatenate([scores[name], more]) for name, more in new.items()}
             self.gains |= {name: self._gain(values, tested) for name, values in scores.items()}
-            scores = {name: scores[name] for name in _ahead(scores, self._allowed)}
+            ahead = _ahead(scores, self._allowed)
+            slow = [name for name in ahead if not self._quick(name)]
+            scores = {name: scores[name] for name in ahead if name not in slow[1:]}
             if len(scores) == 1:
                 break
         return scores
 
     def _allowed(self, name: str) -> float:
         """Return how many standard errors a candidate may be behind to go on."""
-        quick = name in self.ridge or hasattr(self._learner(name), "fit_beliefs")
-        return QUICK_BEHIND if quick else BEHIND
+        return QUICK_BEHIND if self._quick(name) else BEHIND
+
+    def _quick(self, name: str) -> bool:
+        return name in self.ridge or hasattr(self._learner(name), "fit_beliefs")
 
     def _leaders(self, scores: Mapping[str, Array]) -> list[str]:
         """Return the best candidate, or the two or three best where their mean is better."""
@@ -155,7 +178,8 @@ class Choice:
             phi = np.mean([self._whole(name) for name in order[:number]], axis=0)
             gain = self._gain(self._scores(phi, everything), everything)
             self.gains[" and ".join(order[:number])] = gain
-            if gain > most:
+            slow = not all(map(self._quick, order[:number]))
+            if gain > most + slow * WORTH_THE_TIME * len(self.beliefs):
                 kept, most = order[:number], gain
         return kept
 
@@ -178,28 +202,43 @@ class Choice:
 
         No potential explains an item better than the class that the answers speak for most.
         """
-        most = np.log(self.evidence[test].max(axis=1))
+        most = float(np.log(self.evidence[test].max(axis=1)).mean())
         for name in names:
-            if scores:
-                room = min(float((most - values).mean()) for values in scores.values())
-                if room * len(self.beliefs) < LEAD:
-                    return
-            yield name, self._predicted(name, number, train, test)
+            leader = max((float(values.mean()) for values in scores.values()), default=-np.inf)
+            if (most - leader) * len(self.beliefs) < LEAD:
+                return
+            yield name, self._predicted(name, number, train, test, leader)
 
     def _predicted(
-        self, name: str, number: int, train: NDArray[np.intp], test: NDArray[np.intp]
+        self,
+        name: str,
+        number: int,
+        train: NDArray[np.intp],
+        test: NDArray[np.intp],
+        leader: float,
     ) -> Array:
-        """Return P(class | x) of the test items; the first time, with the best number of stages."""
+        """Return P(class | x) of the test items; the first time, with the best number of stages.
+
+        Stages are gone through until they are worse than before, or would not reach the ``leader``.
+        """
         if name in self.ridge:
             return self._ridge_potential[test]
         learner, seen = self._learner(name), self.problem.items.split(self.tuned[name])[2]
         if number > 0 or not self._staged(name):
             return fit_predict(learner, seen, self.beliefs, train, test)
         whole = self.problem.items.split(self.candidates[name])[1]
-        stages = dict(fit_stages(whole, seen, self.beliefs, train, test))
-        best = max(stages, key=lambda stage: float(self._scores(stages[stage], test).sum()))
-        self.tuned[name] = _with_stages(self.candidates[name], best)
-        return stages[best]
+        best, reached, last = np.empty(0), -np.inf, -np.inf
+        for stage, phi in fit_stages(whole, seen, self.beliefs, train, test):
+            score = float(self._scores(phi, test).mean())
+            if score > reached:
+                best, reached = phi, score
+                self.tuned[name] = _with_stages(self.candidates[name], stage)
+            elif score < last:
+                break  # twice worse: the best stage is over
+            if score + CATCH_UP * (score - last) < leader:
+                break
+            last = score
+        return best
 
     @cached_property
     def _ridge_potential(self) -> Array:

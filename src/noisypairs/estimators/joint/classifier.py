@@ -24,7 +24,7 @@ from noisypairs.estimators.base import (
     warn_names,
     warn_unnamed,
 )
-from noisypairs.estimators.inner.defaults import candidates_of
+from noisypairs.estimators.inner.defaults import STEADY, candidates_of
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.parameters import check_parameters, stages
@@ -71,7 +71,7 @@ class JointPairClassifier(PairClassifier):
         ``"spectral"``, ``"random"``.
     n_init : how many random guesses besides.
     max_iter, tol : rounds with the classifier, and the change at which they have converged.
-    cv : folds by item for out-of-fold P(class | x).
+    cv : folds by item for out-of-fold P(class | x); ``"auto"`` is 5, and fewer of many items.
     positive : ``"minority"`` or ``"majority"``: which of two groups is class 1 where no item is
         labelled and no prior given.
     verbose : True prints a line on stderr as each stage begins, with the seconds so far; 2 also the
@@ -116,7 +116,7 @@ class JointPairClassifier(PairClassifier):
         n_init: int = 0,
         max_iter: int = 10,
         tol: float = 5e-3,
-        cv: int = 5,
+        cv: int | Literal["auto"] = "auto",
         positive: Positive = None,
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
@@ -167,7 +167,8 @@ class JointPairClassifier(PairClassifier):
             self._warn_of_more_classes(search, chosen)
             found = self._named(problem, chosen)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
-            choice = Choice(problem, found, candidates)
+            steady = STEADY if self.estimator is None else {}
+            choice = Choice(problem, found, candidates, steady)
             choice.choose()
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,10 +30,15 @@ class JointProblem:
     """
 
     def __init__(
-        self, X: Any, pairs: Pairs, n_classes: list[int], cv: int, random_state: Any
+        self,
+        X: Any,
+        pairs: Pairs,
+        n_classes: list[int],
+        cv: int | Literal["auto"],
+        random_state: Any,
     ) -> None:
         self.X, self.all_pairs, self.pairs = X, pairs, pairs.without_self_pairs()
-        self.n_classes, self.cv = n_classes, cv
+        self.n_classes, self.cv = n_classes, n_folds(pairs.n_items) if cv == "auto" else cv
         self.random_state = check_random_state(random_state)
         self.seed = 0 if X is None else int(self.random_state.randint(2**31 - 1))
         self.graph = PairGraph.from_pairs(pairs)
@@ -120,6 +125,15 @@ class JointProblem:
             name: guess[:, match_labels(guess, self.pairs, self.names)]
             for name, guess in found.items()
         }
+
+
+def n_folds(n_items: int) -> int:
+    """Return how many folds leave enough items to learn from: the fewer, the more items there are.
+
+    >>> [n_folds(n) for n in (500, 5_000, 50_000)]
+    [5, 3, 2]
+    """
+    return 5 if n_items < 2_000 else 3 if n_items < 20_000 else 2
 
 
 def any_order(S: Array) -> bool:

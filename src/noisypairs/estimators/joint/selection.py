@@ -183,6 +183,9 @@ class Search:
         self, problem: JointProblem, K: int, kinds: tuple[str, ...] | None = None
     ) -> dict[str, em.Inference]:
         kinds = kinds or (*self.kinds, *("random",) * bool(self.n_init))
+        plain = self._run_plain(problem, kinds) if K == 2 else None
+        if plain is not None:
+            return {"aligned": plain}
         guesses = problem.guesses(kinds, K, self.n_init)
         if not guesses:
             raise ValueError(f"starts={self.kinds!r} gives no start for {K} classes: add 'random'")
@@ -190,6 +193,22 @@ class Search:
             return self._run_leading(problem, guesses)
         each = progress.each("start", guesses.items())
         return {name: self._run(problem, guess, self.rounds) for name, guess in each}
+
+    @progress.stage("start")
+    def _run_plain(self, problem: JointProblem, kinds: tuple[str, ...]) -> em.Inference | None:
+        """Return the aligned start of two classes where no other is needed, or None.
+
+        That is where it explains the answers plainly and the graph alone leads to the same place.
+        """
+        if problem.Z is None or self.every_start or not {"aligned", "spectral"} <= set(kinds):
+            return None
+        run = self._run(problem, problem.guesses(("aligned",), 2, 0)["aligned"], FIRST_ROUNDS)
+        if problem.gain(run) < PLAIN_EVIDENCE * problem.pairs.n_items:
+            return None
+        embedded = problem.guesses(("spectral",), 2, 0)["spectral"]
+        other = self._run(problem, embedded, 1, sweeps=FIRST_SWEEPS)
+        alike = self._alike(run, other)
+        return self._go_on(problem, run, self.rounds - FIRST_ROUNDS) if alike else None
 
     @progress.stage("start", {"beginning": 1.0, "leading start": 1.0})
     def _run_leading(
@@ -251,7 +270,8 @@ class Search:
         Where one class more is needed, the first rounds gain by far.
         """
         guesses = self.problem.guesses(kinds, more, self.n_init)
-        runs = {name: self._run(self.problem, one, FIRST_ROUNDS) for name, one in guesses.items()}
+        few = {"rounds": FIRST_ROUNDS, "sweeps": FIRST_SWEEPS}
+        runs = {name: self._run(self.problem, one, **few) for name, one in guesses.items()}
         start = best_run(self.problem, runs)
         found = self._explanation(more, start, runs[start], self._first_family)
         if found.score > self.tried[more - 1].score:
