@@ -41,6 +41,7 @@ def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
     from passes import joint_in_memory, memory, pass_against_group_by
     from peers import copkmeans_against_peer, joint_against_network
     from pooling import growth, pooled_against_expanded
+    from versions import against_older
 
     return {
         "pooling": pooled_against_expanded,
@@ -52,6 +53,7 @@ def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
         "memory": memory,
         "classes": cost_of_classes,
         "annotators": cost_of_annotators,
+        "versions": against_older,
         "startup": start_up,
     }
 
