@@ -13,7 +13,7 @@ batches.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -38,6 +38,8 @@ Potential = Callable[[Array], Array]
 SWEEPS = 25
 #: No potential is more certain than this: a classifier alone never outweighs all answers.
 CERTAIN = 1e-3
+#: Times ``tol``: below it S has settled enough for a round that gains little to be the last.
+SETTLED = 4.0
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def infer(
     max_iter: int = 50,
     tol: float = 1e-3,
     or_best: bool = False,
-    worth: float = 0.0,
+    worth: float = -np.inf,
     matrices: Array | None = None,
 ) -> Inference:
     """Run the loop from a guess of the item beliefs and of the noise until both have converged.
@@ -140,8 +142,8 @@ def infer(
 
     If the loop does not converge, ``or_best`` returns not the last round but the one that explains
     the answers best: a flexible classifier can follow beliefs that are mostly noise, round after
-    round, and the likelihood, which is out of fold, shows it. Rounds that gain less than ``worth``
-    nats are the last, too.
+    round, and the likelihood, which is out of fold, shows it. A round that gains less than
+    ``worth`` nats while S hardly changes, by `SETTLED` times ``tol``, is the last, too.
     """
     S = noise.same_probability(item_proba.shape[1]) if matrices is None else matrices
     history: list[dict[str, float]] = []
@@ -158,10 +160,11 @@ def infer(
         converged = found.complete and max(change) < tol
         if or_best or converged or len(history) == max_iter:
             value = found.log_likelihood(S)
-            if or_best and best is not None and value < best.log_likelihood + worth:
-                converged = True
-            if best is None or converged or value > best.log_likelihood:
+            gain = np.inf if best is None else value - best.log_likelihood
+            if converged or best is None or gain > 0.0:
                 best = Inference(beliefs, phi, S, noise, value, converged, history)
+            if gain < worth and change[0] < SETTLED * tol:
+                converged, best = True, replace(best, converged=True)
         if converged:
             break
     assert best is not None  # the last round is always judged

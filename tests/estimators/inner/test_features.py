@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import StandardScaler
 
-from noisypairs.estimators.inner.features import beside_kernel, numeric_features
+from noisypairs.estimators.inner.features import LINEAR, beside_kernel, numeric_features
 
 
 def test_features_are_scaled_columns_beside_a_kernel_map():
@@ -20,7 +20,7 @@ def test_features_are_scaled_columns_beside_a_kernel_map():
     scaled = StandardScaler().fit_transform(X)
     kernel = Nystroem(n_components=20, random_state=1).fit_transform(scaled)
     assert Z.shape == (100, 3 + 20)
-    assert_allclose(Z[:, :3], np.clip(scaled, -10, 10) / np.sqrt(3))
+    assert_allclose(Z[:, :3], LINEAR * np.clip(scaled, -10, 10) / np.sqrt(3))
     assert_allclose(Z[:, 3:], kernel)
 
 
@@ -48,7 +48,7 @@ def test_sparse_items_like_dense_ones():
     X = np.random.default_rng(0).poisson(0.5, (80, 6)).astype(float)
     sparse = numeric_features(csr_array(X), 20, seed=0)
     scaled = X / X.std(axis=0)  # centring would fill the zeros
-    assert_allclose(sparse[:, :6], np.clip(scaled, -10, 10) / np.sqrt(6))
+    assert_allclose(sparse[:, :6], LINEAR * np.clip(scaled, -10, 10) / np.sqrt(6))
     assert sparse.shape == (80, 26)
 
 
@@ -59,8 +59,8 @@ def test_words_have_no_numeric_features():
     assert numeric_features(np.array([["a"], ["b"]]), 10, seed=0) is None
 
 
-def test_columns_beside_the_kernel_are_cut_and_weigh_as_much():
+def test_columns_beside_the_kernel_are_cut_and_weigh_their_share():
     kernel = np.array([[0.3], [0.4]])
-    found = beside_kernel(np.array([[100.0, -3.0], [0.5, -12.0]]), kernel)
-    np.testing.assert_allclose(found[:, :2] * np.sqrt(2), [[10.0, -3.0], [0.5, -10.0]])
+    found = beside_kernel(np.array([[100.0, -3.0], [0.5, -12.0]]), kernel, share=0.5)
+    np.testing.assert_allclose(found[:, :2] * np.sqrt(2), [[5.0, -1.5], [0.25, -5.0]])
     np.testing.assert_array_equal(found[:, 2:], kernel)

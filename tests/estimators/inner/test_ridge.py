@@ -10,6 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisypairs import reduction
 from noisypairs.estimators.inner import ridge
+from noisypairs.estimators.inner.features import LINEAR
 from noisypairs.estimators.inner.ridge import CUT, RidgeClasses, widening
 
 
@@ -35,7 +36,7 @@ def test_it_solves_the_penalised_least_squares_problem():
     weight = np.random.default_rng(1).uniform(0.2, 2.0, size=len(X))
     model = RidgeClasses(n_components=20, penalty=0.7, random_state=0).fit(X, y, weight)
     scaled = model.scaler_.transform(X)
-    linear = np.clip(scaled, -10, 10) / np.sqrt(X.shape[1])
+    linear = LINEAR * np.clip(scaled, -10, 10) / np.sqrt(X.shape[1])
     Z = np.column_stack([linear, model.kernel_.transform(scaled), np.ones(len(X))])
     root, penalty = np.sqrt(weight)[:, None], np.full(Z.shape[1], 0.7)
     penalty[-1] = 1e-6

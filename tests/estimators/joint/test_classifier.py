@@ -214,8 +214,8 @@ def test_the_classifier_that_explains_the_answers_best_wins():
 def test_the_default_chooses_among_several():
     X, y, pairs = rings()
     clf = JointPairClassifier(positive="minority", random_state=0).fit(X, pairs)
-    assert list(clf.candidates_) == list(default_candidates(X))
-    assert clf.candidates_["kernel"] > clf.candidates_["linear"] + 10
+    assert set(clf.candidates_) >= set(default_candidates(X))
+    assert clf.candidates_["kernel, C=15"] > clf.candidates_["linear"] + 10
     assert clf.score(X, y) > 0.97
 
 
@@ -315,6 +315,7 @@ def test_of_many_pairs_some_choose_and_all_are_learnt_from(monkeypatch, annotato
 
 def test_with_many_pairs_starts_that_lead_to_one_place_are_run_once(monkeypatch):
     X, _, pairs = data(n_pairs=4000)
+    monkeypatch.setattr(selection, "PLAIN_EVIDENCE", np.inf)  # where one start is enough
     every = JointPairClassifier(LogisticRegression(), random_state=0, positive="minority")
     every.fit(X, pairs)
     monkeypatch.setattr(selection, "MANY_PAIRS", 100)

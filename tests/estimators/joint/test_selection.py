@@ -18,8 +18,8 @@ from noisypairs import (
     sample_pairs,
 )
 from noisypairs.estimators.inner.features import numeric_features
-from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.inner.ridge import RidgeClasses
+from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.selection import Search, best_run
@@ -142,6 +142,7 @@ def test_noise_that_is_given_stays():
 
 def test_with_many_pairs_only_the_two_leading_starts_go_on(monkeypatch):
     X, _, pairs = overlapping(n_pairs=6000)
+    monkeypatch.setattr("noisypairs.estimators.joint.selection.PLAIN_EVIDENCE", np.inf)
     every = search(X, pairs)
     expected = every.choose_classes([2])
     monkeypatch.setattr("noisypairs.estimators.joint.selection.MANY_PAIRS", 5000)
@@ -247,12 +248,15 @@ def test_ridge_regression_needs_a_lead_to_be_chosen():
     X, _, pairs = overlapping(n=200, n_pairs=800)
     found = search(X, pairs)
     run = found.choose_family(found.choose_classes([2]))
-    twins = {"first": RidgeClasses(random_state=0), "second": GaussianClasses()}
-    chosen = found.choose_estimator(run, twins, None)
-    lead = found.candidates["first"] - found.candidates["second"]
-    assert chosen == ("first" if lead > 3.0 else "second")
-    only_ridges = {"a": RidgeClasses(random_state=0), "b": RidgeClasses(penalty=1e6)}
-    assert found.choose_estimator(run, only_ridges, None) == "a"
+    fast = RidgeClasses(random_state=found.problem.seed)
+    twins = {"first": fast, "second": RidgeClasses(random_state=7)}
+    choice = Choice(found.problem, run, twins)
+    choice.choose()
+    assert choice.gains["first"] < choice.gains["second"] + 3.0
+    assert "second" in choice.members
+    better = Choice(found.problem, run, {"a": fast, "b": RidgeClasses(penalty=1e6)})
+    better.choose()
+    assert better.name == "a"
 
 
 def test_weights_count_in_the_gain():

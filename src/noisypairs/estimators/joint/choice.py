@@ -84,7 +84,6 @@ class Choice:
         """What was chosen, in words."""
         return " and ".join(self.members)
 
-    @progress.stage("candidate estimators")
     def choose(self) -> None:
         """Choose the members."""
         racing = list(self.candidates)
@@ -96,6 +95,10 @@ class Choice:
             self.members = list(steady)
             self.tuned |= {n: _with_stages(self.candidates[n], k) for n, k in steady.items() if k}
             return
+        self._race(racing)
+
+    @progress.stage("candidate estimators")
+    def _race(self, racing: list[str]) -> None:
         for size, most in SAMPLES:
             if len(self._train(0)) > 2 * size and len(racing) > 2:
                 racing = self._sampled_race(racing, size, most)
