@@ -39,7 +39,7 @@ SWEEPS = 25
 #: No potential is more certain than this: a classifier alone never outweighs all answers.
 CERTAIN = 1e-3
 #: Times ``tol``: below it S has settled enough for a round that gains little to be the last.
-SETTLED = 4.0
+SETTLED = 2.0
 
 
 @dataclass(frozen=True)

@@ -99,6 +99,7 @@ class Choice:
 
     @progress.stage("candidate estimators")
     def _race(self, racing: list[str]) -> None:
+        """Let candidates drop out one after the other, and keep those that lead."""
         for size, most in SAMPLES:
             if len(self._train(0)) > 2 * size and len(racing) > 2:
                 racing = self._sampled_race(racing, size, most)
