@@ -4,8 +4,9 @@
     python benchmarks/true_labels.py
     python benchmarks/joint_tables.py
 
-Reads the records of ``noisypairs reproduce`` (the commands are in docs/reproduction.md). Beside the
-joint learner: the very estimator that it chose trained on the true labels, and the paper's two
+Reads the records of ``noisypairs reproduce`` (the commands are in docs/reproduction.md), those of
+the joint learner from a folder of their own, made by the same commands with ``--methods joint``.
+Beside it: the very estimator that it chose trained on the true labels, and the paper's two
 learners with the paper's network, tuned on the noisy pairs, and logistic regression on the true
 labels, against which a draft with known rates was judged. Where a learner refuses, for want of
 signal, the larger class for everything is counted in its place; the reference is then the linear
@@ -112,7 +113,9 @@ def table(records: dict, hardest: dict, density: float) -> None:
 
 
 def main() -> None:
-    records = load_records(RECORDS / "reproduction")
+    others = load_records(RECORDS / "reproduction").items()
+    records = {spec: record for spec, record in others if spec.method != "joint"}
+    records |= load_records(RECORDS / "reproduction_joint")
     hardest = yardsticks(records)
     print(machine())
     for density in (20.0, 2.0):

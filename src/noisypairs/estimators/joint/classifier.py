@@ -57,7 +57,7 @@ class JointPairClassifier(PairClassifier):
     ----------
     estimator : a probabilistic classifier that takes ``sample_weight``; a sequence of them, of
         which the one whose out-of-fold P(class | x) explains the answers best is kept; or None for
-        the default sequence (linear, kernel, their mean, ridge, Gaussian classes).
+        the default ones (linear, kernel, ridge, Gaussian classes, boosted trees, a network).
     n_classes : K; a sequence of numbers to choose from by how well they explain the answers; or
         ``"auto"``, 2 to 6. With a number a `ClassNumberWarning` says when one class more explains
         the answers better; with several, when one more than the largest does.
@@ -80,9 +80,9 @@ class JointPairClassifier(PairClassifier):
     Attributes
     ----------
     item_proba_ : P(class | everything) of the training items, shape (n_items, K).
-    estimator_, candidate_, candidates_ : the classifier kept, its name among the candidates, and
-        the log-likelihood of each, if there are several. Not always the highest is kept: ridge
-        must lead by more than `selection.WORTH_IT`.
+    estimator_, candidate_, candidates_ : the classifier kept, its name among the candidates (or
+        names: it may be a mean), and the log-likelihood of those that were tried, estimated on as
+        many items as it took to leave them. See `noisypairs.estimators.joint.choice`.
     noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
