@@ -16,7 +16,7 @@ from noisypairs.estimators.joint import class_number, starts
 from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em, progress
-from noisypairs.inference.propagation import propagate
+from noisypairs.inference.propagation import expected_counts, propagate
 from noisypairs.noise import Fit, NoiseModel, PairingNoise, families, family, fixed
 
 #: Nats per item above which a gain over blind guessing cannot be chance (random answers: .03).
@@ -30,8 +30,12 @@ SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: an earlier one does (but for so much per item) is left, and of the others, after the first
 #: rounds, all but the two that lead.
 ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
+#: Beyond so many classes a round of a start makes `FIRST_SWEEPS` sweeps.
+MANY_CLASSES = 6
 #: Nats per item over blind guessing from which a likelihood does not agree with itself by chance.
 PLAIN_EVIDENCE = 0.3
+#: A noise family gains at most so many times what one M-step of it gains.
+ONE_STEP = 5.0
 #: A richer noise model, or one class more, must explain the answers better by so many nats.
 WORTH_IT = 3.0
 
@@ -189,7 +193,7 @@ class Search:
         guesses = problem.guesses(kinds, K, self.n_init)
         if not guesses:
             raise ValueError(f"starts={self.kinds!r} gives no start for {K} classes: add 'random'")
-        if problem.pairs.n_pairs > MANY_PAIRS and not self.every_start:
+        if problem.pairs.n_pairs * (K - 1) > MANY_PAIRS and not self.every_start:
             return self._run_leading(problem, guesses)
         each = progress.each("start", guesses.items())
         return {name: self._run(problem, guess, self.rounds) for name, guess in each}
@@ -254,7 +258,10 @@ class Search:
         if run.converged:
             return run
         beliefs = run.beliefs
-        return self._rounds(problem, beliefs.item, run.noise, rounds, messages=beliefs.messages)
+        how: dict[str, Any] = {"messages": beliefs.messages}
+        if beliefs.item.shape[1] > MANY_CLASSES:
+            how["sweeps"] = FIRST_SWEEPS  # messages are kept from round to round, and sweeps dear
+        return self._rounds(problem, beliefs.item, run.noise, rounds, **how)
 
     def _rounds(
         self, problem: JointProblem, beliefs: Array, noise: NoiseModel, rounds: int, **how: Any
@@ -339,14 +346,28 @@ class Search:
         names = list(families(auto=True)) if self.noise_model == "auto" else [self.noise_model]
         if self.given is not None:
             names = ["given"]
-        kept = names[0]
-        each = progress.each("noise family", names)
-        runs = {name: self.go_on_with(self.problem, name, found) for name in each}
-        for name in names[1:]:
+        kept, K = names[0], found.beliefs.item.shape[1]
+        runs: dict[str, em.Inference] = {}
+        for name in progress.each("noise family", names):
+            if name != kept and K > 2 and not self._promising(name, kept, runs[kept], K):
+                continue
+            runs[name] = self.go_on_with(self.problem, name, found)
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
-            if gain > self._worth(name, kept, found.beliefs.item.shape[1]):
+            if gain > self._worth(name, kept, K):
                 kept = name
         return runs, kept
+
+    def _promising(self, name: str, kept: str, run: em.Inference, K: int) -> bool:
+        """Return whether a family might gain enough on a run, to judge by one M-step of it.
+
+        Of many classes a matrix has so many numbers that it is hopeless nearly always, and dear.
+        """
+        S = run.noise.same_probability(K)
+        same, different = (part[0] for part in expected_counts(self.problem.graph, run.beliefs, S))
+        wanted = self.fit_noise(name)(same, different).same_probability(K)
+        gain = (same * np.log(wanted / S)).sum() + (different * np.log1p(-wanted)).sum()
+        gain -= (different * np.log1p(-S)).sum()
+        return bool(ONE_STEP * gain > self._worth(name, kept, K))
 
     def go_on_with(self, problem: JointProblem, name: str, found: em.Inference) -> em.Inference:
         """Return where the noise family of this name leads from a start."""
