@@ -19,8 +19,8 @@ from noisypairs import (
 )
 from noisypairs.estimators.inner.features import numeric_features
 from noisypairs.estimators.inner.ridge import RidgeClasses
-from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.alignment import Alignment
+from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.selection import Search, best_run
 from noisypairs.inference import em
