@@ -111,19 +111,28 @@ def test_the_score_is_the_change_of_the_likelihood_to_first_order(n_classes, loo
     assert abs(errors[1]) < 0.1 * abs(exact[1])
 
 
-def test_items_in_no_pair_do_not_count(fits):
-    y, pairs, noise = labelled(n=90)
-    alone = Pairs(pairs.left, pairs.right, pairs.same, n_items=100)
-    more = np.r_[y, np.arange(10) % 2]
-    problem = numbered(more, alone)
-    problem.folds = [(np.arange(100), np.arange(100))]
-    found = inferred(problem, more, noise)
-    one = softened(more, 0.8)
-    other = one.copy()
-    other[90:] = other[90:, ::-1]
-    choice = Choice(problem, found, {"one": Given(one), "other": Given(other)})
+def with_items_alone(n_alone, names):
+    """Two candidates that differ on items in no pair, too, tried on one fold of all items."""
+    y, pairs, noise = labelled()
+    pairs = Pairs(pairs.left, pairs.right, pairs.same, n_items=300 + n_alone)
+    y = np.r_[y, np.arange(n_alone) % 2]
+    problem = numbered(y, pairs)
+    problem.folds = [(np.arange(len(y)), np.arange(len(y)))]
+    phis = {"little": softened(y, 0.55), "much": softened(y, 0.75)}
+    candidates = {name: Given(phis[name], name) for name in names}
+    choice = Choice(problem, inferred(problem, y, noise), candidates)
     choice.choose()
-    assert choice.gains["one"] == choice.gains["other"]
+    return choice
+
+
+@pytest.mark.parametrize("names", [("little", "much"), ("much", "little")])
+def test_items_in_no_pair_neither_count_nor_keep_candidates_from_being_tried(fits, names):
+    choice = with_items_alone(600, names)
+    assert fits == list(names)
+    assert choice.members == ["much"]
+    lead = choice.gains["much"] - choice.gains["little"]
+    without = with_items_alone(0, names)
+    assert lead == pytest.approx(without.gains["much"] - without.gains["little"], rel=0.1)
 
 
 # --- what is chosen ------------------------------------------------------------------------------
