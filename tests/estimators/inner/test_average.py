@@ -77,3 +77,13 @@ def test_the_mean_of_what_is_fitted_already():
     again = clone(mean).fit(X, y, weight)
     assert np.abs(again.predict_proba(X) - expected).max() > 1e-3
     assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)
+
+
+def test_a_class_that_one_member_never_saw():
+    X, y, _ = data()
+    all_three, two = GaussianNB().fit(X, y), GaussianNB().fit(X[y != 1], y[y != 1])
+    mean = AveragedClassifier.of([two, all_three])
+    assert mean.classes_.tolist() == [0, 1, 2]
+    expected = all_three.predict_proba(X) / 2
+    expected[:, [0, 2]] += two.predict_proba(X) / 2
+    assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)
