@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
+from sklearn.exceptions import NotFittedError
 
 from noisypairs.estimators.inner.gaussian import GaussianClasses
 
@@ -31,3 +33,8 @@ def test_beliefs_are_one_weighted_row_per_item_and_class():
     repeated = GaussianClasses().fit(rows, label, beliefs.ravel())
     assert_allclose(found, repeated.predict_proba(X), rtol=0, atol=1e-9)
     assert np.ptp(found, axis=0).min() > 0.1
+
+
+def test_ask_only_after_fit():
+    with pytest.raises(NotFittedError):
+        GaussianClasses().predict([[0.0]])
