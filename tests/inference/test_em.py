@@ -278,3 +278,60 @@ def test_the_converged_round_is_kept_though_another_explained_more():
     assert found.converged
     assert len(calls) < 10
     assert_array_equal(found.potential, worse)
+
+
+def sharpening(good, rights):
+    """A potential that is right with another probability every round, at last always the same."""
+    rounds = []
+
+    def potential(_beliefs):
+        right = rights[min(len(rounds), len(rights) - 1)]
+        rounds.append(right)
+        return np.where(good > 0.5, right, 1 - right)
+
+    return potential, rounds
+
+
+def worthwhile(rights, worth, max_iter=8, tol=1e-9, fit=None):
+    _, pairs, good = weak_pairs()
+    noise = PairingNoise(0.3, 0.3)
+    potential, rounds = sharpening(good, rights)
+    start = PairGraph.from_pairs(pairs), potential, good, noise, fit or fixed(noise)
+    found = infer(*start, max_iter=max_iter, tol=tol, or_best=True, worth=worth)
+    return found, rounds, good
+
+
+def right_of(found, good):
+    return found.potential[good > 0.5][0]
+
+
+def test_a_round_that_gains_too_little_is_the_last():
+    rights = [0.55, 0.65, 0.75, 0.752, 0.85, 0.9]
+    found, rounds, good = worthwhile(rights, worth=3.0)
+    assert rounds == rights[:4]
+    assert found.converged
+    assert right_of(found, good) == pytest.approx(0.752)  # little, but more than nothing
+    assert len(found.history) == 4
+
+
+def test_a_round_that_loses_is_the_last_and_not_the_one_kept():
+    found, rounds, good = worthwhile([0.6, 0.8, 0.55, 0.9], worth=3.0)
+    assert rounds == [0.6, 0.8, 0.55]
+    assert found.converged
+    assert right_of(found, good) == pytest.approx(0.8)
+    alone, _, _ = worthwhile([0.8], worth=3.0, max_iter=1)
+    assert found.log_likelihood == pytest.approx(alone.log_likelihood, abs=0.1)
+
+
+@pytest.mark.parametrize("fit", [None, PairingNoise.fit])
+def test_rounds_go_on_where_each_is_worth_it_or_the_noise_still_changes(fit):
+    """Small gains are no end while S moves; large ones are none, however S stands."""
+    rights = [0.7, 0.705, 0.71] if fit else [0.55, 0.65, 0.75]
+    found, rounds, _ = worthwhile(rights, worth=3.0, max_iter=3, fit=fit)
+    assert rounds == rights
+    assert not found.converged
+
+
+def test_without_worth_small_gains_and_losses_end_nothing():
+    _, rounds, _ = worthwhile([0.6, 0.8, 0.801, 0.55, 0.9], worth=-np.inf, max_iter=5)
+    assert len(rounds) == 5

@@ -63,3 +63,27 @@ def test_names_of_classes_and_members_left_alone():
 def test_ask_only_after_fit():
     with pytest.raises(NotFittedError):
         AveragedClassifier([GaussianNB()]).predict([[0.0]])
+
+
+def test_the_mean_of_what_is_fitted_already():
+    X, y, weight = data()
+    members = [LogisticRegression().fit(X, y), make_pipeline(StandardScaler(), GaussianNB())]
+    members[1].fit(X, y)
+    mean = AveragedClassifier.of(members)
+    expected = (members[0].predict_proba(X) + members[1].predict_proba(X)) / 2
+    assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)
+    assert_array_equal(mean.predict(X), expected.argmax(axis=1))
+    # Fitted anew, to other weights, it leaves alone what it was made of.
+    again = clone(mean).fit(X, y, weight)
+    assert np.abs(again.predict_proba(X) - expected).max() > 1e-3
+    assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)
+
+
+def test_a_class_that_one_member_never_saw():
+    X, y, _ = data()
+    all_three, two = GaussianNB().fit(X, y), GaussianNB().fit(X[y != 1], y[y != 1])
+    mean = AveragedClassifier.of([two, all_three])
+    assert mean.classes_.tolist() == [0, 1, 2]
+    expected = all_three.predict_proba(X) / 2
+    expected[:, [0, 2]] += two.predict_proba(X) / 2
+    assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)

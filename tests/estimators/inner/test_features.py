@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from numpy.testing import assert_allclose
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import StandardScaler
 
-from noisypairs.estimators.inner.features import LINEAR, beside_kernel, numeric_features
+from noisypairs.estimators.inner.features import (
+    LINEAR,
+    KernelColumns,
+    QuantileBins,
+    beside_kernel,
+    numeric_features,
+)
 
 
 def test_features_are_scaled_columns_beside_a_kernel_map():
@@ -64,3 +71,71 @@ def test_columns_beside_the_kernel_are_cut_and_weigh_their_share():
     found = beside_kernel(np.array([[100.0, -3.0], [0.5, -12.0]]), kernel, share=0.5)
     np.testing.assert_allclose(found[:, :2] * np.sqrt(2), [[5.0, -1.5], [0.25, -5.0]])
     np.testing.assert_array_equal(found[:, 2:], kernel)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, csr_array])
+@pytest.mark.parametrize("n_columns", [3, 45])  # beside the map, and the map alone
+def test_kernel_columns_of_the_training_items_are_those_of_the_fit(kind, n_columns):
+    X = kind(np.random.default_rng(0).poisson(1.0, (60, n_columns)).astype(float))
+    columns = KernelColumns(n_components=10, random_state=0)
+    first = columns.fit_transform(X)
+    assert first.shape == (60, 13 if n_columns == 3 else 10)
+    assert_allclose(columns.transform(X), first, rtol=0, atol=1e-9)
+    again = KernelColumns(n_components=10, random_state=0).fit(X)
+    assert_allclose(again.transform(X[:5]), first[:5], rtol=0, atol=1e-9)
+
+
+# --- bins ----------------------------------------------------------------------------------------
+
+
+def test_bins_keep_the_order_and_are_at_most_so_many():
+    X = np.random.default_rng(0).normal(size=(500, 1)) ** 3
+    binned = QuantileBins(16).fit_transform(X)[:, 0]
+    assert (np.diff(binned[X[:, 0].argsort()]) >= 0).all()
+    sizes = np.unique(binned, return_counts=True)[1]
+    assert 8 <= len(sizes) <= 16
+    assert sizes.max() < 500 / 4, "many items would share one bin"
+
+
+def test_missing_values_stay_missing_and_move_no_edge():
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    gaps = np.vstack([X, np.full((50, 2), np.nan)])
+    found = QuantileBins(8).fit_transform(gaps)
+    assert_array_equal(found[:200], QuantileBins(8).fit_transform(X))
+    assert np.isnan(found[200:]).all()
+    nothing = np.column_stack([X[:, 0], np.full(200, np.nan)])
+    assert np.isnan(QuantileBins(8).fit_transform(nothing)[:, 1]).all()
+
+
+def test_few_values_have_one_bin_each_and_new_ones_go_to_the_nearest():
+    values = np.array([-5.0, 0.0, 0.1, 100.0])
+    X = np.repeat(values, [1, 90, 3, 6])[:, None]
+    bins = QuantileBins(4).fit(X)
+    assert_array_equal(bins.transform(values[:, None])[:, 0], [0, 1, 2, 3])
+    assert_array_equal(bins.transform([[-99.0], [0.04], [40.0], [99.0]])[:, 0], [0, 1, 2, 3])
+
+
+def test_a_column_that_is_mostly_zero_keeps_bins_above_zero():
+    X = np.zeros((1000, 1))
+    X[:50, 0] = np.random.default_rng(0).exponential(size=50)
+    binned = QuantileBins(16).fit_transform(X)[:, 0]
+    assert len(np.unique(binned[50:])) == 1
+    assert len(np.unique(binned[:50])) >= 6
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.array([["red"], ["blue"]]), "could not convert string to float"),
+        (np.array([[np.inf], [1.0]]), "infinity"),
+        (np.ones(4), "Expected 2D array"),
+    ],
+)
+def test_bins_refuse_what_has_none(X, message):
+    with pytest.raises(ValueError, match=message):
+        QuantileBins().fit(X)
+
+
+def test_bins_refuse_another_number_of_columns():
+    with pytest.raises(ValueError, match="expecting 2 features"):
+        QuantileBins().fit(np.ones((3, 2))).transform(np.ones((3, 1)))

@@ -10,7 +10,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisypairs import reduction
 from noisypairs.estimators.inner import ridge
-from noisypairs.estimators.inner.features import LINEAR
+from noisypairs.estimators.inner.features import LINEAR, beside_kernel
 from noisypairs.estimators.inner.ridge import CUT, RidgeClasses, widening
 
 
@@ -100,3 +100,22 @@ def test_a_fit_is_never_narrowed():
     centre, width = widening(0.5 + 4 * (wanted - 0.5), wanted, np.ones(3))
     assert width == 1.0
     np.testing.assert_allclose(centre, [0.5 - 4 / 6, 0.5 + 4 / 6])
+
+
+def test_beliefs_are_one_weighted_row_per_item_and_class():
+    """Both on one kernel map: of repeated rows another would be drawn."""
+    rng = np.random.default_rng(0)
+    X, _ = bumps(80)
+    beliefs = rng.dirichlet([0.5, 1.0, 2.0], size=80)
+    model = RidgeClasses(n_components=10, random_state=0).fit_beliefs(X, beliefs)
+    scaled = model.scaler_.transform(X)
+    Z = beside_kernel(scaled, model.kernel_.transform(scaled), np.ones(80))
+    rows, member = np.repeat(Z, 3, axis=0), np.tile(np.eye(3), (80, 1))
+    penalty = np.diag(np.r_[np.ones(Z.shape[1] - 1), 1e-6])
+    weighted = rows * beliefs.ravel()[:, None]
+    expected = np.linalg.solve(weighted.T @ rows + penalty, weighted.T @ member)
+    assert_allclose(model.coef_, expected, rtol=0, atol=1e-7)
+    centre, width = widening(rows @ expected, member, beliefs.ravel())
+    assert_allclose(model.centre_, centre, atol=1e-7)
+    assert model.width_ == pytest.approx(width, rel=1e-6)
+    assert model.classes_.tolist() == [0, 1, 2]

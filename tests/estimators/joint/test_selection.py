@@ -27,6 +27,8 @@ from noisypairs.inference import em
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise import families
 
+from .builders import joint
+
 STARTS = ("aligned", "answers", "kmeans", "spectral")
 
 
@@ -152,6 +154,55 @@ def test_with_many_pairs_only_the_two_leading_starts_go_on(monkeypatch):
     assert found.log_likelihood == pytest.approx(expected.log_likelihood, abs=1.0)
     agree = accuracy_up_to_names(expected.beliefs.item.argmax(1), found.beliefs.item.argmax(1))
     assert agree > 0.99
+
+
+ALIGNED = {"aligned, 2 classes"}
+
+
+def test_one_start_is_enough_where_evidence_is_plain():
+    X, y, pairs = overlapping(n_pairs=6000, noise=PairingNoise(0.1, 0.1))
+    one, every = search(X, pairs), search(X, pairs, every_start=True)
+    found, expected = one.choose_classes([2]), every.choose_classes([2])
+    assert set(one.starts) == ALIGNED
+    assert set(every.starts) > ALIGNED
+    assert found.log_likelihood == pytest.approx(expected.log_likelihood, abs=0.5)
+    assert accuracy_up_to_names(y, found.beliefs.item.argmax(axis=1)) > 0.98
+
+
+@pytest.mark.parametrize(
+    ("changed", "kinds"),
+    [
+        ({"n_pairs": 900, "noise": PairingNoise(0.3, 0.3)}, STARTS),  # weak
+        ({"n_pairs": 6000}, ("aligned", "kmeans")),  # nothing to compare the aligned start with
+    ],
+)
+def test_more_starts_where_one_is_not_enough(changed, kinds):
+    X, _, pairs = overlapping(**changed)
+    one = search(X, pairs, kinds=kinds)
+    one.choose_classes([2])
+    assert set(one.starts) > ALIGNED
+
+
+def test_all_starts_are_run_where_the_graph_leads_elsewhere(monkeypatch):
+    monkeypatch.setattr("noisypairs.estimators.joint.selection.ALIKE", 0.0)
+    X, _, pairs = overlapping(n_pairs=6000, noise=PairingNoise(0.1, 0.1))
+    one = search(X, pairs)
+    one.choose_classes([2])
+    assert set(one.starts) > ALIGNED
+
+
+def test_features_that_say_nothing_mislead_no_single_start():
+    """The answers divide the items at random, the features along their first column."""
+    X, _, _ = overlapping()
+    y = np.random.default_rng(1).integers(2, size=600)
+    pairs = sample_pairs(y, 6000, PairingNoise(0.1, 0.1), random_state=0)
+    found = search(X, pairs).choose_classes([2])
+    assert accuracy_up_to_names(y, found.beliefs.item.argmax(axis=1)) > 0.98
+
+
+def test_the_learner_says_which_starts_were_run():
+    X, _, pairs = overlapping(n=200, n_pairs=2000, noise=PairingNoise(0.1, 0.1))
+    assert set(joint().fit(X, pairs).starts_) == ALIGNED
 
 
 def test_no_start_is_an_error():

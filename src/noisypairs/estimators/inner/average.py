@@ -30,9 +30,13 @@ class AveragedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def of(cls, fitted: Sequence[Any]) -> Self:
-        """Return the mean of classifiers that are fitted already, to the same classes."""
+        """Return the mean of classifiers that are fitted already.
+
+        A class that some have not seen, since nobody believed in it, they give no probability.
+        """
         mean = cls([clone(member) for member in fitted])
-        mean.estimators_, mean.classes_ = list(fitted), fitted[0].classes_
+        mean.estimators_ = list(fitted)
+        mean.classes_ = np.unique(np.concatenate([member.classes_ for member in fitted]))
         return mean
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
@@ -48,7 +52,13 @@ class AveragedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> Array:
         """Return the mean of the members' P(class | x), shape (n, K)."""
         check_is_fitted(self)
-        return np.asarray(np.mean([m.predict_proba(X) for m in self.estimators_], axis=0))
+        return np.asarray(np.mean([self._all_classes(m, X) for m in self.estimators_], axis=0))
+
+    def _all_classes(self, member: Any, X: Any) -> Array:
+        proba: Array = member.predict_proba(X)
+        full = np.zeros((len(proba), len(self.classes_)))
+        full[:, np.searchsorted(self.classes_, member.classes_)] = proba
+        return full
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the class with the largest mean probability, shape (n,)."""

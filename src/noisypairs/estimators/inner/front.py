@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
@@ -54,7 +56,9 @@ class PreparedItems:
 
     def through(self, front: Pipeline) -> tuple[Pipeline, Any]:
         """Return a front, fitted, and the items after it."""
-        key = repr([step.get_params() | {"": type(step)} for _, step in front.steps])
+        # In full: NumPy leaves out the middle of long arrays, and digits.
+        with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+            key = repr([step.get_params() | {"": type(step)} for _, step in front.steps])
         if key not in self._made:
             fitted = Pipeline([(name, clone(step)) for name, step in front.steps])
             seen = fitted.fit_transform(self.X)

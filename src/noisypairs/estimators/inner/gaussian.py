@@ -65,5 +65,6 @@ class GaussianClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the likeliest class, shape (n,)."""
-        names: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        likeliest = self.predict_proba(X).argmax(axis=1)  # first, for it says if fit is missing
+        names: NDArray[Any] = self.classes_[likeliest]
         return names

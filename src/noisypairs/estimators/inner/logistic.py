@@ -83,7 +83,7 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-8},
         )
         W = coefficients(found.x)
-        self.coef_, self.intercept_ = W[:-1], W[-1]
+        self.coef_, self.intercept_, self.n_iter_ = W[:-1], W[-1], int(found.nit)
         return self
 
     def _curvature_root(self, X: Any, weight: Array) -> Array | None:
@@ -104,15 +104,21 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
         scores = X @ self.coef_ + self.intercept_
-        if len(self.classes_) > 2:
+        if len(self.classes_) != 2:
             return np.asarray(softmax(scores, axis=1))
         second = expit(scores)
         return np.column_stack([1.0 - second[:, 0], second[:, 0]])
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Return the likeliest class, shape (n,)."""
-        names: NDArray[Any] = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        likeliest = self.predict_proba(X).argmax(axis=1)  # first, for it says if fit is missing
+        names: NDArray[Any] = self.classes_[likeliest]
         return names
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
 
 def _loss(scores: Array, wanted: Array, weight: Array) -> tuple[float, Array]:

@@ -206,7 +206,8 @@ class Choice:
 
         No potential explains an item better than the class that the answers speak for most.
         """
-        most = float(np.log(self.evidence[test].max(axis=1)).mean())
+        best = np.log(self.evidence[test].max(axis=1))
+        most = float(np.where(self.problem.in_pairs[test], best, 0.0).mean())  # as in `_scores`
         for name in names:
             leader = max((float(values.mean()) for values in scores.values()), default=-np.inf)
             if (most - leader) * len(self.beliefs) < LEAD:

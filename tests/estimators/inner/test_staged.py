@@ -1,0 +1,82 @@
+"""Stages of a classifier, against classifiers that were fitted so far and no further."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+
+from noisypairs.estimators.inner.staged import EPOCHS, TREES, BoostedTrees, SmallNetwork, Staged
+
+
+def data(n=120, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = (X @ [1.0, -0.5] > 0).astype(int) + (n_classes == 3) * (X[:, 1] > 1)
+    return X, y, rng.uniform(0.2, 1.0, n), rng.normal(size=(30, 2))
+
+
+def trees(max_iter):
+    fixed = {"max_leaf_nodes": 4, "min_samples_leaf": 5, "early_stopping": False}
+    return BoostedTrees(max_iter=max_iter, random_state=0, **fixed)
+
+
+def network(max_iter):
+    return SmallNetwork((5,), max_iter=max_iter, learning_rate_init=0.01, random_state=0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_first_trees_are_those_of_a_fit_with_fewer(n_classes):
+    X, y, weight, new = data(n_classes=n_classes)
+    found = dict(trees(30).stages(X, y, weight, new))
+    assert list(found) == [10, 20, 30]
+    for number, proba in found.items():
+        alone = trees(number).fit(X, y, sample_weight=weight)
+        assert_allclose(proba, alone.predict_proba(new), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "most", "expected"),
+    [
+        (trees, 4, [4]),  # the end is a stage, too
+        (trees, TREES[-1], list(TREES)),
+        (network, 7, [5, 7]),
+        (network, EPOCHS[-1], list(EPOCHS)),
+    ],
+)
+def test_stages_come_in_order_and_with_the_last(make, most, expected):
+    X, y, weight, new = data(n=40)
+    stages = list(make(most).stages(X, y, weight, new))
+    assert [number for number, _ in stages] == expected
+    for _, proba in stages:
+        assert_allclose(proba.sum(axis=1), 1.0)
+
+
+def test_a_network_after_some_epochs_is_that_of_fewer_epochs():
+    X, y, weight, new = data()
+    long = dict(network(20).stages(X, y, weight, new))
+    short = dict(network(10).stages(X, y, weight, new))
+    assert_allclose(long[10], short[10], rtol=0, atol=1e-12)
+    assert np.abs(long[20] - long[10]).max() > 1e-3
+
+
+def test_epochs_that_were_chosen_are_no_failure_to_converge():
+    X, y, weight, new = data()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = network(5).fit(X, y, weight)
+    # The epochs that `stages` goes through, but for the order of the items.
+    (number, proba), *_ = network(5).stages(X, y, weight, new)
+    assert number == model.n_iter_ == 5
+    assert_allclose(model.predict_proba(new), proba, rtol=0, atol=0.1)
+
+
+def test_who_has_stages_says_so_and_is_cloned_with_its_number():
+    assert isinstance(trees(10), Staged)
+    assert isinstance(network(10), Staged)
+    assert not isinstance(LogisticRegression(), Staged)
+    assert clone(network(10)).set_params(max_iter=5).max_iter == 5
