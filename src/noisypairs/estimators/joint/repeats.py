@@ -110,16 +110,20 @@ def repeat_scores(graph: PairGraph, beliefs: Beliefs, S: Array) -> tuple[Array, 
     matrices = S.reshape(-1, *S.shape[-2:])
     products, sizes = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
     for block, posterior in edge_posteriors(graph, beliefs, S):
-        start = graph.answer_start[block.start : block.stop + 1]
-        rows = slice(int(start[0]), int(start[-1]))
+        times = np.diff(graph.answer_start[block.start : block.stop + 1])
+        again = times > 1  # the others say nothing, and each would cost K × K numbers
+        if not again.any():
+            continue
+        first = int(graph.answer_start[block.start])
+        rows = first + np.flatnonzero(np.repeat(again, times))
         kind, weight = graph.answer_kind[rows], graph.answer_weight[rows][:, None, None]
+        begin = np.concatenate([[0], np.cumsum(times[again])[:-1]])
         chance = matrices[kind // 2]
         residual = weight * ((kind % 2)[:, None, None] - chance)
         spread = weight * np.sqrt(chance * (1.0 - chance))
         for value, into in ((residual, products), (spread, sizes)):
-            total = np.add.reduceat(value, start[:-1] - start[0])
-            squares = np.add.reduceat(value**2, start[:-1] - start[0])
-            into[block] = (posterior * (total**2 - squares) / 2).sum(axis=(1, 2))
-    alone = np.diff(graph.answer_start) < 2
-    products[alone] = sizes[alone] = 0.0
+            total = np.add.reduceat(value, begin)
+            squares = np.add.reduceat(value**2, begin)
+            scored = (posterior[again] * (total**2 - squares) / 2).sum(axis=(1, 2))
+            into[block.start + np.flatnonzero(again)] = scored
     return products, sizes

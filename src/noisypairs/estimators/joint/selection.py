@@ -257,11 +257,7 @@ class Search:
     def _go_on(self, problem: JointProblem, run: em.Inference, rounds: int) -> em.Inference:
         if run.converged:
             return run
-        beliefs = run.beliefs
-        how: dict[str, Any] = {"messages": beliefs.messages}
-        if beliefs.item.shape[1] > MANY_CLASSES:
-            how["sweeps"] = FIRST_SWEEPS  # messages are kept from round to round, and sweeps dear
-        return self._rounds(problem, beliefs.item, run.noise, rounds, **how)
+        return self._rounds(problem, run.beliefs.item, run.noise, rounds, **_going_on(run))
 
     def _rounds(
         self, problem: JointProblem, beliefs: Array, noise: NoiseModel, rounds: int, **how: Any
@@ -371,7 +367,7 @@ class Search:
 
     def go_on_with(self, problem: JointProblem, name: str, found: em.Inference) -> em.Inference:
         """Return where the noise family of this name leads from a start."""
-        e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, messages=found.beliefs.messages)
+        e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **_going_on(found))
         start = problem.fast_potential, found.beliefs.item, found.noise
         return em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
 
@@ -379,6 +375,12 @@ class Search:
         """Return the nats that a family must gain on the last one kept: Schwarz's ½ log n each."""
         more = family(name).n_parameters(K) - family(last).n_parameters(K)
         return max(WORTH_IT, more * self._half_log_n)
+
+
+def _going_on(run: em.Inference) -> dict[str, Any]:
+    """Return how the E-step goes on; messages are kept, so of many classes few sweeps will do."""
+    few = run.beliefs.item.shape[1] > MANY_CLASSES
+    return {"messages": run.beliefs.messages, "sweeps": FIRST_SWEEPS if few else em.SWEEPS}
 
 
 def clear_gain(problem: JointProblem, times: float) -> float:
