@@ -30,12 +30,11 @@ SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: an earlier one does (but for so much per item) is left, and of the others, after the first
 #: rounds, all but the two that lead.
 ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
-#: Beyond so many classes a round of a start makes `FIRST_SWEEPS` sweeps.
-MANY_CLASSES = 6
+#: Beyond so many classes a round makes `FIRST_SWEEPS` sweeps, and a noise family is left if it
+#: would gain too little even with so many times what one M-step of it gains.
+MANY_CLASSES, ONE_STEP = 6, 5.0
 #: Nats per item over blind guessing from which a likelihood does not agree with itself by chance.
 PLAIN_EVIDENCE = 0.3
-#: A noise family gains at most so many times what one M-step of it gains.
-ONE_STEP = 5.0
 #: A richer noise model, or one class more, must explain the answers better by so many nats.
 WORTH_IT = 3.0
 
@@ -345,11 +344,11 @@ class Search:
         kept, K = names[0], found.beliefs.item.shape[1]
         runs: dict[str, em.Inference] = {}
         for name in progress.each("noise family", names):
-            if name != kept and K > 2 and not self._promising(name, kept, runs[kept], K):
+            if runs and K > MANY_CLASSES and not self._promising(name, kept, runs[kept], K):
                 continue
             runs[name] = self.go_on_with(self.problem, name, found)
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
-            if gain > self._worth(name, kept, K):
+            if name != kept and gain > self._worth(name, kept, K):
                 kept = name
         return runs, kept
 
