@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from record import side_by_side
-from sklearn.linear_model import LogisticRegression
 
 from noisypairs import JointPairClassifier, PairingNoise, Pairs, sample_pairs
 
@@ -30,19 +29,18 @@ def cost_of_classes(quick: bool) -> dict[str, Any]:
     found: dict[str, Any] = {"n_items": n_items}
 
     def fit(n_classes: Any, X: np.ndarray, pairs: Pairs) -> None:
-        model = JointPairClassifier(LogisticRegression(), n_classes=n_classes, random_state=0)
-        model.fit(X, pairs)
+        JointPairClassifier(n_classes=n_classes, random_state=0).fit(X, pairs)
 
     for settings in SETTINGS:
         calls = {}
         for n_classes, density in settings:
             given = problem(n_classes, n_items, density)
             calls[f"{n_classes} classes"] = lambda K=n_classes, given=given: fit(K, *given)
-        taken = side_by_side(calls, rounds=1 if quick else 2)
+        taken = side_by_side(calls, rounds=1)
         few, many = taken.values()
         found[" over ".join(reversed(calls))] = {"seconds": taken, "ratio": many / few}
     given = problem(3, n_items, 10)
     calls = {"3 classes": lambda: fit(3, *given), "2 to 6": lambda: fit("auto", *given)}
-    taken = side_by_side(calls, rounds=1 if quick else 2)
+    taken = side_by_side(calls, rounds=1)
     found["chosen from 2 to 6"] = {"seconds": taken, "ratio": taken["2 to 6"] / taken["3 classes"]}
     return found
