@@ -24,6 +24,7 @@ from noisypairs.app.fit.result import Candidate
 from noisypairs.app.fit.summary import estimator_title, summarise_model
 from noisypairs.app.model_card import card
 from noisypairs.app.report.model import fit_report
+from noisypairs.estimators.inner.average import AveragedClassifier
 from noisypairs.estimators.inner.defaults import default_candidates
 from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.joint.selection import WORTH_IT
@@ -47,7 +48,9 @@ def test_the_title_is_that_of_the_candidate_kept_where_ridge_leads_by_less_than_
 
 
 def parts(estimator):
-    """Return the types of an estimator's steps, or its own."""
+    """Return the types of an estimator's steps, or its own; of a mean, those of its members."""
+    if isinstance(estimator, AveragedClassifier):
+        return [kind for member in estimator.estimators_ for kind in parts(member)]
     return [type(step) for _, step in getattr(estimator, "steps", [("", estimator)])]
 
 
@@ -76,7 +79,8 @@ def test_report_card_json_and_file_name_the_estimator_inside_the_model(tmp_path)
         loaded = model_file.load(path)
         kept, name = loaded.pipeline[-1], loaded.facts["estimator_title"]
         candidates = default_candidates(np.zeros((80, n_columns)), 0)
-        assert parts(kept.estimator_) == parts(candidates[name])
+        named = [kind for one in name.split(" and ") for kind in parts(candidates[one])]
+        assert parts(kept.estimator_) == named
         assert found.result.to_dict()["estimator_title"] == name
         assert f"Joint learner with {name}, learnt from" in card(loaded.facts)
         assert f"Joint learner with {name}, seed 0" in fit_report(found.result)

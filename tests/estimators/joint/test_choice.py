@@ -301,7 +301,7 @@ def nearly_equal():
     problem, rng = numbered(y, pairs), np.random.default_rng(1)
     phis = [softened(np.where(rng.random(len(y)) < 0.2, 1 - y, y), 0.9) for _ in range(2)]
     candidates = {name: Given(phi, name) for name, phi in zip("ab", phis, strict=True)}
-    choice = Choice(problem, inferred(problem, y, noise), candidates)
+    choice = Choice(problem, inferred(problem, y, noise), candidates, steady={"b": None})
     choice.choose()
     return choice, phis
 

@@ -57,7 +57,7 @@ class Choice:
 
     Where evidence is weak no comparison is fair: the beliefs come from ridge, and whoever follows
     it best, errors and all, seems to explain the answers best. There the mean of the ``steady``
-    candidates is taken, {name: number of stages or None}.
+    candidates is taken, {name: number of stages or None}; without such, none is ever averaged.
 
     After `choose`: ``members`` are the names of those kept, ``gains`` says by how many nats each
     candidate would explain all answers better than the start does (estimated on the items it was
@@ -158,7 +158,8 @@ class Choice:
                 new[name] = self._scores(phi, test)
             scores = {name: np.concatenate([scores[name], more]) for name, more in new.items()}
             self.gains |= {name: self._gain(values, tested) for name, values in scores.items()}
-            ahead = _ahead(scores, self._allowed)
+            fair = {n: s - LEAD * self._favoured(n) / len(self.beliefs) for n, s in scores.items()}
+            ahead = _ahead(fair, self._allowed)
             slow = [name for name in ahead if not self._quick(name)]
             scores = {name: scores[name] for name in ahead if name not in slow[1:]}
             if len(scores) == 1:
@@ -174,11 +175,12 @@ class Choice:
 
     def _leaders(self, scores: Mapping[str, Array]) -> list[str]:
         """Return the best candidate, or the two or three best where their mean is better."""
-        lead = {name: LEAD * (name in self.ridge or self._staged(name)) for name in scores}
+        lead = {name: LEAD * self._favoured(name) for name in scores}
         order = sorted(scores, key=lambda name: lead[name] - self.gains[name])
         kept, most = order[:1], self.gains[order[0]] - lead[order[0]]
         everything = np.arange(len(self.beliefs))
-        for number in range(2, min(len(order), MOST_MEMBERS) + 1):
+        most_members = MOST_MEMBERS if self.steady else 1  # a user's own are never averaged
+        for number in range(2, min(len(order), most_members) + 1):
             phi = np.mean([self._whole(name) for name in order[:number]], axis=0)
             gain = self._gain(self._scores(phi, everything), everything)
             self.gains[" and ".join(order[:number])] = gain
@@ -248,6 +250,10 @@ class Choice:
     @cached_property
     def _ridge_potential(self) -> Array:
         return self.problem.fast_potential(self.beliefs)
+
+    def _favoured(self, name: str) -> bool:
+        """Return whether a candidate looks better here than it is."""
+        return self._staged(name) or isinstance(self._learner(name), RidgeClasses)
 
     def _staged(self, name: str) -> bool:
         return isinstance(self._learner(name), Staged)
