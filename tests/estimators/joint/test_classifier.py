@@ -189,6 +189,7 @@ def test_another_order_of_classes_is_the_same_inference(noise):
     found = em.infer(e_step, em.class_shares, guess, noise, fixed(noise), max_iter=2, tol=0)
     turned = reordered(found, np.array([1, 0]))
     assert_array_equal(turned.beliefs.item, found.beliefs.item[:, ::-1])
+    assert_array_equal(turned.potential, found.potential[:, ::-1])
     S = noise.same_probability()
     assert_allclose(turned.noise.same_probability(), S[::-1, ::-1], rtol=0, atol=1e-12)
     back = reordered(turned, np.array([1, 0]))
