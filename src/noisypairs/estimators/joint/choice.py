@@ -42,13 +42,11 @@ MOST_MEMBERS = 3
 QUICK_BEHIND, BEHIND = 2.0, 1.0
 #: Nats per item over blind guessing below which candidates cannot be compared.
 WEAK_EVIDENCE = 0.15
-#: Nats per item that the mean of several must gain where one of them is not quick.
-WORTH_THE_TIME = 0.005
 #: A candidate is left at a stage when so many times what this stage gained would not suffice.
 CATCH_UP = 2.0
-#: So many nats ahead must be ridge, since the beliefs come from it, and whoever had the number of
-#: stages chosen on the same items.
-LEAD = 3.0
+#: So many nats ahead must be ridge, since the beliefs come from it, or a mean, and whoever had the
+#: number of stages chosen on the same items.
+LEAD, STAGED_LEAD = 3.0, 9.0
 
 
 @dataclass
@@ -105,6 +103,11 @@ class Choice:
                 racing = self._sampled_race(racing, size, most)
         self.members = self._leaders(self._fold_race(racing))
 
+    @property
+    def quick(self) -> bool:
+        """Whether a round with what was chosen costs next to nothing."""
+        return all(map(self._quick, self.members))
+
     def potential(self, in_pairs: NDArray[np.bool_], n_jobs: int | None) -> em.Potential:
         """Return what was chosen as a function of beliefs: out-of-fold P(class | x)."""
         own = [self._potential(name, in_pairs, n_jobs) for name in self.members]
@@ -158,7 +161,7 @@ class Choice:
                 new[name] = self._scores(phi, test)
             scores = {name: np.concatenate([scores[name], more]) for name, more in new.items()}
             self.gains |= {name: self._gain(values, tested) for name, values in scores.items()}
-            fair = {n: s - LEAD * self._favoured(n) / len(self.beliefs) for n, s in scores.items()}
+            fair = {n: s - self._lead(n) / len(self.beliefs) for n, s in scores.items()}
             ahead = _ahead(fair, self._allowed)
             slow = [name for name in ahead if not self._quick(name)]
             scores = {name: scores[name] for name in ahead if name not in slow[1:]}
@@ -174,19 +177,21 @@ class Choice:
         return name in self.ridge or hasattr(self._learner(name), "fit_beliefs")
 
     def _leaders(self, scores: Mapping[str, Array]) -> list[str]:
-        """Return the best candidate, or the two or three best where their mean is better."""
-        lead = {name: LEAD * self._favoured(name) for name in scores}
-        order = sorted(scores, key=lambda name: lead[name] - self.gains[name])
-        kept, most = order[:1], self.gains[order[0]] - lead[order[0]]
+        """Return the best candidate, or the best quick ones where their mean is better."""
+        order = sorted(scores, key=lambda name: self._lead(name) - self.gains[name])
+        kept, most = order[:1], self.gains[order[0]]
+        if not (self.steady and self._quick(order[0])):
+            return (
+                kept  # a mean with the others would take their time, and a user's are not averaged
+            )
         everything = np.arange(len(self.beliefs))
-        most_members = MOST_MEMBERS if self.steady else 1  # a user's own are never averaged
-        for number in range(2, min(len(order), most_members) + 1):
-            phi = np.mean([self._whole(name) for name in order[:number]], axis=0)
+        quick = [name for name in order if self._quick(name)]
+        for number in range(2, min(len(quick), MOST_MEMBERS) + 1):
+            phi = np.mean([self._whole(name) for name in quick[:number]], axis=0)
             gain = self._gain(self._scores(phi, everything), everything)
-            self.gains[" and ".join(order[:number])] = gain
-            slow = not all(map(self._quick, order[:number]))
-            if gain > most + slow * WORTH_THE_TIME * len(self.beliefs):
-                kept, most = order[:number], gain
+            self.gains[" and ".join(quick[:number])] = gain
+            if gain > most + LEAD:
+                kept, most = quick[:number], gain
         return kept
 
     def _whole(self, name: str) -> Array:
@@ -251,9 +256,11 @@ class Choice:
     def _ridge_potential(self) -> Array:
         return self.problem.fast_potential(self.beliefs)
 
-    def _favoured(self, name: str) -> bool:
-        """Return whether a candidate looks better here than it is."""
-        return self._staged(name) or isinstance(self._learner(name), RidgeClasses)
+    def _lead(self, name: str) -> float:
+        """Return by how many nats a candidate must lead, since it looks better than it is."""
+        if self._staged(name):
+            return STAGED_LEAD
+        return LEAD if isinstance(self._learner(name), RidgeClasses) else 0.0
 
     def _staged(self, name: str) -> bool:
         return isinstance(self._learner(name), Staged)

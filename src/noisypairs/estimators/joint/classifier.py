@@ -203,7 +203,8 @@ class JointPairClassifier(PairClassifier):
             in_pairs = pairs.item_counts().total > 0
         potential = choice.potential(in_pairs, self.n_jobs)
         start = found.beliefs.item, found.noise, fit_noise
-        last = self._rounds(em.GraphEStep(graph, clamp=problem.clamp), potential, *start)
+        e_step = em.GraphEStep(graph, clamp=problem.clamp)
+        last = self._rounds(choice, e_step, potential, *start)
         self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices)
         if (single := single_answers(pairs)) is not pairs:
             graph = PairGraph.from_pairs(single)  # the same edges, votes one by one
@@ -221,11 +222,13 @@ class JointPairClassifier(PairClassifier):
         n_groups = len(pairs.annotator_names) if self.annotators else 1
         self.wrong_proba_, self.repeat_correlation_ = None, 0.0
         e_step = streaming.StreamEStep(pairs, n_groups=n_groups, clamp=problem.clamp, tol=self.tol)
-        return self._rounds(e_step, potential, *start), in_pairs
+        return self._rounds(choice, e_step, potential, *start), in_pairs
 
-    def _rounds(self, e_step: em.EStep, *start: Any) -> em.Inference:
+    def _rounds(self, choice: Choice, e_step: em.EStep, *start: Any) -> em.Inference:
+        """Run the rounds; where they take time, no longer than they are worth it."""
+        worth = -np.inf if choice.quick else WORTH_IT
         return em.infer(
-            e_step, *start, max_iter=self.max_iter, tol=self.tol, or_best=True, worth=WORTH_IT
+            e_step, *start, max_iter=self.max_iter, tol=self.tol, or_best=True, worth=worth
         )
 
     def _class_proba(self, X: Any) -> Array:
