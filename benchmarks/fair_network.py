@@ -40,6 +40,8 @@ NAME = "fair_network"
 SPLITS = {"diabetes": 5, "phoneme": 5, "churn": 5, "spambase": 5, "magic": 3, "adult": 3}
 NOISES = (("pairing", (0.2, 0.2)), ("pairing", (0.3, 0.3)), ("labeling", (0.1, 0.2)))
 DENSITIES = (2.0, 10.0)
+#: Rows with fewer splits of both methods are shown, and left out of the summary.
+FEWEST_SPLITS = 3
 
 
 def task(dataset, family, rates, density, seed, method):
@@ -141,8 +143,9 @@ def table(records: list[dict]) -> None:
         dataset, density, family, rates = row
         line = (dataset, f"{density:g}", family, rates, *shown, difference, ratio, splits)
         print("|", " | ".join(map(str, line)), "|")
-    if gaps:
-        summary(gaps, ratios)
+    enough = {row: gap for row, gap in gaps.items() if len(gap) >= FEWEST_SPLITS}
+    if enough:
+        summary(enough, {row: ratios[row] for row in enough})
 
 
 def _shown(found: dict[int, dict]) -> tuple[str, str]:
