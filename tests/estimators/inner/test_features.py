@@ -139,3 +139,8 @@ def test_bins_refuse_what_has_none(X, message):
 def test_bins_refuse_another_number_of_columns():
     with pytest.raises(ValueError, match="expecting 2 features"):
         QuantileBins().fit(np.ones((3, 2))).transform(np.ones((3, 1)))
+
+
+def test_too_few_bins_are_refused():
+    with pytest.raises(ValueError, match="n_bins=2: expected at least 4"):
+        QuantileBins(2).fit([[1.0], [2.0]])

@@ -99,8 +99,8 @@ class QuantileBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     Trees find bins by themselves, but for every fit anew, and slowly where items have weights.
     Missing values stay missing.
 
-    >>> QuantileBins(2).fit_transform([[1.0], [2.0], [3.0], [np.nan]])[:, 0]
-    array([ 0.,  1.,  1., nan])
+    >>> QuantileBins().fit_transform([[1.0], [2.0], [30.0], [np.nan]])[:, 0]
+    array([ 0.,  1.,  2., nan])
     """
 
     def __init__(self, n_bins: int = 128) -> None:
@@ -110,6 +110,8 @@ class QuantileBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Find the edges of the bins of every column."""
         del y  # scikit-learn hands it to every step
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
+        if self.n_bins < 4:
+            raise ValueError(f"n_bins={self.n_bins!r}: expected at least 4")
         self.edges_ = [_edges(column[~np.isnan(column)], self.n_bins) for column in X.T]
         return self
 
