@@ -177,13 +177,14 @@ class Choice:
         return name in self.ridge or hasattr(self._learner(name), "fit_beliefs")
 
     def _leaders(self, scores: Mapping[str, Array]) -> list[str]:
-        """Return the best candidate, or the best quick ones where their mean is better."""
+        """Return the best candidate, or the best quick ones where their mean is better.
+
+        A mean with others would take their time, and a user's own candidates are not averaged.
+        """
         order = sorted(scores, key=lambda name: self._lead(name) - self.gains[name])
         kept, most = order[:1], self.gains[order[0]]
         if not (self.steady and self._quick(order[0])):
-            return (
-                kept  # a mean with the others would take their time, and a user's are not averaged
-            )
+            return kept
         everything = np.arange(len(self.beliefs))
         quick = [name for name in order if self._quick(name)]
         for number in range(2, min(len(quick), MOST_MEMBERS) + 1):
