@@ -27,7 +27,7 @@ from noisypairs.app.fit.request import Request, pair_classifier
 from noisypairs.app.model_archive import FACTS, BadModelFile
 from noisypairs.app.model_file import TRAINING_ONLY, ModelVersionWarning
 from noisypairs.errors import collected_warnings
-from noisypairs.estimators.inner.defaults import default_candidates
+from noisypairs.estimators.inner.defaults import NETWORK_ITEMS, default_candidates
 
 N = 80
 
@@ -139,12 +139,15 @@ def test_what_is_loaded_predicts_what_was_saved(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.skops"]
 
 
-@pytest.mark.parametrize("candidate", list(default_candidates(np.zeros((40, 2)))))
+MANY_ITEMS = np.zeros((NETWORK_ITEMS, 2))  # so that a network is among them
+
+
+@pytest.mark.parametrize("candidate", list(default_candidates(MANY_ITEMS)))
 def test_every_default_candidate_can_be_saved(tmp_path: Path, candidate: str) -> None:
     pipeline, frame = fitted("joint", "logistic")
     encoder, model = pipeline.named_steps.values()
     X = encoder.transform(frame)
-    model.estimator_ = default_candidates(X, 0)[candidate].fit(X, model.predict(X))
+    model.estimator_ = default_candidates(MANY_ITEMS, 0)[candidate].fit(X, model.predict(X))
     path = model_file.save(tmp_path / "m.skops", pipeline, facts())
     np.testing.assert_array_equal(
         model_file.load(path).pipeline.predict_proba(frame), pipeline.predict_proba(frame)
