@@ -99,7 +99,8 @@ def memory(quick: bool) -> dict[str, Any]:
 
 def joint_in_memory(quick: bool) -> dict[str, Any]:
     """Fit the joint learner, told nothing, to pairs in memory, each size in a fresh process."""
-    n_items, sizes = (2_000, (20_000,)) if quick else (100_000, (1_000_000, 10_000_000))
+    n_items = 2_000 if quick else 100_000
+    sizes = (20_000,) if quick else (100_000, 1_000_000, 10_000_000)
     found: dict[str, Any] = {"n_items": n_items}
     for n_pairs in sizes:
         found[f"{n_pairs:,} pairs"] = in_fresh_process(

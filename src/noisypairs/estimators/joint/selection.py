@@ -186,13 +186,13 @@ class Search:
         self, problem: JointProblem, K: int, kinds: tuple[str, ...] | None = None
     ) -> dict[str, em.Inference]:
         kinds = kinds or (*self.kinds, *("random",) * bool(self.n_init))
-        plain = self._run_plain(problem, kinds) if K == 2 else None
-        if plain is not None:
+        if K == 2 and (plain := self._run_plain(problem, kinds)) is not None:
             return {"aligned": plain}
         guesses = problem.guesses(kinds, K, self.n_init)
         if not guesses:
             raise ValueError(f"starts={self.kinds!r} gives no start for {K} classes: add 'random'")
-        if problem.pairs.n_pairs * (K - 1) > MANY_PAIRS and not self.every_start:
+        cost = (problem.pairs.n_pairs + problem.pairs.n_items) * (K - 1)
+        if cost > MANY_PAIRS and not self.every_start:
             return self._run_leading(problem, guesses)
         each = progress.each("start", guesses.items())
         return {name: self._run(problem, guess, self.rounds) for name, guess in each}
