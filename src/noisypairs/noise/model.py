@@ -68,6 +68,10 @@ class NoiseModel(ABC):
     def same_probability(self, n_classes: int = 2) -> Array:
         """Return S, shape (K, K): P("same" | classes y, y')."""
 
+    def same_class(self, n_states: int) -> NDArray[np.bool_]:
+        """Return which states are of one class, (n, n): by default states are classes."""
+        return np.eye(n_states, dtype=bool)
+
     @classmethod
     def fit(cls, same_counts: Array, different_counts: Array) -> NoiseModel:
         """Fit to counted answers: the M-step for S.

@@ -75,6 +75,7 @@ class Choice:
         self.tuned = dict(self.candidates)
         self.ridge = {name for name, one in self.candidates.items() if is_fast(one, self.problem)}
         self.known: dict[str, dict[int, Array]] = {name: {} for name in self.candidates}
+        self.whole: dict[str, Array] = {}
         self.before = self._scores(self.found.potential, np.arange(len(self.beliefs)))
 
     @property
@@ -236,6 +237,8 @@ class Choice:
         """
         if name in self.ridge:
             return self._ridge_potential[test]
+        if hasattr(self.tuned[name], "leave_one_out"):
+            return self._alone(name)[test]
         learner, seen = self._learner(name), self.problem.items.split(self.tuned[name])[2]
         if number > 0 or not self._staged(name):
             return fit_predict(learner, seen, self.beliefs, train, test)
@@ -256,6 +259,12 @@ class Choice:
     @cached_property
     def _ridge_potential(self) -> Array:
         return self.problem.fast_potential(self.beliefs)
+
+    def _alone(self, name: str) -> Array:
+        """Return the potentials of a candidate that leaves out each item by itself."""
+        if name not in self.whole:
+            self.whole[name] = self._potential(name, self.problem.in_pairs, None)(self.beliefs)
+        return self.whole[name]
 
     def _lead(self, name: str) -> float:
         """Return by how many nats a candidate must lead, since it looks better than it is."""

@@ -68,7 +68,7 @@ class JointPairClassifier(PairClassifier):
     noise_model : ``"pairing"``, ``"labeling"``, ``"free"`` (any symmetric matrix) or ``"auto"``,
         the one that explains the answers best, simplest first.
     starts : guesses to begin from, among ``"aligned"``, ``"answers"``, ``"kmeans"``,
-        ``"spectral"``, ``"random"``.
+        ``"spectral"``, ``"gaussian"``, ``"random"``.
     n_init : how many random guesses besides.
     max_iter, tol : rounds with the classifier, and the change at which they have converged.
     cv : folds by item for out-of-fold P(class | x); ``"auto"`` is 5, and fewer of many items.
@@ -112,7 +112,7 @@ class JointPairClassifier(PairClassifier):
         prior: float | Literal["estimate"] = "estimate",
         annotators: bool = False,
         noise_model: str = "auto",
-        starts: Sequence[str] = ("aligned", "answers", "kmeans", "spectral"),
+        starts: Sequence[str] = ("aligned", "answers", "kmeans", "spectral", "gaussian"),
         n_init: int = 0,
         max_iter: int = 10,
         tol: float = 5e-3,

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
@@ -16,8 +17,9 @@ from noisypairs.algebra import Array
 from noisypairs.estimators.base import known_classes, label_names, match_labels
 from noisypairs.estimators.inner.features import KernelColumns, finite_numbers
 from noisypairs.estimators.inner.front import PreparedItems
+from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.joint import starts
-from noisypairs.estimators.joint.potentials import RidgePotential
+from noisypairs.estimators.joint.potentials import EstimatorPotential, RidgePotential
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
 from noisypairs.pairs import Pairs
@@ -47,6 +49,7 @@ class JointProblem:
         self.clamp = None if self.names is None else known_classes(pairs, self.names)
         self.share = float(np.average(self.pairs.same, weights=self.pairs.weight))
         self.Z: Array | None = None
+        self.numbers: Any = None
         self.fast_potential: em.Potential = em.class_shares
         if X is not None:
             self._add_features(X)
@@ -56,7 +59,7 @@ class JointProblem:
         splitter = KFold(self.cv, shuffle=True, random_state=self.seed)
         self.folds = list(splitter.split(np.arange(self.pairs.n_items)))
         self.items = PreparedItems(X)
-        numbers = finite_numbers(X)
+        self.numbers = numbers = finite_numbers(X)
         if numbers is not None:
             columns = Pipeline([("columns", KernelColumns(random_state=self.seed))])
             prepared = self.items if numbers is X else PreparedItems(numbers)
@@ -114,10 +117,28 @@ class JointProblem:
             other.fast_potential = RidgePotential(self.Z, self.folds, weight)
         return other
 
+    def potential_of(self, start: str) -> em.Potential:
+        """Return what learns P(class | x) in the rounds of the start of this name.
+
+        Clusters of the features suit a model of the features themselves, `GaussianClasses`; all
+        other starts a discriminative one.
+        """
+        if not start.startswith("gaussian"):
+            return self.fast_potential
+        items = self.items if self.numbers is self.X else PreparedItems(self.numbers)
+        return EstimatorPotential(GaussianClasses(), items, self.folds, self.in_pairs)
+
     def guesses(self, kinds: tuple[str, ...], n_classes: int, n_random: int) -> dict[str, Array]:
         """Return the starting guesses, columns matched to the known labels where there are any."""
         found = starts.guesses(
-            kinds, self.Z, self.pairs, self.graph, n_classes, n_random, self.random_state
+            kinds,
+            self.Z,
+            self.pairs,
+            self.graph,
+            n_classes,
+            n_random,
+            self.random_state,
+            None if issparse(self.numbers) else self.numbers,
         )
         if self.names is None:
             return found

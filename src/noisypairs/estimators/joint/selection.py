@@ -195,7 +195,7 @@ class Search:
         if cost > MANY_PAIRS and not self.every_start:
             return self._run_leading(problem, guesses)
         each = progress.each("start", guesses.items())
-        return {name: self._run(problem, guess, self.rounds) for name, guess in each}
+        return {name: self._run(problem, name, guess, self.rounds) for name, guess in each}
 
     @progress.stage("start")
     def _run_plain(self, problem: JointProblem, kinds: tuple[str, ...]) -> em.Inference | None:
@@ -205,11 +205,12 @@ class Search:
         """
         if problem.Z is None or self.every_start or not {"aligned", "spectral"} <= set(kinds):
             return None
-        run = self._run(problem, problem.guesses(("aligned",), 2, 0)["aligned"], FIRST_ROUNDS)
+        guess = problem.guesses(("aligned",), 2, 0)["aligned"]
+        run = self._run(problem, "aligned", guess, FIRST_ROUNDS)
         if problem.gain(run) < PLAIN_EVIDENCE * problem.pairs.n_items:
             return None
         embedded = problem.guesses(("spectral",), 2, 0)["spectral"]
-        other = self._run(problem, embedded, 1, sweeps=FIRST_SWEEPS)
+        other = self._run(problem, "spectral", embedded, 1, sweeps=FIRST_SWEEPS)
         alike = self._alike(run, other)
         return self._go_on(problem, run, self.rounds - FIRST_ROUNDS) if alike else None
 
@@ -220,7 +221,7 @@ class Search:
         """Run what leads to different places, and to the end only the two best of these."""
         runs: dict[str, em.Inference] = {}
         for name, guess in progress.each("beginning", guesses.items()):
-            run = self._run(problem, guess, 1, sweeps=FIRST_SWEEPS)
+            run = self._run(problem, name, guess, 1, sweeps=FIRST_SWEEPS)
             if not any(self._alike(run, other) for other in runs.values()):
                 runs[name] = self._go_on(problem, run, FIRST_ROUNDS - 1)
         leader = best_run(problem, runs)
@@ -238,33 +239,43 @@ class Search:
         return float(np.abs(one - two).mean()) < ALIKE
 
     def _run(
-        self, problem: JointProblem, guess: Array, rounds: int, sweeps: int = em.SWEEPS
+        self, problem: JointProblem, name: str, guess: Array, rounds: int, sweeps: int = em.SWEEPS
     ) -> em.Inference:
-        noise = self.given or starts.guessed_noise(guess, problem.pairs)
+        noise, learner = (
+            self.given or starts.guessed_noise(guess, problem.pairs),
+            problem.potential_of(name),
+        )
         if not self.guess_sweeps:
-            return self._rounds(problem, guess, noise, rounds, sweeps=sweeps)
+            return self._rounds(problem, learner, guess, noise, rounds, sweeps=sweeps)
         S, most = noise.same_probability(guess.shape[1]), self.guess_sweeps
         first = propagate(problem.graph, np.log(guess), S, max_iter=most, clamp=problem.clamp)
         how: dict[str, Any] = {"sweeps": sweeps, "messages": first.messages}
-        return self._rounds(problem, first.item, noise, rounds, **how)
+        return self._rounds(problem, learner, first.item, noise, rounds, **how)
 
     def run_start(self, problem: JointProblem, name: str, K: int) -> em.Inference:
         """Run the one start of this name, as `starts` calls it, on a problem."""
         guess = problem.guesses((name.split("-")[0],), K, self.n_init)[name]
-        return self._run(problem, guess, self.rounds)
+        return self._run(problem, name, guess, self.rounds)
 
     def _go_on(self, problem: JointProblem, run: em.Inference, rounds: int) -> em.Inference:
         if run.converged:
             return run
-        return self._rounds(problem, run.beliefs.item, run.noise, rounds, **_going_on(run))
+        learner = run.learnt_by or problem.fast_potential
+        start = learner, run.beliefs.item, run.noise, rounds
+        return self._rounds(problem, *start, **_going_on(run))
 
     def _rounds(
-        self, problem: JointProblem, beliefs: Array, noise: NoiseModel, rounds: int, **how: Any
+        self,
+        problem: JointProblem,
+        learner: em.Potential,
+        beliefs: Array,
+        noise: NoiseModel,
+        rounds: int,
+        **how: Any,
     ) -> em.Inference:
         first = self.fit_noise(self._first_family)
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **how)
-        start = problem.fast_potential, beliefs, noise, first
-        return em.infer(e_step, *start, max_iter=rounds)
+        return em.infer(e_step, learner, beliefs, noise, first, max_iter=rounds)
 
     def _try_one_more(self, more: int, kinds: tuple[str, ...]) -> None:
         """Keep what ``more`` classes explain: after a few rounds, and to the end if that is better.
@@ -273,7 +284,7 @@ class Search:
         """
         guesses = self.problem.guesses(kinds, more, self.n_init)
         few = {"rounds": FIRST_ROUNDS, "sweeps": FIRST_SWEEPS}
-        runs = {name: self._run(self.problem, one, **few) for name, one in guesses.items()}
+        runs = {name: self._run(self.problem, name, one, **few) for name, one in guesses.items()}
         start = best_run(self.problem, runs)
         found = self._explanation(more, start, runs[start], self._first_family)
         if found.score > self.tried[more - 1].score:
@@ -367,7 +378,8 @@ class Search:
     def go_on_with(self, problem: JointProblem, name: str, found: em.Inference) -> em.Inference:
         """Return where the noise family of this name leads from a start."""
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **_going_on(found))
-        start = problem.fast_potential, found.beliefs.item, found.noise
+        learner = found.learnt_by or problem.fast_potential
+        start = learner, found.beliefs.item, found.noise
         return em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
 
     def _worth(self, name: str, last: str, K: int) -> float:
