@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
 
-
 #: A class of fewer other items than this is taken to have so many.
 FEWEST_OTHERS = 0.3
 

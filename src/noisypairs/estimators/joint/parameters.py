@@ -38,7 +38,10 @@ def check_parameters(given: JointPairClassifier, pairs: Pairs) -> list[int]:
         label_names(pairs, int(given.n_classes))
     if given.max_iter < 1:
         raise ValueError(f"max_iter={given.max_iter!r}: expected at least one round")
-    if given.annotators and pairs.annotator_names is None:
+    for name in ("annotators", "clarity", "similarity"):
+        if getattr(given, name) not in (True, False, "auto"):
+            raise ValueError(f"{name}={getattr(given, name)!r}: expected True, False or 'auto'")
+    if given.annotators is True and pairs.annotator_names is None:
         raise ValueError(
             "annotators=True, but the pairs do not say who answered: give Pairs annotator=, or "
             "leave annotators=False"

@@ -164,9 +164,21 @@ def any_order(S: Array) -> bool:
 
 
 def reordered(found: em.Inference, order: NDArray[np.intp]) -> em.Inference:
-    """Return the inference with its classes in another order, which its messages do not follow."""
+    """Return the inference with its classes in another order, which its messages do not follow.
+
+    Of 2K states the clear and the hard ones are put in that order each.
+    """
+    n_states = found.beliefs.item.shape[1]
+    states = np.concatenate([order + first for first in range(0, n_states, len(order))])
     beliefs = replace(
-        found.beliefs, item=found.beliefs.item[:, order], log_item=found.beliefs.log_item[:, order]
+        found.beliefs,
+        item=found.beliefs.item[:, states],
+        log_item=found.beliefs.log_item[:, states],
     )
-    potential = found.potential[:, order]
-    return replace(found, beliefs=beliefs, potential=potential, noise=found.noise.permuted(order))
+    return replace(
+        found,
+        beliefs=beliefs,
+        potential=found.potential[:, states],
+        noise=found.noise.permuted(order),
+        matrices=found.matrices[..., states, :][..., states],
+    )

@@ -1,0 +1,214 @@
+"""Which parts the answer model has: people, clarity of items, similarity. Held-out answers decide.
+
+Each part is tried only if the answers show a sign of it (`overdispersion`), and kept only if it
+predicts answers about held-out items better; where people are known, also the answers of held-out
+people, whose bias and skill are then integrated over the crowd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisypairs.algebra import Array
+from noisypairs.estimation import dyadic_mean
+from noisypairs.estimators.joint.answers import AnswerModel, Similarity
+from noisypairs.estimators.joint.class_number import ONE_ERROR
+from noisypairs.estimators.joint.held_out import ItemFold, PeopleFold
+from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.estimators.joint.selection import Search
+from noisypairs.estimators.joint.states import clear_or_hard, folded
+from noisypairs.inference import em, progress
+from noisypairs.inference.graph import PairGraph
+from noisypairs.noise.clarity import first_clarity, fit_clarity, with_clarity
+from noisypairs.pairs import Pairs
+
+Part = Literal["people", "clarity", "similarity"]
+Switch = bool | Literal["auto"]
+PARTS: tuple[Part, ...] = ("people", "clarity", "similarity")
+#: Folds of the items, and of the people.
+N_FOLDS = 3
+#: Standard errors beyond chance from which a part is tried.
+SIGN = 2.5
+#: Standard errors by which a part must predict better: items alone, and items and people each.
+ALONE, EACH = 2.0, 1.0
+#: Fewer answers are not divided into folds, nor the answers of fewer people.
+FEWEST_ANSWERS, FEWEST_PEOPLE = 200, 6
+#: Rounds of the loop with a part.
+ROUNDS = 40
+
+
+@dataclass(frozen=True)
+class HeldOutGain:
+    """By how many nats a part predicts held-out answers better, with standard errors."""
+
+    part: Part
+    items: float
+    items_error: float
+    people: float | None = None
+    people_error: float | None = None
+    kept: bool = False
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether this is more than chance."""
+        if self.people is None or self.people_error is None:
+            return self.items > ALONE * self.items_error
+        return self.items > EACH * self.items_error and self.people > EACH * self.people_error
+
+
+@dataclass
+class PartChoice:
+    """The parts of one fit: those asked for, and those that held-out answers speak for.
+
+    ``wanted`` says of each part True, False or "auto". After `choose`: ``kept`` are the parts that
+    the classes are inferred with, ``gains`` what those that were tried gained.
+    """
+
+    search: Search
+    found: em.Inference
+    wanted: dict[Part, Switch]
+    kept: frozenset[Part] = frozenset()
+    gains: list[HeldOutGain] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.problem = self.search.problem
+
+    @progress.stage("parts of the answer model")
+    def choose(self) -> em.Inference:
+        """Choose the parts; return the classes inferred with them (of 2K states with clarity)."""
+        found = self.found
+        for part in PARTS:
+            switch = self.wanted[part]
+            if switch is False or (switch == "auto" and not self._shows(part, found)):
+                continue
+            if switch == "auto":
+                gain = self._gain(part)
+                gain = replace(gain, kept=gain.is_clear)
+                self.gains.append(gain)
+                if not gain.kept:
+                    continue
+            self.kept |= {part}
+            if part != "similarity":
+                found = self.run(self.problem, self.found, self.kept)
+        return found
+
+    def run(
+        self, problem: JointProblem, found: em.Inference, parts: frozenset[Part]
+    ) -> em.Inference:
+        """Return where the rounds lead from an inference without parts, with these."""
+        K, learner = found.beliefs.item.shape[1], found.learnt_by or problem.fast_potential
+        graph = PairGraph.from_pairs(problem.all_pairs, annotators="people" in parts)
+        fit, noise = self.search.fit_noise(self.search.family), found.noise
+        if "clarity" not in parts:
+            e_step = em.GraphEStep(graph, clamp=problem.clamp, messages=found.beliefs.messages)
+            start = learner, found.beliefs.item, noise, fit
+            return em.infer(e_step, *start, max_iter=ROUNDS, tol=5e-3)
+        e_step = em.GraphEStep(graph)
+        potential = clear_or_hard(learner, problem.clamp)
+        first = with_clarity(found.beliefs.item), first_clarity(noise, K), fit_clarity(fit, K)
+        return em.infer(e_step, potential, *first, max_iter=ROUNDS, tol=5e-3)
+
+    def _shows(self, part: Part, found: em.Inference) -> bool:
+        """Return whether the answers show a sign of a part, and can be divided to test it."""
+        pairs, K = self.problem.pairs, self.found.beliefs.item.shape[1]
+        if pairs.n_pairs < FEWEST_ANSWERS or self.problem.X is None:
+            return False
+        if part == "people" and (
+            pairs.annotator_names is None or len(pairs.annotator_names) < FEWEST_PEOPLE
+        ):
+            return False
+        model = AnswerModel.of(found, pairs.annotator_names, K)
+        chance = model.chance(found.beliefs.item, pairs)
+        residual, variance = pairs.same - chance, chance * (1.0 - chance)
+        same = folded(found).beliefs.item
+        leaning = 2.0 * np.einsum("nk,nk->n", same[pairs.left], same[pairs.right]) - 1.0
+        if part == "people":
+            signs = (np.ones(pairs.n_pairs), leaning)
+            groups: list[NDArray[np.intp]] = [np.asarray(pairs.annotator)]
+        elif part == "clarity":
+            signs, groups = (leaning,), [pairs.left, pairs.right]
+        else:
+            similarity = Similarity.of_pairs(self.problem.X, pairs)
+            if similarity is None:
+                return False
+            likeness = similarity.likeness(self.problem.X, pairs.left, pairs.right)
+            score = float((residual * likeness).sum())
+            return abs(score) > SIGN * float(np.sqrt((variance * likeness**2).sum()))
+        return any(overdispersion(residual * s, variance * s**2, groups) > SIGN for s in signs)
+
+    def _gain(self, part: Part) -> HeldOutGain:
+        """Return what a part gains on held-out items and, where known, on held-out people."""
+        pairs, with_part = self.problem.pairs, self.kept | {part}
+        gain = self._by_items(with_part) - self._by_items(self.kept)
+        ends = (
+            np.concatenate([getattr(fold.answers, end) for fold in self._item_folds])
+            for end in ("left", "right", "same")
+        )
+        mean, _, above = dyadic_mean(Pairs(*ends, n_items=pairs.n_items), gain, ONE_ERROR)
+        found = HeldOutGain(part, mean * len(gain), (above - mean) * len(gain))
+        known = pairs.annotator_names is not None and len(pairs.annotator_names) >= FEWEST_PEOPLE
+        if part == "similarity" or not known:
+            return found
+        own = self._by_people(with_part) - self._by_people(self.kept)
+        return replace(
+            found, people=float(own.sum()), people_error=float(own.std() * np.sqrt(len(own)))
+        )
+
+    def _by_items(self, parts: frozenset[Part]) -> Array:
+        """Return log P of every answer about a held-out item, fold after fold."""
+        return np.concatenate([fold.log_chance(parts) for fold in self._item_folds])
+
+    def _by_people(self, parts: frozenset[Part]) -> Array:
+        """Return log P of all answers of each held-out person, fold after fold."""
+        return np.concatenate([fold.log_chance(parts) for fold in self._people_folds])
+
+    @cached_property
+    def _item_folds(self) -> list[ItemFold]:
+        gaussian = self.search.start.startswith("gaussian")
+        return [
+            ItemFold(self.problem, out, self._begin, self.run, gaussian)
+            for out in self._thirds(self.problem.pairs.n_items)
+        ]
+
+    @cached_property
+    def _people_folds(self) -> list[PeopleFold]:
+        n_people = len(np.asarray(self.problem.pairs.annotator_names))
+        return [
+            PeopleFold(self.problem, out, self._begin, self.run) for out in self._thirds(n_people)
+        ]
+
+    def _thirds(self, size: int) -> list[NDArray[np.bool_]]:
+        """Return which of so many are held out, for every fold."""
+        number = np.random.default_rng(self.problem.seed).permutation(size) % N_FOLDS
+        return [number == k for k in range(N_FOLDS)]
+
+    def _begin(self, problem: JointProblem) -> em.Inference:
+        """Return the start and the noise family of this fit, on another problem."""
+        search = self.search
+        start = search.run_start(problem, search.start, search.n_classes)
+        return search.go_on_with(problem, search.family, start)
+
+
+def overdispersion(residual: Array, variance: Array, groups: Sequence[NDArray[np.intp]]) -> float:
+    """Return by how many standard errors residuals add up within groups more than by chance.
+
+    z = Σ_g ((Σ_a r_a)² − Σ_a v_a) / √(2 Σ_g (Σ_a v_a)²), where the a are the answers of group g. An
+    answer may belong to several groups, such as its two items.
+
+    >>> rng = np.random.default_rng(0)
+    >>> group, noise = np.arange(2000) % 50, rng.standard_normal(2000)
+    >>> tilted = noise + 0.5 * rng.standard_normal(50)[group]
+    >>> [bool(overdispersion(one, np.ones(2000), [group]) > 4) for one in (noise, tilted)]
+    [False, True]
+    """
+    size = max(int(group.max(initial=0)) for group in groups) + 1
+    total = sum(np.bincount(group, residual, size) for group in groups)
+    spread = sum(np.bincount(group, variance, size) for group in groups)
+    by_chance = max(float(np.sqrt(2.0 * (spread**2).sum())), 1e-12)
+    return float((total**2 - spread).sum()) / by_chance
