@@ -34,6 +34,8 @@ class People:
 
     ``bias`` is how far a person leans towards "same", in log-odds; ``skill`` how much further than
     the crowd their two answers lie apart. ``shift`` has δ for different and for same pairs.
+    ``cost`` is by how many nats the likelihood of the fitted numbers exceeds that of the crowd they
+    are drawn from (Laplace's approximation): what they must gain at least.
     """
 
     bias: Array
@@ -43,6 +45,7 @@ class People:
     bias_spread: float = 0.5
     skill_spread: float = 0.5
     shift: tuple[float, float] = (0.0, 0.0)
+    cost: float = 0.0
 
     @classmethod
     def unknown(cls, n_people: int) -> People:
@@ -137,6 +140,12 @@ def _step(
         skill_error=np.sqrt(both / determinant),
         bias_spread=_spread(bias, own / determinant, people.bias_spread),
         skill_spread=_spread(skill, both / determinant, people.skill_spread),
+        cost=0.5
+        * float(
+            tight[0] * (bias @ bias)
+            + tight[1] * (skill @ skill)
+            + np.log(determinant / (tight[0] * tight[1])).sum()
+        ),
     )
 
 

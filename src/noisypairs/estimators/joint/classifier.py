@@ -28,6 +28,7 @@ from noisypairs.estimators.inner.defaults import STEADY, candidates_of
 from noisypairs.estimators.joint.answers import AnswerModel
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.intervals import joint_intervals
+from noisypairs.estimators.joint.kinds import KindNames, choose_kinds
 from noisypairs.estimators.joint.parameters import check_parameters, stages
 from noisypairs.estimators.joint.parts import Part, PartChoice, Switch
 from noisypairs.estimators.joint.potentials import class_proba
@@ -49,7 +50,7 @@ PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM = 2_000_000, 10
 PAIRS_FOR_INTERVALS = 500_000
 
 
-class JointPairClassifier(PairClassifier):
+class JointPairClassifier(KindNames, PairClassifier):
     """Learn classes, noise and a classifier at once; nothing needs to be known but the pairs.
 
     Expectation maximisation (see `noisypairs.inference.em`): belief propagation over the pair graph
@@ -74,6 +75,10 @@ class JointPairClassifier(PairClassifier):
         that predicts held-out answers better.
     similarity : let the answers, not the classes, depend on how alike two items look; ``"auto"``
         where that predicts held-out answers better.
+    n_kinds : infer kinds that people tell apart, which may be finer than classes: a number, several
+        or ``"auto"``, 3 to 12, of which the one that predicts answers about held-out items best is
+        kept. `kinds` shows them, and `name_kinds` or labels of items turn them into classes;
+        ``n_classes`` is then not looked at.
     noise_model : ``"pairing"``, ``"labeling"``, ``"free"`` (any symmetric matrix) or ``"auto"``,
         the one that explains the answers best, simplest first.
     starts : guesses to begin from, among ``"aligned"``, ``"answers"``, ``"kmeans"``,
@@ -122,6 +127,7 @@ class JointPairClassifier(PairClassifier):
         annotators: Switch = "auto",
         clarity: Switch = "auto",
         similarity: Switch = "auto",
+        n_kinds: int | Sequence[int] | Literal["auto"] | None = None,
         noise_model: str = "auto",
         starts: Sequence[str] = ("aligned", "answers", "kmeans", "spectral", "gaussian"),
         n_init: int = 0,
@@ -140,6 +146,7 @@ class JointPairClassifier(PairClassifier):
         self.annotators = annotators
         self.clarity = clarity
         self.similarity = similarity
+        self.n_kinds = n_kinds
         self.noise_model = noise_model
         self.starts = starts
         self.n_init = n_init
@@ -155,10 +162,13 @@ class JointPairClassifier(PairClassifier):
     verbose: bool | int = False
     clarity: Switch = False
     similarity: Switch = False
+    n_kinds: int | Sequence[int] | Literal["auto"] | None = None
+    item_kinds_: Array | None = None
+    oof_kinds_: Array | None = None
     wrong_proba_: Array | None
     repeat_correlation_: float
     expected_error_: Array | None
-    _of_items = ("item_proba_", "oof_proba_", "item_states_")
+    _of_items = ("item_proba_", "oof_proba_", "item_states_", "item_kinds_", "oof_kinds_")
     _of_answers = ("wrong_proba_", "expected_error_")
 
     def _leaves_in_place(self, pairs: Answers) -> bool:
@@ -173,18 +183,14 @@ class JointPairClassifier(PairClassifier):
         """
         with progress.fitting(self, stages(self)):
             X, pairs, given = self._check_training(X, pairs)
-            numbers = check_parameters(self, pairs)
+            labels, self.item_kinds_, self.oof_kinds_ = dict(pairs.labels), None, None
+            if self.n_kinds is not None:
+                pairs = pairs.with_labels({})  # labels name kinds, they do not make them
+            numbers = check_parameters(self, pairs, len(set(labels.values())))
             candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
             some = self._pairs_for_choice(pairs)
             problem = JointProblem(X, some, numbers, self.cv, self.random_state)
-            search = self.search(problem)
-            found = search.choose_classes(numbers)
-            search.require_evidence(found)
-            chosen = search.choose_family(found)
-            parts = PartChoice(search, chosen, self._wanted_parts(pairs))
-            chosen = parts.choose()
-            if "clarity" not in parts.kept:  # hard items look like one class more
-                self._warn_of_more_classes(search, chosen)
+            search, parts, chosen = self._choose(problem, numbers, self._wanted_parts(pairs))
             found = self._named(problem, chosen)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
             steady = STEADY if self.estimator is None else {}
@@ -203,8 +209,26 @@ class JointPairClassifier(PairClassifier):
             self.history_ = search.history + classifier
             self._store(choice, in_pairs, last)
             self._store_answers(X, whole, last)
+            if self.n_kinds is not None:
+                self._store_kinds(X, labels)
             self._restore_order(given)
             return self
+
+    def _choose(
+        self, problem: JointProblem, numbers: list[int], wanted: dict[Part, Switch]
+    ) -> tuple[Search, PartChoice, em.Inference]:
+        """Choose start, number of classes or kinds, noise family and parts of the answer model."""
+        search = self.search(problem)
+        if self.n_kinds is not None:
+            search.require_evidence(search.choose_classes(numbers[:1]))
+            return choose_kinds(lambda: self.search(problem), numbers, wanted)
+        found = search.choose_classes(numbers)
+        search.require_evidence(found)
+        parts = PartChoice(search, search.choose_family(found), wanted)
+        chosen = parts.choose()
+        if "clarity" not in parts.kept:  # hard items look like one class more
+            self._warn_of_more_classes(search, chosen)
+        return search, parts, chosen
 
     def _wanted_parts(self, pairs: Any) -> dict[Part, Switch]:
         """Return which parts of the answer model are asked for, forbidden or open."""
@@ -272,7 +296,11 @@ class JointPairClassifier(PairClassifier):
         return em.infer(e_step, *start, or_best=True, matrices=matrices, **how)
 
     def _class_proba(self, X: Any) -> Array:
-        return class_proba(self.estimator_, X, len(self.classes_))
+        return self._of_classes(self._kind_proba(X))
+
+    def _kind_proba(self, X: Any) -> Array:
+        """Return P(class | x), shape (n, K); of kinds where there are kinds."""
+        return class_proba(self.estimator_, X, self.n_classes_)
 
     def suspect_pairs(self, k: int | None = None) -> tuple[NDArray[np.intp], Array]:
         """Return (positions, probability wrong) of the k most suspect answers, worst first.
@@ -428,7 +456,7 @@ class JointPairClassifier(PairClassifier):
         """
         check_is_fitted(self)
         model = self.answer_model_
-        states = self.item_states_ if X is None else model.states(self.predict_proba(X))
+        states = self.item_states_ if X is None else model.states(self._kind_proba(X))
         likeness = None
         if model.similarity is not None and X is not None:
             likeness = model.similarity.likeness(X, pairs.left, pairs.right)

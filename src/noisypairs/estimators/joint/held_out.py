@@ -67,7 +67,8 @@ class ItemFold(Fold):
     ) -> None:
         self.whole, self.gaussian = whole, gaussian
         self.items, self.others = np.flatnonzero(~out), np.flatnonzero(out)
-        self.answers = whole.pairs.select(out[whole.pairs.left] | out[whole.pairs.right])
+        self.rows = np.flatnonzero(out[whole.pairs.left] | out[whole.pairs.right])
+        self.answers = whole.pairs.select(self.rows)
         X = _safe_indexing(whole.X, self.items)
         rest = JointProblem(X, whole.pairs[self.items], whole.n_classes, whole.cv, whole.seed)
         super().__init__(rest, begin, run)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from noisypairs import algebra
 from noisypairs.estimators.base import label_names
 from noisypairs.estimators.joint.class_number import AUTOMATIC
+from noisypairs.estimators.joint.kinds import kind_numbers
 from noisypairs.noise import NoiseModel, family
 from noisypairs.pairs import Pairs
 
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from noisypairs.estimators.joint.classifier import JointPairClassifier
 
 
-def check_parameters(given: JointPairClassifier, pairs: Pairs) -> list[int]:
-    """Refuse parameters that make no sense for these pairs; return the numbers of classes."""
+def check_parameters(given: JointPairClassifier, pairs: Pairs, n_labels: int = 0) -> list[int]:
+    """Refuse parameters that make no sense for these pairs; return the numbers of classes.
+
+    With kinds, return the numbers of kinds, of which there are no fewer than ``n_labels`` classes.
+    """
     if not (isinstance(given.noise, NoiseModel) or given.noise == "estimate"):
         raise ValueError(
             f"noise={given.noise!r}: expected 'estimate' or a noise model such as "
@@ -29,6 +33,8 @@ def check_parameters(given: JointPairClassifier, pairs: Pairs) -> list[int]:
         algebra.class_prior(given.prior)
     if given.noise_model != "auto":
         family(given.noise_model, also=["auto"])
+    if given.n_kinds is not None:
+        return _check_parts(given, pairs) or kind_numbers(given.n_kinds, n_labels)
     if isinstance(given.n_classes, str) and given.n_classes != "auto":
         raise ValueError(f"n_classes={given.n_classes!r}: expected a number, several, or 'auto'")
     numbers = class_numbers(given.n_classes, pairs)
@@ -38,6 +44,11 @@ def check_parameters(given: JointPairClassifier, pairs: Pairs) -> list[int]:
         label_names(pairs, int(given.n_classes))
     if given.max_iter < 1:
         raise ValueError(f"max_iter={given.max_iter!r}: expected at least one round")
+    _check_parts(given, pairs)
+    return numbers
+
+
+def _check_parts(given: JointPairClassifier, pairs: Pairs) -> None:
     for name in ("annotators", "clarity", "similarity"):
         if getattr(given, name) not in (True, False, "auto"):
             raise ValueError(f"{name}={getattr(given, name)!r}: expected True, False or 'auto'")
@@ -46,7 +57,6 @@ def check_parameters(given: JointPairClassifier, pairs: Pairs) -> list[int]:
             "annotators=True, but the pairs do not say who answered: give Pairs annotator=, or "
             "leave annotators=False"
         )
-    return numbers
 
 
 def class_numbers(n_classes: int | Sequence[int] | Literal["auto"], pairs: Pairs) -> list[int]:

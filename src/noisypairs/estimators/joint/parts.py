@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import numpy as np
@@ -20,7 +20,7 @@ from noisypairs.estimation import dyadic_mean
 from noisypairs.estimators.joint.answers import AnswerModel, Similarity
 from noisypairs.estimators.joint.class_number import ONE_ERROR
 from noisypairs.estimators.joint.held_out import ItemFold, PeopleFold
-from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.estimators.joint.problem import JointProblem, is_gaussian
 from noisypairs.estimators.joint.selection import Search
 from noisypairs.estimators.joint.states import clear_or_hard, folded
 from noisypairs.inference import em, progress
@@ -62,6 +62,15 @@ class HeldOutGain:
         return self.items > EACH * self.items_error and self.people > EACH * self.people_error
 
 
+@dataclass(frozen=True)
+class View:
+    """A start, its noise family, and where both lead with the parts that are kept."""
+
+    start: str
+    family: str
+    run: em.Inference
+
+
 @dataclass
 class PartChoice:
     """The parts of one fit: those asked for, and those that held-out answers speak for.
@@ -78,6 +87,7 @@ class PartChoice:
 
     def __post_init__(self) -> None:
         self.problem = self.search.problem
+        self._folds: dict[tuple[str, str], list[ItemFold]] = {}
 
     @progress.stage("parts of the answer model")
     def choose(self) -> em.Inference:
@@ -96,15 +106,52 @@ class PartChoice:
             self.kept |= {part}
             if part != "similarity":
                 found = self.run(self.problem, self.found, self.kept)
-        return found
+        return self._best_again(found) if self.kept - {"similarity"} else found
+
+    def _best_again(self, found: em.Inference) -> em.Inference:
+        """Return what explains the answers best with these parts, of all families and both views.
+
+        Starts and noise were compared without parts, when the ways of single people looked like
+        classes or like noise. A model of the features is harder to mislead by what people confuse,
+        so it is kept unless another view clearly predicts answers about held-out items better.
+        """
+        search = self.search
+        view = self._best_family(search.start, self.found, {search.family: found})
+        other = search.other_view()
+        if other is not None:
+            rival = self._best_family(*other, {})
+            gaussian, plain = (view, rival) if is_gaussian(view.start) else (rival, view)
+            view = plain if self._clearly_better(plain, gaussian) else gaussian
+        search.start, search.family = view.start, view.family
+        return view.run
+
+    def _clearly_better(self, view: View, other: View) -> bool:
+        """Return whether a view predicts answers about held-out items better, beyond chance."""
+        gain = self._by_items(self.kept, view) - self._by_items(self.kept, other)
+        mean, _, above = dyadic_mean(self.held_out()[0], gain, ONE_ERROR)
+        return bool(mean > ALONE * (above - mean))
+
+    def _best_family(self, start: str, begun: em.Inference, runs: dict[str, em.Inference]) -> View:
+        """Return a start with the noise family that suits it best."""
+        scores: dict[str, float] = {}
+        for name in self.search.family_names(begun.beliefs.item.shape[1]):
+            if name not in runs:
+                runs[name] = self.run(self.problem, begun, self.kept, name)
+            scores[name] = self.search.score_with(name, runs[name])
+        best = max(scores, key=lambda name: scores[name])
+        return View(start, best, runs[best])
 
     def run(
-        self, problem: JointProblem, found: em.Inference, parts: frozenset[Part]
+        self,
+        problem: JointProblem,
+        found: em.Inference,
+        parts: frozenset[Part],
+        name: str | None = None,
     ) -> em.Inference:
         """Return where the rounds lead from an inference without parts, with these."""
         K, learner = found.beliefs.item.shape[1], found.learnt_by or problem.fast_potential
         graph = PairGraph.from_pairs(problem.all_pairs, annotators="people" in parts)
-        fit, noise = self.search.fit_noise(self.search.family), found.noise
+        fit, noise = self.search.fit_noise(name or self.search.family), found.noise
         if "clarity" not in parts:
             e_step = em.GraphEStep(graph, clamp=problem.clamp, messages=found.beliefs.messages)
             start = learner, found.beliefs.item, noise, fit
@@ -145,12 +192,9 @@ class PartChoice:
     def _gain(self, part: Part) -> HeldOutGain:
         """Return what a part gains on held-out items and, where known, on held-out people."""
         pairs, with_part = self.problem.pairs, self.kept | {part}
-        gain = self._by_items(with_part) - self._by_items(self.kept)
-        ends = (
-            np.concatenate([getattr(fold.answers, end) for fold in self._item_folds])
-            for end in ("left", "right", "same")
-        )
-        mean, _, above = dyadic_mean(Pairs(*ends, n_items=pairs.n_items), gain, ONE_ERROR)
+        answers, without = self.held_out()
+        gain = self._by_items(with_part) - without
+        mean, _, above = dyadic_mean(answers, gain, ONE_ERROR)
         found = HeldOutGain(part, mean * len(gain), (above - mean) * len(gain))
         known = pairs.annotator_names is not None and len(pairs.annotator_names) >= FEWEST_PEOPLE
         if part == "similarity" or not known:
@@ -160,39 +204,50 @@ class PartChoice:
             found, people=float(own.sum()), people_error=float(own.std() * np.sqrt(len(own)))
         )
 
-    def _by_items(self, parts: frozenset[Part]) -> Array:
+    def _by_items(self, parts: frozenset[Part], view: View | None = None) -> Array:
         """Return log P of every answer about a held-out item, fold after fold."""
-        return np.concatenate([fold.log_chance(parts) for fold in self._item_folds])
+        search = self.search
+        start, name = (search.start, search.family) if view is None else (view.start, view.family)
+        folds = self._item_folds(start, name)
+        return np.concatenate([fold.log_chance(parts) for fold in folds])
+
+    def held_out(self, parts: frozenset[Part] | None = None) -> tuple[Pairs, Array]:
+        """Return the answers about held-out items, fold after fold, and log P with the parts."""
+        folds = self._item_folds(self.search.start, self.search.family)
+        rows = np.concatenate([fold.rows for fold in folds])
+        return self.problem.pairs.select(rows), self._by_items(
+            self.kept if parts is None else parts
+        )
 
     def _by_people(self, parts: frozenset[Part]) -> Array:
         """Return log P of all answers of each held-out person, fold after fold."""
         return np.concatenate([fold.log_chance(parts) for fold in self._people_folds])
 
-    @cached_property
-    def _item_folds(self) -> list[ItemFold]:
-        gaussian = self.search.start.startswith("gaussian")
-        return [
-            ItemFold(self.problem, out, self._begin, self.run, gaussian)
-            for out in self._thirds(self.problem.pairs.n_items)
-        ]
+    def _item_folds(self, start: str, name: str) -> list[ItemFold]:
+        """Return the folds of a start and a noise family; made once."""
+        if (start, name) not in self._folds:
+            begin, run = partial(self._begin, start=start, name=name), partial(self.run, name=name)
+            self._folds[start, name] = [
+                ItemFold(self.problem, out, begin, run, is_gaussian(start))
+                for out in self._thirds(self.problem.pairs.n_items)
+            ]
+        return self._folds[start, name]
 
     @cached_property
     def _people_folds(self) -> list[PeopleFold]:
         n_people = len(np.asarray(self.problem.pairs.annotator_names))
-        return [
-            PeopleFold(self.problem, out, self._begin, self.run) for out in self._thirds(n_people)
-        ]
+        begin = partial(self._begin, start=self.search.start, name=self.search.family)
+        return [PeopleFold(self.problem, out, begin, self.run) for out in self._thirds(n_people)]
 
     def _thirds(self, size: int) -> list[NDArray[np.bool_]]:
         """Return which of so many are held out, for every fold."""
         number = np.random.default_rng(self.problem.seed).permutation(size) % N_FOLDS
         return [number == k for k in range(N_FOLDS)]
 
-    def _begin(self, problem: JointProblem) -> em.Inference:
-        """Return the start and the noise family of this fit, on another problem."""
-        search = self.search
-        start = search.run_start(problem, search.start, search.n_classes)
-        return search.go_on_with(problem, search.family, start)
+    def _begin(self, problem: JointProblem, start: str, name: str) -> em.Inference:
+        """Return a start and a noise family on another problem."""
+        begun = self.search.run_start(problem, start, self.search.n_classes)
+        return self.search.go_on_with(problem, name, begun)
 
 
 def overdispersion(residual: Array, variance: Array, groups: Sequence[NDArray[np.intp]]) -> float:

@@ -123,7 +123,7 @@ class JointProblem:
         Clusters of the features suit a model of the features themselves, `GaussianClasses`; all
         other starts a discriminative one.
         """
-        if not start.startswith("gaussian"):
+        if not is_gaussian(start):
             return self.fast_potential
         items = self.items if self.numbers is self.X else PreparedItems(self.numbers)
         return EstimatorPotential(GaussianClasses(), items, self.folds, self.in_pairs)
@@ -146,6 +146,11 @@ class JointProblem:
             name: guess[:, match_labels(guess, self.pairs, self.names)]
             for name, guess in found.items()
         }
+
+
+def is_gaussian(start: str) -> bool:
+    """Return whether the rounds of the start of this name have Gaussian classes."""
+    return start.startswith("gaussian")
 
 
 def n_folds(n_items: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators.joint import class_number, starts
 from noisypairs.estimators.joint.alignment import Alignment
-from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.estimators.joint.problem import JointProblem, is_gaussian
 from noisypairs.inference import em, progress
 from noisypairs.inference.propagation import expected_counts, propagate
 from noisypairs.noise import Fit, NoiseModel, PairingNoise, families, family, fixed
@@ -83,6 +83,7 @@ class Search:
     history: list[dict[str, Any]] = field(default_factory=list)
     tried: dict[int, Explanation] = field(default_factory=dict)
     held_out: dict[int, Array] = field(default_factory=dict)
+    begun: dict[int, dict[str, em.Inference]] = field(default_factory=dict)
 
     def fit_noise(self, name: str) -> Fit:
         """Return what fits S: the family of that name, or always the given noise."""
@@ -118,12 +119,22 @@ class Search:
         name = best_run(self.problem, runs)
         if kinds is None:
             self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
+            self.begun[K] = runs
         return name, runs[name]
+
+    def other_view(self) -> tuple[str, em.Inference] | None:
+        """Return the best start with another learner of P(class | x) than the one kept, if any."""
+        runs = self.begun.get(self.n_classes, {})
+        others = {n: run for n, run in runs.items() if is_gaussian(n) != is_gaussian(self.start)}
+        if not others:
+            return None
+        name = best_run(self.problem, others)
+        return name, self.go_on_with(self.problem, self.family, others[name])
 
     def explain(self, K: int, kinds: tuple[str, ...] | None = None) -> Explanation:
         """Return how well K classes explain the answers, with the noise family that suits them."""
         start, begun = self._best_start(K, kinds)
-        runs, name = self._families(begun)
+        runs, name, start = self._families(begun, start)
         return Explanation(K, start, name, begun, runs, self._score(runs[name], name))
 
     def _explanation(self, K: int, start: str, run: em.Inference, name: str) -> Explanation:
@@ -131,10 +142,26 @@ class Search:
         return Explanation(K, start, name, run, {name: run}, self._score(run, name))
 
     def _score(self, run: em.Inference, name: str) -> float:
-        """Return the log-likelihood less Schwarz's ½ log n for each number the noise fits."""
+        """Return the log-likelihood less what the numbers that the noise fits cost."""
+        return run.log_likelihood - self._cost(name, run)
+
+    def _cost(self, name: str, run: em.Inference) -> float:
+        """Return the nats that a family costs: of many classes by the answers behind its numbers.
+
+        Of few, Schwarz's ½ log n for each number.
+        """
         K = run.beliefs.item.shape[1]
-        fitted = 0 if name == "given" else family(name).n_parameters(K)
-        return run.log_likelihood - fitted * self._half_log_n
+        if name == "given":
+            return 0.0
+        if K <= MANY_CLASSES:
+            return family(name).n_parameters(K) * self._half_log_n
+        return family(name).cost(*self._counts(run))
+
+    def _counts(self, run: em.Inference) -> tuple[Array, Array]:
+        """Return the classes behind "same" and "different", (K, K) each."""
+        S = run.noise.same_probability(run.beliefs.item.shape[1])
+        same, different = expected_counts(self.problem.graph, run.beliefs, S)
+        return same[0], different[0]
 
     @property
     def _first_family(self) -> str:
@@ -341,39 +368,66 @@ class Search:
         if K in self.tried:
             runs, self.family = self.tried[K].families, self.tried[K].family
         else:
-            runs, self.family = self._families(found)
+            runs, self.family, self.start = self._families(found, self.start)
         self.noise_models = {name: run.log_likelihood for name, run in runs.items()}
         best = runs[self.family]
         self.history += [{"stage": "start", **row} for row in best.history]
         return best
 
-    def _families(self, found: em.Inference) -> tuple[dict[str, em.Inference], str]:
-        """Return the run of every noise family from one start, and the family to keep."""
-        names = list(families(auto=True)) if self.noise_model == "auto" else [self.noise_model]
-        if self.given is not None:
-            names = ["given"]
+    def _families(
+        self, found: em.Inference, start: str
+    ) -> tuple[dict[str, em.Inference], str, str]:
+        """Return the run of every noise family from one start, the family to keep, and the start.
+
+        Two rates merge small classes that people confuse, and a matrix that goes on from there does
+        not part them: of many classes, where a matrix is better, all starts begin with it again.
+        """
+        names = self.family_names()
         kept, K = names[0], found.beliefs.item.shape[1]
         runs: dict[str, em.Inference] = {}
         for name in progress.each("noise family", names):
-            if runs and K > MANY_CLASSES and not self._promising(name, kept, runs[kept], K):
+            if runs and K > MANY_CLASSES and not self._promising(name, kept, runs[kept]):
                 continue
             runs[name] = self.go_on_with(self.problem, name, found)
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
-            if name != kept and gain > self._worth(name, kept, K):
+            more = self._cost(name, runs[name]) - self._cost(kept, runs[kept])
+            if name != kept and gain > max(WORTH_IT, more):
                 kept = name
-        return runs, kept
+        if K > MANY_CLASSES and kept == "free" != self._first_family:
+            again = replace(self, noise_model="free", every_start=True, begun={})
+            other, run = again._best_start(K)
+            if run.log_likelihood > runs[kept].log_likelihood:
+                runs[kept], start = run, other
+        return runs, kept, start
 
-    def _promising(self, name: str, kept: str, run: em.Inference, K: int) -> bool:
+    def family_names(self, n_classes: int = 2) -> list[str]:
+        """Return the noise families in question; of many classes only the one that was kept."""
+        if self.given is not None:
+            return ["given"]
+        if self.noise_model != "auto":
+            return [self.noise_model]
+        return [self.family] if n_classes > MANY_CLASSES else list(families(auto=True))
+
+    def score_with(self, name: str, run: em.Inference) -> float:
+        """Return the log-likelihood of a run with parts, less what noise and people cost."""
+        fitted = 0 if name == "given" else family(name).n_parameters(self.n_classes)
+        cost = 0.0 if run.people is None else run.people.cost
+        return run.log_likelihood - fitted * self._half_log_n - cost
+
+    def _promising(self, name: str, kept: str, run: em.Inference) -> bool:
         """Return whether a family might gain enough on a run, to judge by one M-step of it.
 
-        Of many classes a matrix has so many numbers that it is hopeless nearly always, and dear.
+        Of many classes a matrix has so many numbers that it is hopeless often, and dear.
         """
-        S = run.noise.same_probability(K)
-        same, different = (part[0] for part in expected_counts(self.problem.graph, run.beliefs, S))
-        wanted = self.fit_noise(name)(same, different).same_probability(K)
+        same, different = self._counts(run)
+        S, wanted = (
+            noise.same_probability(len(same))
+            for noise in (run.noise, self.fit_noise(name)(same, different))
+        )
         gain = (same * np.log(wanted / S)).sum() + (different * np.log1p(-wanted)).sum()
         gain -= (different * np.log1p(-S)).sum()
-        return bool(ONE_STEP * gain > self._worth(name, kept, K))
+        more = family(name).cost(same, different) - self._cost(kept, run)
+        return bool(ONE_STEP * gain > max(WORTH_IT, more))
 
     def go_on_with(self, problem: JointProblem, name: str, found: em.Inference) -> em.Inference:
         """Return where the noise family of this name leads from a start."""
@@ -381,11 +435,6 @@ class Search:
         learner = found.learnt_by or problem.fast_potential
         start = learner, found.beliefs.item, found.noise
         return em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
-
-    def _worth(self, name: str, last: str, K: int) -> float:
-        """Return the nats that a family must gain on the last one kept: Schwarz's ½ log n each."""
-        more = family(name).n_parameters(K) - family(last).n_parameters(K)
-        return max(WORTH_IT, more * self._half_log_n)
 
 
 def _going_on(run: em.Inference) -> dict[str, Any]:

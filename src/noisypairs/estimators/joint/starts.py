@@ -21,8 +21,10 @@ from noisypairs.pairs import Pairs
 KINDS = ("aligned", "answers", "kmeans", "spectral", "gaussian", "random")
 
 
+#: Of more classes than this, more k-means starts are needed to find good clusters.
+MANY_CLASSES = 6
 #: What features weigh against answers in mixed starts.
-FEATURE_SHARES = (0.3, 0.7)
+FEATURE_SHARES = (0.3, 0.5, 0.7)
 #: Clusters of a guess are found on so many items at most, and the others put to the nearest.
 ENOUGH_ITEMS = 5_000
 
@@ -103,7 +105,13 @@ def _clusters(Z: Array, n_classes: int, random_state: np.random.RandomState) -> 
         # guess a poor one, and a guess may be poor.
         warnings.simplefilter("ignore", ConvergenceWarning)
         few = random_state.permutation(len(Z))[:ENOUGH_ITEMS]
-        labels = KMeans(n_classes, n_init=4, random_state=random_state).fit(Z[few]).predict(Z)
+        labels = (
+            KMeans(
+                n_classes, n_init=10 if n_classes > MANY_CLASSES else 4, random_state=random_state
+            )
+            .fit(Z[few])
+            .predict(Z)
+        )
     return _soften(labels, n_classes, 0.8)
 
 
