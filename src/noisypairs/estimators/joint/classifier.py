@@ -27,10 +27,11 @@ from noisypairs.estimators.base import (
 from noisypairs.estimators.inner.defaults import STEADY, candidates_of
 from noisypairs.estimators.joint.answers import AnswerModel
 from noisypairs.estimators.joint.choice import Choice
+from noisypairs.estimators.joint.held_out import Part
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.kinds import KindNames, choose_kinds
 from noisypairs.estimators.joint.parameters import check_parameters, stages
-from noisypairs.estimators.joint.parts import Part, PartChoice, Switch
+from noisypairs.estimators.joint.parts import PartChoice, Switch
 from noisypairs.estimators.joint.potentials import class_proba
 from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers

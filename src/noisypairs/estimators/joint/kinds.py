@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from noisypairs.algebra import Array
 from noisypairs.errors import ClassNamesWarning
 from noisypairs.estimators.inner.features import finite_numbers
-from noisypairs.estimators.joint.parts import Part, PartChoice, Switch
+from noisypairs.estimators.joint.held_out import Part
+from noisypairs.estimators.joint.parts import PartChoice, Switch
 from noisypairs.inference import em, progress
 
 if TYPE_CHECKING:
@@ -78,8 +79,10 @@ def choose_kinds(
     best, missed = -np.inf, 0
     for number in progress.each("candidate number of kinds", list(numbers)):
         search = search_of()
-        found = search.choose_family(search.choose_classes([number]))
         if kept is not None:
+            search.kinds = (kept[0].start.split("-")[0],)
+        found = search.choose_family(search.choose_classes([number]))
+        if kept is not None:  # more kinds begin as fewer did, with the same parts
             wanted = {part: part in kept[1].kept for part in wanted}
         parts = PartChoice(search, found, wanted)
         chosen = parts.choose()
@@ -191,8 +194,12 @@ class KindNames:
         self.kind_means_ = None
         if numbers is not None and not hasattr(numbers, "toarray"):
             total = np.maximum(beliefs.sum(axis=0), 1e-12)[:, None]
-            within = beliefs.T @ np.asarray(numbers, dtype=np.float64) / total
-            self.kind_means_ = within / np.maximum(np.asarray(numbers, float).std(axis=0), 1e-12)
+            columns = np.asarray(numbers, dtype=np.float64)
+            means = beliefs.T @ columns / total
+            within = (
+                columns.var(axis=0) - beliefs.mean(axis=0) @ (means - columns.mean(axis=0)) ** 2
+            )
+            self.kind_means_ = means / np.sqrt(np.maximum(within, 1e-12))
         votes: dict[int, dict[Hashable, float]] = {}
         for item, label in labels.items():
             for kind in np.flatnonzero(beliefs[item] >= 0.5).tolist():
