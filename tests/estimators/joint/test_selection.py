@@ -122,7 +122,7 @@ def test_a_richer_family_must_pay_for_its_parameters(K, gains, kept, monkeypatch
     runs = (SimpleNamespace(log_likelihood=gain, history=[]) for gain in reached)
     monkeypatch.setattr(em, "infer", lambda *_, **__: next(runs))
     one, beliefs = search(X, pairs), SimpleNamespace(item=np.full((600, K), 1 / K), messages=None)
-    one.choose_family(SimpleNamespace(beliefs=beliefs, noise=None))
+    one.choose_family(SimpleNamespace(beliefs=beliefs, noise=None, learnt_by=None))
     assert one.family == kept
 
 

@@ -79,6 +79,8 @@ def choose_kinds(
     best, missed = -np.inf, 0
     for number in progress.each("candidate number of kinds", list(numbers)):
         search = search_of()
+        if search.noise_model == "auto":  # two rates would merge the kinds that people confuse
+            search.noise_model = "free"
         if kept is not None:
             search.kinds = (kept[0].start.split("-")[0],)
         found = search.choose_family(search.choose_classes([number]))
