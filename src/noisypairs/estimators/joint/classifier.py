@@ -324,12 +324,9 @@ class JointPairClassifier(KindNames, PairClassifier):
         ``pairs`` is the `PairTable` of `fit`; see `noisypairs.inference.streaming.most_suspect`.
         """
         check_is_fitted(self)
-        K = len(self.classes_)
-        S = self.noise_.same_probability(K)
-        if self.annotator_noise_ is not None and len(self.annotator_noise_) > 1:
-            similar, dissimilar = self.annotator_noise_.T[:, :, None, None]
-            S = np.where(np.eye(K, dtype=bool), 1.0 - similar, dissimilar)
-        return streaming.most_suspect(pairs, self.item_proba_, S, k)
+        S = self.answer_model_.class_matrices
+        beliefs = self.item_proba_ if self.item_kinds_ is None else self.item_kinds_
+        return streaming.most_suspect(pairs, beliefs, S if len(S) > 1 else S[0], k)
 
     def intervals(
         self, X: Any, pairs: Pairs, level: float = 0.9, n_bootstrap: int = 60

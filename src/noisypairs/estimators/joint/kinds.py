@@ -72,19 +72,18 @@ def choose_kinds(
 ) -> tuple[Search, PartChoice, em.Inference]:
     """Return search, parts and inference of the number of kinds that predicts answers best.
 
-    Answers about held-out items decide; two numbers in a row that do not predict them better end
-    the search. Parts are chosen with the smallest number.
+    Answers about held-out items decide. Parts are chosen with the smallest number.
     """
     kept: tuple[Search, PartChoice, em.Inference] | None = None
-    best, missed = -np.inf, 0
+    best = -np.inf
     for number in progress.each("candidate number of kinds", list(numbers)):
         search = search_of()
         if search.noise_model == "auto":  # two rates would merge the kinds that people confuse
             search.noise_model = "free"
-        if kept is not None:
-            search.kinds = (kept[0].start.split("-")[0],)
+        if number > 2 and search.problem.has_gaussian:  # kinds are clusters, and look like them
+            search.kinds = ("gaussian",)
         found = search.choose_family(search.choose_classes([number]))
-        if kept is not None:  # more kinds begin as fewer did, with the same parts
+        if kept is not None:
             wanted = {part: part in kept[1].kept for part in wanted}
         parts = PartChoice(search, found, wanted)
         chosen = parts.choose()
@@ -92,12 +91,8 @@ def choose_kinds(
             return search, parts, chosen
         # Without similarity, which would stand in for kinds that look different.
         log_chance = float(parts.held_out(parts.kept - {"similarity"})[1].sum())
-        if kept is not None and log_chance <= best:
-            missed += 1
-            if missed == 2:
-                break
-            continue
-        kept, best, missed = (search, parts, chosen), log_chance, 0
+        if log_chance > best:
+            kept, best = (search, parts, chosen), log_chance
     assert kept is not None  # there is at least one number
     return kept
 

@@ -112,7 +112,7 @@ class Search:
             self.start, found = self._best_start(K)
             return found
         self.start, found = self.tried[K].start, self.tried[K].begun
-        if K > 2 and "gaussian" in self.kinds and self.problem.Z is not None:
+        if K > 2 and "gaussian" in self.kinds and self.problem.has_gaussian:
             name, run = self._best_start(K, ("gaussian",))
             if run.log_likelihood > found.log_likelihood:
                 self.start, found = name, run
