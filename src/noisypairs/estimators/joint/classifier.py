@@ -446,16 +446,16 @@ class JointPairClassifier(KindNames, PairClassifier):
         check_is_fitted(self)
         return hard_probability(self.item_states_) if "clarity" in self.parts_ else None
 
-    def answer_proba(self, X: Any, pairs: Pairs) -> Array:
+    def answer_proba(self, X: Any, pairs: Pairs, training_items: bool = False) -> Array:
         """Return P(this person answers "same") for each pair, shape (n_pairs,).
 
-        ``X`` are the items that ``pairs`` compare, or None for those of `fit`, where all that was
-        answered about them counts, too. Who did not answer in `fit` is taken for the crowd.
+        ``X`` are the items that ``pairs`` compare. With ``training_items`` they are those of `fit`,
+        and all that was answered about them counts, too. Who did not answer there is taken for the
+        crowd.
         """
-        check_is_fitted(self)
-        model = self.answer_model_
-        states = self.item_states_ if X is None else model.states(self._kind_proba(X))
+        X, model = self._check_items(X), self.answer_model_
+        states = self.item_states_ if training_items else model.states(self._kind_proba(X))
         likeness = None
-        if model.similarity is not None and X is not None:
+        if model.similarity is not None:
             likeness = model.similarity.likeness(X, pairs.left, pairs.right)
         return model.chance(states, pairs, likeness)
