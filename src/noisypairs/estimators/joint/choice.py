@@ -90,10 +90,14 @@ class Choice:
             return
         steady = {name: n for name, n in self.steady.items() if name in self.candidates}
         if steady and self.problem.gain(self.found) < WEAK_EVIDENCE * len(self.beliefs):
-            self.members = list(steady)
-            self.tuned |= {n: _with_stages(self.candidates[n], k) for n, k in steady.items() if k}
+            self.take(steady)
             return
         self._race(racing)
+
+    def take(self, members: Mapping[str, int | None]) -> None:
+        """Take these members, {name: number of stages or None}, without a comparison."""
+        self.members = list(members)
+        self.tuned |= {n: _with_stages(self.candidates[n], k) for n, k in members.items() if k}
 
     @progress.stage("candidate estimators")
     def _race(self, racing: list[str]) -> None:
