@@ -33,7 +33,6 @@ from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from joint_stages import Begun, accuracy, begin, final, finish, rounds
-from noisypairs.estimators.inner.defaults import STEADY
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.problem import JointProblem, reordered
 from noisypairs.estimators.joint.selection import Search
@@ -55,6 +54,8 @@ def clipped(phi: np.ndarray) -> np.ndarray:
     return normal(np.clip(phi, em.CERTAIN, None))
 
 
+#: The mean that two views are made of: {name: number of stages or None}.
+STEADY = {"ridge": None, "small trees": 30}
 #: From beliefs, evidence m and the last potentials, (n, 2) each, to new potentials.
 Change = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
@@ -259,31 +260,31 @@ def task(seed: int, density: float, way: str) -> dict:
     return {"accuracy": WAYS[way](begun, choice), **found}
 
 
-def table(records: list[dict], density: float) -> None:
-    found: dict[str, dict[int, dict]] = {way: {} for way in WAYS}
+def changes(records: list[dict], key: str, names: list[str], density: float) -> None:
+    """Print how the accuracy changes against the first name, in all tables and by their nats."""
+    found: dict[str, dict[int, dict]] = {name: {} for name in names}
     for record in records:
         if record["cell"]["density"] == density:
-            found[record["cell"]["way"]][record["cell"]["seed"]] = record
-    base = found["as it is"]
-    bands = list(pairwise(BANDS))
+            found[record["cell"][key]][record["cell"]["seed"]] = record
+    base, bands = found[names[0]], list(pairwise(BANDS))
     heads = [f"{low:g} to {high:g} nats per item" for low, high in bands]
-    print(f"\n{density:g} pairs per item\n\n| way | tables | all |", " | ".join(heads), "|")
-    print("|" + "---|" * (len(bands) + 3))
-    for way in list(WAYS)[1:]:
-        both = sorted(found[way].keys() & base.keys())
+    print(f"\n{density:g} pairs per item\n\n| {key} | all |", " | ".join(heads), "|")
+    print("|" + "---|" * (len(bands) + 2))
+    for name in names[1:]:
+        both = sorted(found[name].keys() & base.keys())
         if both:
-            shown = [_change(found[way], base, both)]
+            shown = [_change(found[name], base, both)]
             for low, high in bands:
                 mine = [seed for seed in both if low <= base[seed]["nats_per_item"] < high]
-                shown.append(_change(found[way], base, mine))
-            print("|", " | ".join([way, str(len(both)), *shown]), "|")
+                shown.append(_change(found[name], base, mine))
+            print("|", " | ".join([name, *shown]), "|")
 
 
 def _change(found: dict[int, dict], base: dict[int, dict], seeds: list[int]) -> str:
     if len(seeds) < 2:
         return "—"
-    changes = (100 * (found[seed]["accuracy"] - base[seed]["accuracy"]) for seed in seeds)
-    return "{:+.2f} ± {:.2f} ({})".format(*mean_error(changes), len(seeds))
+    gained = (100 * (found[seed]["accuracy"] - base[seed]["accuracy"]) for seed in seeds)
+    return "{:+.2f} ± {:.2f} ({})".format(*mean_error(gained), len(seeds))
 
 
 def main() -> None:
@@ -299,7 +300,7 @@ def main() -> None:
         for way in ways
     ]
     print(machine())
-    table(run(task, cells, NAME), given.density)
+    changes(run(task, cells, NAME), "way", list(WAYS), given.density)
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import numpy as np
 
 from noisypairs import JointPairClassifier
 from noisypairs.app.experiments.problem import Problem
-from noisypairs.estimators.inner.defaults import STEADY, default_candidates
+from noisypairs.estimators.inner.defaults import default_candidates
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.selection import WORTH_IT, Search
@@ -39,7 +39,7 @@ class Begun:
     def chosen(self, members: Mapping[str, int | None] | None = None) -> Choice:
         """Return the choice among the default candidates, as it is made, or of these members."""
         candidates = default_candidates(self.data.X, self.problem.seed)
-        choice = Choice(self.problem, self.found, candidates, STEADY)
+        choice = Choice(self.problem, self.found, candidates, averaged=True)
         choice.choose() if members is None else choice.take(members)
         return choice
 

@@ -4,6 +4,11 @@ Beliefs are potentials times what the answers say of the item, b ∝ φ m. Bethe
 change, to first order, with the messages that make m; so other potentials change it by a sum over
 items, Σ_i log Σ_k φ_ik m_ik. Some items are therefore enough to compare candidates, with a standard
 error, and no belief propagation is needed for it.
+
+Candidates must not learn from b for that: φ is ridge regression's, and where the answers say little
+whoever copies it best, errors and all, would look best. They learn from the class shares times m,
+which is what the answers say alone. That is flatter than the classes are, so what they predict goes
+through one line before it is scored (`calibrated`).
 """
 
 from __future__ import annotations
@@ -20,8 +25,10 @@ from sklearn.pipeline import Pipeline
 
 from noisypairs.algebra import Array
 from noisypairs.estimators.inner.average import AveragedClassifier
+from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.inner.staged import Staged
+from noisypairs.estimators.joint.calibration import calibrated
 from noisypairs.estimators.joint.potentials import (
     EstimatorPotential,
     RidgePotential,
@@ -40,42 +47,41 @@ MOST_MEMBERS = 3
 #: A candidate is left when it is behind by so many standard errors: one that takes beliefs as they
 #: are, and is quick, and any other.
 QUICK_BEHIND, BEHIND = 2.0, 1.0
-#: Nats per item over blind guessing below which candidates cannot be compared.
-WEAK_EVIDENCE = 0.15
 #: A candidate is left at a stage when so many times what this stage gained would not suffice.
 CATCH_UP = 2.0
-#: So many nats ahead must be ridge, since the beliefs come from it, or a mean, and whoever had the
-#: number of stages chosen on the same items.
-LEAD, STAGED_LEAD = 3.0, 9.0
+#: So many nats ahead must be whoever looks better than it is.
+LEAD = 9.0
+#: Nobody can catch up with a leader who could gain less than so many nats.
+LITTLE = 3.0
 
 
 @dataclass
 class Choice:
     """The candidate that explains the answers best, or the mean of those that nearly do.
 
-    Where evidence is weak no comparison is fair: the beliefs come from ridge, and whoever follows
-    it best, errors and all, seems to explain the answers best. There the mean of the ``steady``
-    candidates is taken, {name: number of stages or None}; without such, none is ever averaged.
+    Means are taken where ``averaged``, of the leader and of quick candidates.
 
     After `choose`: ``members`` are the names of those kept, ``gains`` says by how many nats each
-    candidate would explain all answers better than the start does (estimated on the items it was
-    tried on).
+    candidate explains all answers better than the potential of the starts does if it learns from
+    the same (estimated on the items it was tried on).
     """
 
     problem: JointProblem
     found: em.Inference
     candidates: Mapping[str, Any]
-    steady: Mapping[str, int | None] = field(default_factory=dict)
+    averaged: bool = False
     members: list[str] = field(default_factory=list)
     gains: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.beliefs = self.found.beliefs.item  # (n_items, K)
         self.evidence = _normal(self.beliefs / np.clip(self.found.potential, em.CERTAIN, None))
+        self.taught = _normal(self.beliefs[self.problem.in_pairs].mean(axis=0) * self.evidence)
         self.tuned = dict(self.candidates)
         self.ridge = {name for name, one in self.candidates.items() if is_fast(one, self.problem)}
         self.known: dict[str, dict[int, Array]] = {name: {} for name in self.candidates}
-        self.before = self._scores(self.found.potential, np.arange(len(self.beliefs)))
+        everything = np.arange(len(self.beliefs))
+        self.before = self._scores(self._calibrated(self._fast, everything), everything)
 
     @property
     def name(self) -> str:
@@ -87,10 +93,6 @@ class Choice:
         racing = list(self.candidates)
         if len(racing) == 1:
             self.members = racing
-            return
-        steady = {name: n for name, n in self.steady.items() if name in self.candidates}
-        if steady and self.problem.gain(self.found) < WEAK_EVIDENCE * len(self.beliefs):
-            self.take(steady)
             return
         self._race(racing)
 
@@ -181,22 +183,19 @@ class Choice:
         return name in self.ridge or hasattr(self._learner(name), "fit_beliefs")
 
     def _leaders(self, scores: Mapping[str, Array]) -> list[str]:
-        """Return the best candidate, or the best quick ones where their mean is better.
-
-        A mean with others would take their time, and a user's own candidates are not averaged.
-        """
+        """Return the best candidate, or its mean with the next ones where that is better."""
         order = sorted(scores, key=lambda name: self._lead(name) - self.gains[name])
         kept, most = order[:1], self.gains[order[0]]
-        if not (self.steady and self._quick(order[0])):
+        if not self.averaged:
             return kept
         everything = np.arange(len(self.beliefs))
-        quick = [name for name in order if self._quick(name)]
-        for number in range(2, min(len(quick), MOST_MEMBERS) + 1):
-            phi = np.mean([self._whole(name) for name in quick[:number]], axis=0)
+        able = order[:1] + [n for n in order[1:] if not self._gaussian(n)]
+        for number in range(2, min(len(able), MOST_MEMBERS) + 1):
+            phi = np.mean([self._whole(name) for name in able[:number]], axis=0)
             gain = self._gain(self._scores(phi, everything), everything)
-            self.gains[" and ".join(quick[:number])] = gain
-            if gain > most + LEAD:
-                kept, most = quick[:number], gain
+            self.gains[" and ".join(able[:number])] = gain
+            if gain > most:
+                kept, most = able[:number], gain
         return kept
 
     def _whole(self, name: str) -> Array:
@@ -222,7 +221,7 @@ class Choice:
         most = float(np.where(self.problem.in_pairs[test], best, 0.0).mean())  # as in `_scores`
         for name in names:
             leader = max((float(values.mean()) for values in scores.values()), default=-np.inf)
-            if (most - leader) * len(self.beliefs) < LEAD:
+            if (most - leader) * len(self.beliefs) < LITTLE:
                 return
             yield name, self._predicted(name, number, train, test, leader)
 
@@ -239,13 +238,15 @@ class Choice:
         Stages are gone through until they are worse than before, or would not reach the ``leader``.
         """
         if name in self.ridge:
-            return self._ridge_potential[test]
+            return self._calibrated(self._fast, test)
         learner, seen = self._learner(name), self.problem.items.split(self.tuned[name])[2]
         if number > 0 or not self._staged(name):
-            return fit_predict(learner, seen, self.beliefs, train, test)
+            phi = fit_predict(learner, seen, self.taught, train, test)
+            return calibrated(phi, self.evidence[test])
         whole = self.problem.items.split(self.candidates[name])[1]
         best, reached, last = np.empty(0), -np.inf, -np.inf
-        for stage, phi in fit_stages(whole, seen, self.beliefs, train, test):
+        for stage, flat in fit_stages(whole, seen, self.taught, train, test):
+            phi = calibrated(flat, self.evidence[test])
             score = float(self._scores(phi, test).mean())
             if score > reached:
                 best, reached = phi, score
@@ -258,14 +259,22 @@ class Choice:
         return best
 
     @cached_property
-    def _ridge_potential(self) -> Array:
-        return self.problem.fast_potential(self.beliefs)
+    def _fast(self) -> Array:
+        return self.problem.fast_potential(self.taught)
+
+    def _calibrated(self, phi: Array, items: NDArray[np.intp]) -> Array:
+        return calibrated(phi[items], self.evidence[items])
 
     def _lead(self, name: str) -> float:
-        """Return by how many nats a candidate must lead, since it looks better than it is."""
-        if self._staged(name):
-            return STAGED_LEAD
-        return LEAD if isinstance(self._learner(name), RidgeClasses) else 0.0
+        """Return by how many nats a candidate must lead.
+
+        The number of stages was chosen on the same items, and Gaussian classes trust their clusters
+        more with every round.
+        """
+        return LEAD if self._staged(name) or self._gaussian(name) else 0.0
+
+    def _gaussian(self, name: str) -> bool:
+        return isinstance(self._learner(name), GaussianClasses)
 
     def _staged(self, name: str) -> bool:
         return isinstance(self._learner(name), Staged)

@@ -24,7 +24,7 @@ from noisypairs.estimators.base import (
     warn_names,
     warn_unnamed,
 )
-from noisypairs.estimators.inner.defaults import STEADY, candidates_of
+from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.parameters import check_parameters, stages
@@ -167,8 +167,7 @@ class JointPairClassifier(PairClassifier):
             self._warn_of_more_classes(search, chosen)
             found = self._named(problem, chosen)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
-            steady = STEADY if self.estimator is None else {}
-            choice = Choice(problem, found, candidates, steady)
+            choice = Choice(problem, found, candidates, averaged=self.estimator is None)
             choice.choose()
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
