@@ -13,7 +13,7 @@ through one line before it is scored (`calibrated`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -44,14 +44,13 @@ from noisypairs.inference import em, progress
 SAMPLES = ((1_000, 4), (4_000, 2))
 #: The mean of so many candidates at most is tried.
 MOST_MEMBERS = 3
-#: A candidate is left when it is behind by so many standard errors: one that takes beliefs as they
-#: are, and is quick, and any other.
-QUICK_BEHIND, BEHIND = 2.0, 1.0
+#: A candidate is left when it is behind by so many standard errors.
+BEHIND = 3.0
 #: A candidate is left at a stage when so many times what this stage gained would not suffice.
 CATCH_UP = 2.0
 #: So many nats ahead must be whoever looks better than it is.
 LEAD = 9.0
-#: Nobody can catch up with a leader who could gain less than so many nats.
+#: Gains of so many nats are not worth another fit, nor another member of a mean.
 LITTLE = 3.0
 
 
@@ -139,7 +138,7 @@ class Choice:
         return own[0] if len(own) == 1 else AveragedClassifier.of(own)
 
     def _sampled_race(self, racing: list[str], size: int, most: int) -> list[str]:
-        """Return who goes on after training on so many items; ridge always does."""
+        """Return who goes on after training on so many items: the best, one slow one, ridge."""
         rng = np.random.default_rng(self.problem.seed)
         train = rng.permutation(self._train(0))[:size]
         test = rng.permutation(self.problem.folds[0][1])[:size]
@@ -147,7 +146,8 @@ class Choice:
         scores: dict[str, Array] = {}
         for name, phi in self._tried(others, 0, train, test, scores):
             scores[name] = self._scores(phi, test)
-        ahead = sorted(scores, key=lambda name: -float(scores[name].mean()))[:most]
+        order = sorted(scores, key=lambda name: -float(scores[name].mean()))
+        ahead = order[:most] + [name for name in order if not self._quick(name)][:1]
         self.gains |= {name: self._gain(values, test) for name, values in scores.items()}
         return [name for name in racing if name in ahead or name in self.ridge]
 
@@ -168,35 +168,35 @@ class Choice:
             scores = {name: np.concatenate([scores[name], more]) for name, more in new.items()}
             self.gains |= {name: self._gain(values, tested) for name, values in scores.items()}
             fair = {n: s - self._lead(n) / len(self.beliefs) for n, s in scores.items()}
-            ahead = _ahead(fair, self._allowed)
+            ahead = _ahead(fair)
             slow = [name for name in ahead if not self._quick(name)]
             scores = {name: scores[name] for name in ahead if name not in slow[1:]}
             if len(scores) == 1:
                 break
         return scores
 
-    def _allowed(self, name: str) -> float:
-        """Return how many standard errors a candidate may be behind to go on."""
-        return QUICK_BEHIND if self._quick(name) else BEHIND
-
     def _quick(self, name: str) -> bool:
         return name in self.ridge or hasattr(self._learner(name), "fit_beliefs")
 
     def _leaders(self, scores: Mapping[str, Array]) -> list[str]:
-        """Return the best candidate, or its mean with the next ones where that is better."""
+        """Return the best candidate, with those that make a better mean with it, best first."""
         order = sorted(scores, key=lambda name: self._lead(name) - self.gains[name])
         kept, most = order[:1], self.gains[order[0]]
-        if not self.averaged:
-            return kept
-        everything = np.arange(len(self.beliefs))
-        able = order[:1] + [n for n in order[1:] if not self._gaussian(n)]
-        for number in range(2, min(len(able), MOST_MEMBERS) + 1):
-            phi = np.mean([self._whole(name) for name in able[:number]], axis=0)
-            gain = self._gain(self._scores(phi, everything), everything)
-            self.gains[" and ".join(able[:number])] = gain
-            if gain > most:
-                kept, most = able[:number], gain
+        others = [name for name in order[1:] if self.averaged and not self._gaussian(name)]
+        while others and len(kept) < MOST_MEMBERS:
+            gains = {name: self._mean_gain([*kept, name]) for name in others}
+            best = max(others, key=lambda name: gains[name])
+            if gains[best] < most + LITTLE:
+                break
+            others.remove(best)
+            kept, most = [*kept, best], gains[best]
+            self.gains[" and ".join(kept)] = most
         return kept
+
+    def _mean_gain(self, names: list[str]) -> float:
+        everything = np.arange(len(self.beliefs))
+        phi = np.mean([self._whole(name) for name in names], axis=0)
+        return self._gain(self._scores(phi, everything), everything)
 
     def _whole(self, name: str) -> Array:
         """Return the potentials of a candidate that was tried on every fold, (n_items, K)."""
@@ -309,14 +309,14 @@ def _normal(values: Array) -> Array:
     return shares
 
 
-def _ahead(scores: Mapping[str, Array], allowed: Callable[[str], float]) -> list[str]:
-    """Return the names, best first, of those no more standard errors behind it than allowed."""
+def _ahead(scores: Mapping[str, Array]) -> list[str]:
+    """Return the names, best first, of those no more than `BEHIND` standard errors behind it."""
     order = sorted(scores, key=lambda name: -float(scores[name].mean()))
     kept = order[:1]
     for name in order[1:]:
         lag = scores[order[0]] - scores[name]
         error = float(lag.std()) / np.sqrt(len(lag))
-        if float(lag.mean()) <= allowed(name) * error:
+        if float(lag.mean()) <= BEHIND * error:
             kept.append(name)
     return kept
 
