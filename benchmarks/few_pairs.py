@@ -6,7 +6,7 @@ Simulated tables (`simulated_tables`), so that nothing is chosen by the tables t
 shown for. One search per table; then one thing differs:
 
 families    every noise family from the start, not from where two rates led; the best score is kept
-calibrated  P(class | x) through a slope and an intercept, fitted to the messages of the other folds
+calibrated  P(class | x) of every round through the line that the choice is made with
 fresh       the same, and the classifier learns from class shares times messages, not from beliefs
 damped      P(class | x) averaged with that of the last round
 averaged    the final classifier learns from the beliefs averaged over the rounds
@@ -29,10 +29,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from scipy.optimize import minimize
-from scipy.special import expit, logit
 
 from joint_stages import Begun, accuracy, begin, final, finish, rounds
+from noisypairs.estimators.joint.calibration import calibrated
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.problem import JointProblem, reordered
 from noisypairs.estimators.joint.selection import Search
@@ -98,59 +97,20 @@ def following(begun: Begun, change: Change) -> em.Potential:
     return potential
 
 
-def slope_and_intercept(phi: np.ndarray, evidence: np.ndarray) -> np.ndarray:
-    """Return (a, c) for which Σ log Σ φ m is largest with logit φ ← a logit φ + c.
-
-    One nat holds them near (1, 0), so that weak evidence cannot run away.
-    """
-    scores = logit(clipped(phi)[:, 1])
-
-    def loss(v: np.ndarray) -> float:
-        p = expit(v[0] * scores + v[1])
-        likely = p * evidence[:, 1] + (1 - p) * evidence[:, 0]
-        return float(-np.log(likely).sum() + (v[0] - 1) ** 2 + v[1] ** 2)
-
-    return np.asarray(minimize(loss, np.array([1.0, 0.0]), method="L-BFGS-B").x)
-
-
-def through(phi: np.ndarray, line: np.ndarray) -> np.ndarray:
-    """Return potentials (n, 2) through a slope and an intercept."""
-    p = expit(line[0] * logit(clipped(phi)[:, 1]) + line[1])
-    return np.column_stack([1 - p, p])
-
-
-def calibrated(begun: Begun, choice: Choice) -> float:
-    inner, lines = choice.potential(begun.problem.in_pairs, None), []
-
-    def change(beliefs: np.ndarray, evidence: np.ndarray, _: np.ndarray) -> np.ndarray:
-        phi = inner(beliefs)
-        new = np.empty_like(phi)
-        for train, test in begun.problem.folds:
-            new[test] = through(phi[test], slope_and_intercept(phi[train], evidence[train]))
-        lines.append(slope_and_intercept(phi, evidence))
-        return new
-
-    last = rounds(begun, choice, following(begun, change))
-    proba = final(begun, choice, last.item_proba).predict_proba(begun.data.X_test)
-    return accuracy(begun, through(proba, lines[-1]).argmax(axis=1))
+def through_a_line(begun: Begun, choice: Choice) -> float:
+    inner = choice.potential(begun.problem.in_pairs, None)
+    return finish(begun, choice, following(begun, lambda b, m, _: calibrated(inner(b), m)))
 
 
 def fresh(begun: Begun, choice: Choice) -> float:
-    """As `calibrated`, but the classifier learns from the answers without its last opinion."""
-    inner, lines, taught = choice.potential(begun.problem.in_pairs, None), [], []
+    inner, taught = choice.potential(begun.problem.in_pairs, None), []
 
     def change(beliefs: np.ndarray, evidence: np.ndarray, _: np.ndarray) -> np.ndarray:
         taught[:] = [normal(beliefs.mean(axis=0) * evidence)]
-        phi = inner(taught[0])
-        new = np.empty_like(phi)
-        for train, test in begun.problem.folds:
-            new[test] = through(phi[test], slope_and_intercept(phi[train], evidence[train]))
-        lines.append(slope_and_intercept(phi, evidence))
-        return new
+        return calibrated(inner(taught[0]), evidence)
 
     rounds(begun, choice, following(begun, change))
-    proba = final(begun, choice, taught[0]).predict_proba(begun.data.X_test)
-    return accuracy(begun, through(proba, lines[-1]).argmax(axis=1))
+    return accuracy(begun, final(begun, choice, taught[0]).predict(begun.data.X_test))
 
 
 def damped(begun: Begun, choice: Choice) -> float:
@@ -236,7 +196,7 @@ def plain_mean(begun: Begun, _: Choice) -> float:
 WAYS: dict[str, Callable[[Begun, Choice], float]] = {
     "as it is": as_it_is,
     "families": families,
-    "calibrated": calibrated,
+    "calibrated": through_a_line,
     "fresh": fresh,
     "damped": damped,
     "averaged": averaged,
