@@ -81,8 +81,8 @@ class JointPairClassifier(PairClassifier):
     ----------
     item_proba_ : P(class | everything) of the training items, shape (n_items, K).
     estimator_, candidate_, candidates_ : the classifier kept, its name among the candidates (or
-        names: it may be a mean), and the log-likelihood of those that were tried, estimated on as
-        many items as it took to leave them. See `noisypairs.estimators.joint.choice`.
+        names: it may be a mean), and the log-likelihood of those that were tried, compared with
+        ridge regression on as many items as it took. See `noisypairs.estimators.joint.choice`.
     noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
