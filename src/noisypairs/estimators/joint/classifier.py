@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ from noisypairs.estimators.base import (
     warn_names,
     warn_unnamed,
 )
-from noisypairs.estimators.inner.defaults import STEADY, candidates_of
+from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.answers import AnswerModel
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.held_out import Part
@@ -34,7 +34,12 @@ from noisypairs.estimators.joint.kinds import KindNames, choose_kinds
 from noisypairs.estimators.joint.parameters import check_parameters, stages
 from noisypairs.estimators.joint.parts import PartChoice, Switch
 from noisypairs.estimators.joint.potentials import class_proba
-from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
+from noisypairs.estimators.joint.problem import (
+    JointProblem,
+    any_order,
+    is_gaussian,
+    reordered,
+)
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
 from noisypairs.estimators.joint.selection import WORTH_IT, Search
 from noisypairs.estimators.joint.states import clear_or_hard, folded
@@ -97,8 +102,8 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
     ----------
     item_proba_ : P(class | everything) of the training items, shape (n_items, K).
     estimator_, candidate_, candidates_ : the classifier kept, its name among the candidates (or
-        names: it may be a mean), and the log-likelihood of those that were tried, estimated on as
-        many items as it took to leave them. See `noisypairs.estimators.joint.choice`.
+        names: it may be a mean), and the log-likelihood of those that were tried, compared with
+        ridge regression on as many items as it took. See `noisypairs.estimators.joint.choice`.
     noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
@@ -195,9 +200,7 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
             search, parts, chosen = self._choose(problem, numbers, self._wanted_parts(pairs))
             found = self._named(problem, chosen)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
-            steady = STEADY if self.estimator is None else {}
-            choice = Choice(problem, folded(found), candidates, steady)
-            choice.choose()
+            choice = self._classifier(problem, found, candidates, search, parts)
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
             last, in_pairs = rounds(whole, choice, found, search, parts)
@@ -231,6 +234,23 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         if "clarity" not in parts.kept:  # hard items look like one class more
             self._warn_of_more_classes(search, chosen)
         return search, parts, chosen
+
+    def _classifier(
+        self,
+        problem: JointProblem,
+        found: em.Inference,
+        candidates: Mapping[str, Any],
+        search: Search,
+        parts: PartChoice,
+    ) -> Choice:
+        """Choose the classifier; with parts, the view that held-out items spoke for is kept."""
+        clusters, own = is_gaussian(search.start), self.estimator is None
+        choice = Choice(problem, folded(found), candidates, averaged=own, clusters=clusters)
+        if own and clusters and parts.moved:
+            choice.take({"gaussian": None})
+        else:
+            choice.choose()
+        return choice
 
     def _wanted_parts(self, pairs: Any) -> dict[Part, Switch]:
         """Return which parts of the answer model are asked for, forbidden or open."""

@@ -105,7 +105,12 @@ class PartChoice:
             self.kept |= {part}
             if part != "similarity":
                 found = self.run(self.problem, self.found, self.kept)
-        return self._best_again(found) if self.kept - {"similarity"} else found
+        return self._best_again(found) if self.moved else found
+
+    @property
+    def moved(self) -> bool:
+        """Whether a part was kept that moves classes."""
+        return bool(self.kept - {"similarity"})
 
     def _best_again(self, found: em.Inference) -> em.Inference:
         """Return what explains the answers best with these parts, of all families and both views.
