@@ -147,6 +147,11 @@ class PairGraph:
         plain = (np.diff(self.answer_start) == 1) & (self.answer_weight[first] == 1)
         return np.flatnonzero(~plain)
 
+    @cached_property
+    def incidences(self) -> tuple[csr_array, csr_array]:
+        """Which edges end at which item, (n_items, n_edges): at their right ends, at their left."""
+        return _incidence(self.right, self.n_items), _incidence(self.left, self.n_items)
+
     @property
     def nbytes(self) -> int:
         """Bytes held by the arrays of the graph."""
@@ -170,6 +175,14 @@ class PairGraph:
             (self.answer_weight[rows], self.answer_kind[rows], start - start[0]),
             shape=(block.stop - block.start, 2 * self.n_groups),
         )
+
+
+def _incidence(end: NDArray[np.int32], n_items: int) -> csr_array:
+    """Return which edges have an item at this end, (n_items, n_edges), from items (n_edges,)."""
+    order = np.argsort(end, kind="stable").astype(np.int32)
+    start = np.searchsorted(end[order], np.arange(n_items + 1)).astype(np.int32)
+    ones = np.ones(end.size, dtype=np.float32)
+    return csr_array((ones, order, start), shape=(n_items, end.size))
 
 
 def checked_positions(name: str, values: ArrayLike, upper: int | None) -> NDArray[np.int32]:
