@@ -106,13 +106,26 @@ def fit_beliefs(estimator: Any, X: Any, beliefs: Array, items: NDArray[np.intp])
 
 
 def _fit(learner: Any, seen: Any, beliefs: Array, items: NDArray[np.intp]) -> Any:
-    """Fit to beliefs where the learner takes them, and else to one row per item and class."""
+    """Fit to beliefs where the learner takes them, and else to rows of items."""
     if hasattr(learner, "fit_beliefs"):
         return clone(learner).fit_beliefs(_safe_indexing(seen, items), beliefs[items])
+    seen, label, weight = _rows(learner, seen, beliefs, items)
+    if weight is None:
+        return clone(learner).fit(seen, label)
+    return reduction.fit_weighted(clone(learner), seen, label, weight, rescale=False)
+
+
+def _rows(
+    learner: Any, seen: Any, beliefs: Array, items: NDArray[np.intp]
+) -> tuple[Any, NDArray[Any], Array | None]:
+    """Return what a learner is fitted to: X, y and weights, a row per item and class.
+
+    One that takes shares of class 1 for y needs only one row per item, and no weights.
+    """
+    if beliefs.shape[1] == 2 and getattr(learner, "takes_shares", False):
+        return _safe_indexing(seen, items), beliefs[items, 1], None
     rows, label, weight = reduction.soft_rows(beliefs[items])
-    return reduction.fit_weighted(
-        clone(learner), _safe_indexing(seen, items[rows]), label, weight, rescale=False
-    )
+    return _safe_indexing(seen, items[rows]), label, weight
 
 
 def class_proba(model: Any, X: Any, n_classes: int) -> Array:
@@ -139,9 +152,8 @@ def fit_stages(
     learner: Any, seen: Any, beliefs: Array, train: NDArray[np.intp], test: NDArray[np.intp]
 ) -> Iterator[tuple[int, Array]]:
     """Yield (stage, P(class | x) of the test items) of a `Staged` learner."""
-    rows, label, weight = reduction.soft_rows(beliefs[train])
-    rows = train[rows]
-    classes, K = np.unique(label), beliefs.shape[1]
-    some = _safe_indexing(seen, rows), label, weight, _safe_indexing(seen, test)
-    for stage, proba in clone(learner).stages(*some):
+    X, label, weight = _rows(learner, seen, beliefs, train)
+    K = beliefs.shape[1]
+    classes = np.unique(label) if weight is not None else np.arange(K)
+    for stage, proba in clone(learner).stages(X, label, weight, _safe_indexing(seen, test)):
         yield stage, all_classes(proba, classes, K)
