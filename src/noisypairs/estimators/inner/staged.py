@@ -23,9 +23,12 @@ class Staged(Protocol):
     """A classifier whose number of stages is best chosen by items it was not fitted to."""
 
     def stages(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any, first: int = 1
     ) -> Iterator[tuple[int, Array]]:
-        """Fit, and yield after how many ``max_iter`` P(class | x_new) is what, shape (m, K)."""
+        """Fit, and yield after how many ``max_iter`` P(class | x_new) is what, shape (m, K).
+
+        Stages before the ``first`` are of no interest.
+        """
         ...
 
 
@@ -44,12 +47,12 @@ class BoostedTrees(HistGradientBoostingClassifier):  # type: ignore[misc]
     takes_shares = True
 
     def stages(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any, first: int = 1
     ) -> Iterator[tuple[int, Array]]:
         """Grow 10, 20, … trees, each time only so many more, and yield what they predict."""
         most = self.max_iter
         self.set_params(warm_start=True)
-        for number in sorted({*(few for few in TREES if few < most), most}):
+        for number in sorted({*(few for few in TREES if first <= few < most), most}):
             self.set_params(max_iter=number).fit(X, y, sample_weight=sample_weight)
             yield number, self.predict_proba(X_new)
 
@@ -88,11 +91,11 @@ class SmallNetwork(MLPClassifier):  # type: ignore[misc]
         return self
 
     def stages(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any, first: int = 1
     ) -> Iterator[tuple[int, Array]]:
         """Go through the items epoch by epoch, and yield what the network then predicts."""
         classes = np.unique(np.asarray(y))
         for epoch in range(1, self.max_iter + 1):
             self.partial_fit(X, y, classes=classes, sample_weight=sample_weight)
-            if epoch in EPOCHS or epoch == self.max_iter:
+            if (epoch in EPOCHS and epoch >= first) or epoch == self.max_iter:
                 yield epoch, self.predict_proba(X_new)

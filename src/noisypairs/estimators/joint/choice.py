@@ -32,9 +32,9 @@ from noisypairs.estimators.joint.potentials import (
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em, progress
 
-#: Items that candidates are first trained on, where there are more than twice as many, and how
-#: many candidates then go on at most.
-SAMPLES = ((1_000, 4), (4_000, 2))
+#: Items that candidates are first trained on, and how many candidates then go on at most; where
+#: there are not more than so many times as many items, a fold costs little more than the sample.
+SAMPLES, FEW = ((1_000, 4), (4_000, 2)), 4
 #: The mean of so many candidates at most is tried.
 MOST_MEMBERS = 3
 #: A candidate is left when it is behind by so many standard errors: one that takes beliefs as they
@@ -43,7 +43,7 @@ QUICK_BEHIND, BEHIND = 2.0, 1.0
 #: Nats per item over blind guessing below which candidates cannot be compared.
 WEAK_EVIDENCE = 0.15
 #: A candidate is left at a stage when so many times what this stage gained would not suffice.
-CATCH_UP = 2.0
+CATCH_UP = 1.0
 #: So many nats ahead must be ridge, since the beliefs come from it, or a mean, and whoever had the
 #: number of stages chosen on the same items.
 LEAD, STAGED_LEAD = 3.0, 9.0
@@ -99,7 +99,7 @@ class Choice:
     def _race(self, racing: list[str]) -> None:
         """Let candidates drop out one after the other, and keep those that lead."""
         for size, most in SAMPLES:
-            if len(self._train(0)) > 2 * size and len(racing) > 2:
+            if len(self._train(0)) > FEW * size and len(racing) > 2:
                 racing = self._sampled_race(racing, size, most)
         self.members = self._leaders(self._fold_race(racing))
 
@@ -240,8 +240,10 @@ class Choice:
         if number > 0 or not self._staged(name):
             return fit_predict(learner, seen, self.beliefs, train, test)
         whole = self.problem.items.split(self.candidates[name])[1]
+        # More items never call for fewer stages than a sample of them did.
+        first = 1 if self.tuned[name] is self.candidates[name] else learner.max_iter
         best, reached, last = np.empty(0), -np.inf, -np.inf
-        for stage, phi in fit_stages(whole, seen, self.beliefs, train, test):
+        for stage, phi in fit_stages(whole, seen, self.beliefs, train, test, first):
             score = float(self._scores(phi, test).mean())
             if score > reached:
                 best, reached = phi, score

@@ -149,11 +149,16 @@ def fit_predict(
 
 
 def fit_stages(
-    learner: Any, seen: Any, beliefs: Array, train: NDArray[np.intp], test: NDArray[np.intp]
+    learner: Any,
+    seen: Any,
+    beliefs: Array,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    first: int = 1,
 ) -> Iterator[tuple[int, Array]]:
-    """Yield (stage, P(class | x) of the test items) of a `Staged` learner."""
+    """Yield (stage, P(class | x) of the test items) of a `Staged` learner, from a stage on."""
     X, label, weight = _rows(learner, seen, beliefs, train)
     K = beliefs.shape[1]
     classes = np.unique(label) if weight is not None else np.arange(K)
-    for stage, proba in clone(learner).stages(X, label, weight, _safe_indexing(seen, test)):
+    for stage, proba in clone(learner).stages(X, label, weight, _safe_indexing(seen, test), first):
         yield stage, all_classes(proba, classes, K)
