@@ -147,6 +147,25 @@ class PairGraph:
         plain = (np.diff(self.answer_start) == 1) & (self.answer_weight[first] == 1)
         return np.flatnonzero(~plain)
 
+    def with_edges(self, edges: NDArray[np.intp]) -> PairGraph:
+        """Return the graph of some edges, in order, of the same items; answers are numbered anew.
+
+        >>> graph = PairGraph.from_answers([0, 0, 0], [1, 2, 1], [True, False, False])
+        >>> some = graph.with_edges(np.array([0]))
+        >>> some.n_edges, some.answer_kind.tolist()
+        (1, [1, 0])
+        """
+        times = np.diff(self.answer_start)
+        kept = np.zeros(self.n_edges, dtype=bool)
+        kept[edges] = True
+        answers = np.repeat(kept, times)
+        start = np.concatenate([[0], np.cumsum(times[edges])]).astype(np.int32)
+        edge_of = np.repeat(np.arange(len(edges), dtype=np.int32), times[edges])
+        kind, weight = self.answer_kind[answers], self.answer_weight[answers]
+        ends = self.left[edges], self.right[edges]
+        same = (kind % 2).astype(bool)
+        return PairGraph(self.n_items, self.n_groups, *ends, start, kind, weight, edge_of, same)
+
     @cached_property
     def incidences(self) -> tuple[csr_array, csr_array]:
         """Which edges end at which item, (n_items, n_edges): at their right ends, at their left."""

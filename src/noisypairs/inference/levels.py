@@ -31,28 +31,32 @@ FEWEST_CLASSES = 7
 SMALL_RATIO = 1e-3
 
 
-def linear(log_ratio: Floats) -> Floats:
-    """Return messages (2, n_edges, K) from their log-ratios to class 0, (2, K − 1, n_edges).
+class RowMessages:
+    """Messages (2, n_edges, K) to the right end [0] and the left end [1], and their logarithms.
 
-    >>> linear(np.log([[[3.0]], [[0.5]]])).tolist()
-    [[[1.0, 3.0]], [[1.0, 0.5]]]
+    They are made from log-ratios to class 0, (2, K − 1, n_edges), and give them back; in memory the
+    class then is still the last axis.
+
+    >>> found = RowMessages(np.log([[[4.0]], [[0.5]]]))
+    >>> found.values.round(6).tolist(), np.exp(found.log_ratios()).round(6).tolist()
+    ([[[1.0, 4.0]], [[1.0, 0.5]]], [[[4.0]], [[0.5]]])
     """
-    n_ends, others, n_edges = log_ratio.shape
-    found = np.zeros((n_ends, n_edges, others + 1), dtype=log_ratio.dtype)
-    reach = most(log_ratio.dtype)
-    np.clip(log_ratio.transpose(0, 2, 1), -reach, reach, out=found[..., 1:])
-    return np.exp(found, out=found)
+
+    def __init__(self, log_ratio: Floats) -> None:
+        n_ends, others, n_edges = log_ratio.shape
+        self.logs = np.zeros((n_ends, n_edges, others + 1), dtype=log_ratio.dtype)
+        reach = most(log_ratio.dtype)
+        np.clip(log_ratio.transpose(0, 2, 1), -reach, reach, out=self.logs[..., 1:])
+        self.values: Floats = np.exp(self.logs)
+
+    def log_ratios(self) -> Floats:
+        """Return the log-ratios to class 0 when logarithms were taken last, (2, K − 1, n_edges)."""
+        return (self.logs[..., 1:] - self.logs[..., :1]).transpose(0, 2, 1)
 
 
-def log_ratios(message: Floats) -> Floats:
-    """Return the reverse of `linear`; in memory the class is still the last axis."""
-    logs = np.log(message)
-    return (logs[..., 1:] - logs[..., :1]).transpose(0, 2, 1)
-
-
-def sweep(factors: Factors, log_item: FloatArray, message: Floats, damping: float) -> float:
-    """Renew all messages (2, n_edges, K) in place; return the largest change, as a share."""
-    graph, change = factors.graph, 0.0
+def sweep(factors: Factors, log_item: FloatArray, sent: RowMessages, damping: float) -> float:
+    """Renew all messages in place; return the largest change, as a share."""
+    graph, message, change = factors.graph, sent.values, 0.0
     item = np.exp(log_item).astype(message.dtype)
     for block in graph.blocks():
         (on, off), _ = factors(block)
@@ -88,9 +92,9 @@ def _renew(old: Floats, new: Floats, damping: float) -> float:
     return change
 
 
-def collected(graph: PairGraph, log_phi: FloatArray, message: Floats) -> FloatArray:
+def collected(graph: PairGraph, log_phi: FloatArray, sent: RowMessages) -> FloatArray:
     """Return log φ + Σ log m, (n_items, K), with m as a ratio to class 0, not normalised."""
-    logs = np.log(message)
+    logs = np.log(sent.values, out=sent.logs)
     total = sum(incidence @ end for incidence, end in zip(graph.incidences, logs, strict=True))
     found: FloatArray = log_phi + (total - total[:, :1])
     return found

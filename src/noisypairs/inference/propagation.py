@@ -21,7 +21,7 @@ contradictory "certain" answers outvote each other instead of dividing zero by z
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -112,23 +112,24 @@ def propagate(
     dtype = np.float32 if graph.n_edges > FEW_EDGES and tol >= COARSE else np.float64
     factors = Factors(graph, S, n_classes, dtype)
     sent = _first_messages(graph, n_classes, messages, dtype)
-    by_class = _sweep_two if n_classes == 2 else _sweep_any
-    sweep, collect = (levels.sweep, levels.collected) if factors.by_row else (by_class, _collected)
+    sweep: Callable[..., float] = _sweep_two if n_classes == 2 else _sweep_any
+    collect: Callable[..., FloatArray] = _collected
+    rows: Floats | levels.RowMessages = sent
     if factors.by_row:
-        sent = levels.linear(sent)
-    log_item = collect(graph, log_phi, sent)
+        sweep, collect, rows = levels.sweep, levels.collected, levels.RowMessages(sent)
+    log_item = collect(graph, log_phi, rows)
     log_scale = float(normalise(log_item).sum())
     item = np.exp(log_item)
     change, n_iter = np.inf, 0
     while n_iter < max_iter and change >= tol:
         n_iter += 1
-        change = sweep(factors, log_item, sent, damping)
-        log_item = collect(graph, log_phi, sent)
+        change = sweep(factors, log_item, rows, damping)
+        log_item = collect(graph, log_phi, rows)
         log_scale = float(normalise(log_item).sum())
         before, item = item, np.exp(log_item)
         change = max(change, float(np.abs(item - before).max(initial=0)))
-    if factors.by_row:
-        sent = levels.log_ratios(sent)
+    if isinstance(rows, levels.RowMessages):
+        sent = rows.log_ratios()
     return Beliefs(item, log_item, sent, log_scale, change < tol, n_iter, change)
 
 

@@ -23,6 +23,7 @@ from noisypairs.estimators.inner.average import AveragedClassifier
 from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.inner.staged import Staged
 from noisypairs.estimators.joint.potentials import (
+    MANY_CLASSES,
     EstimatorPotential,
     RidgePotential,
     fit_beliefs,
@@ -290,7 +291,7 @@ def is_fast(estimator: Any, problem: JointProblem) -> bool:
     """Return whether a candidate is the ridge regression of the starts, factorised already."""
     like = RidgeClasses(random_state=problem.seed)
     alike = isinstance(estimator, RidgeClasses) and estimator.get_params() == like.get_params()
-    return alike and problem.Z is not None
+    return alike and problem.Z is not None and max(problem.n_classes) <= MANY_CLASSES
 
 
 def _normal(values: Array) -> Array:

@@ -13,7 +13,6 @@ from scipy.optimize import linear_sum_assignment
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators.joint import class_number, starts
-from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em, progress
 from noisypairs.inference.propagation import expected_counts, propagate
@@ -27,9 +26,11 @@ N_SHUFFLES = 4
 #: and where neither leaves a doubt.
 SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
-#: an earlier one does (but for so much per item) is left, and of the others, after the first
-#: rounds, all but the two that lead.
+#: an earlier one does (but for so much per item) is left, and of the others all but the two that
+#: lead. After the first rounds the second goes on only if it can catch up: if so many times what
+#: its last rounds gained would bring it to the first.
 ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
+CATCH_UP = 1.0
 #: Beyond so many classes a round makes `FIRST_SWEEPS` sweeps, and a noise family is left if it
 #: would gain too little even with so many times what one M-step of it gains.
 MANY_CLASSES, ONE_STEP = 6, 5.0
@@ -115,7 +116,7 @@ class Search:
 
     def _best_start(self, K: int, kinds: tuple[str, ...] | None = None) -> tuple[str, em.Inference]:
         runs = self._run_starts(self.problem, K, kinds)
-        name = best_run(self.problem, runs)
+        name = ranked(self.problem, runs)[0]
         if kinds is None:
             self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
         return name, runs[name]
@@ -217,17 +218,19 @@ class Search:
     def _run_leading(
         self, problem: JointProblem, guesses: Mapping[str, Array]
     ) -> dict[str, em.Inference]:
-        """Run what leads to different places, and to the end only the two best of these."""
-        runs: dict[str, em.Inference] = {}
+        """Run what leads to different places, and only the best of these to the end."""
+        begun: dict[str, em.Inference] = {}
         for name, guess in progress.each("beginning", guesses.items()):
             run = self._run(problem, guess, 1, sweeps=FIRST_SWEEPS)
-            if not any(self._alike(run, other) for other in runs.values()):
-                runs[name] = self._go_on(problem, run, FIRST_ROUNDS - 1)
-        leader = best_run(problem, runs)
-        others = {name: run for name, run in runs.items() if name != leader}
-        ahead = [leader, best_run(problem, others)] if others else [leader]
-        more = self.rounds - FIRST_ROUNDS
-        each = progress.each("leading start", ahead)
+            if not any(self._alike(run, other) for other in begun.values()):
+                begun[name] = run
+        two = ranked(problem, begun)[:2]
+        runs = {name: self._go_on(problem, begun[name], FIRST_ROUNDS - 1) for name in two}
+        leader, *others = ranked(problem, runs)
+        behind = {n: runs[leader].log_likelihood - runs[n].log_likelihood for n in others}
+        gained = {n: runs[n].log_likelihood - begun[n].log_likelihood for n in others}
+        ahead = [leader, *(n for n in others if behind[n] <= CATCH_UP * gained[n])]
+        each, more = progress.each("leading start", ahead), self.rounds - FIRST_ROUNDS
         return {name: self._go_on(problem, runs[name], more) for name in each}
 
     def _alike(self, run: em.Inference, other: em.Inference) -> bool:
@@ -274,7 +277,7 @@ class Search:
         guesses = self.problem.guesses(kinds, more, self.n_init)
         few = {"rounds": FIRST_ROUNDS, "sweeps": FIRST_SWEEPS}
         runs = {name: self._run(self.problem, one, **few) for name, one in guesses.items()}
-        start = best_run(self.problem, runs)
+        start = ranked(self.problem, runs)[0]
         found = self._explanation(more, start, runs[start], self._first_family)
         if found.score > self.tried[more - 1].score:
             run = self._go_on(self.problem, runs[start], self.rounds - FIRST_ROUNDS)
@@ -294,8 +297,8 @@ class Search:
         if gain > clear_gain(problem, 10):
             return
         aligned = -np.inf
-        if problem.Z is not None:
-            aligned = Alignment(problem.Z, problem.pairs).excess(problem.random_state)
+        if problem.alignment is not None:
+            aligned = problem.alignment.excess(problem.random_state)
         if aligned > CLEARLY_SEEN:
             return
         by_chance = []
@@ -387,14 +390,13 @@ def clear_gain(problem: JointProblem, times: float) -> float:
     return max(CLEAR_GAIN * problem.pairs.n_items, times * WORTH_IT)
 
 
-def best_run(problem: JointProblem, runs: Mapping[str, em.Inference]) -> str:
-    """Return the name of the run of the highest likelihood whose features predict the answers.
+def ranked(problem: JointProblem, runs: Mapping[str, em.Inference]) -> list[str]:
+    """Return the names of the runs by falling likelihood, last those it cannot be believed of.
 
     Where evidence is weak, runs that trust the graph too much agree with themselves and have the
-    highest likelihood; but their features alone do not predict the answers. A run is left out
+    highest likelihood; but their features alone do not predict the answers. A run comes last
     if its features predict less than half as well as those of another, beyond `WORTH_IT`.
     """
     predicted = {name: problem.predicted_gain(run.potential) for name, run in runs.items()}
     least = (max(predicted.values()) - WORTH_IT) / 2
-    kept = [name for name in runs if predicted[name] >= least]
-    return max(kept, key=lambda name: runs[name].log_likelihood)
+    return sorted(runs, key=lambda n: (predicted[n] < least, -runs[n].log_likelihood))
