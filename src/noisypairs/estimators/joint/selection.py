@@ -31,8 +31,9 @@ SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: its last rounds gained would bring it to the first.
 ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
 CATCH_UP = 1.0
-#: Beyond so many classes a round makes `FIRST_SWEEPS` sweeps, and a noise family is left if it
-#: would gain too little even with so many times what one M-step of it gains.
+#: Beyond so many classes a round makes `FIRST_SWEEPS` sweeps. There, and where another number of
+#: classes does better, a noise family is left if it would gain too little even with so many times
+#: what one M-step of it gains.
 MANY_CLASSES, ONE_STEP = 6, 5.0
 #: Nats per item over blind guessing from which a likelihood does not agree with itself by chance.
 PLAIN_EVIDENCE = 0.3
@@ -138,7 +139,7 @@ class Search:
         return run.log_likelihood - fitted * self._half_log_n
 
     @property
-    def _first_family(self) -> str:
+    def first_family(self) -> str:
         """The noise family of the starts."""
         if self.given is not None:
             return "given"
@@ -264,7 +265,7 @@ class Search:
     def _rounds(
         self, problem: JointProblem, beliefs: Array, noise: NoiseModel, rounds: int, **how: Any
     ) -> em.Inference:
-        first = self.fit_noise(self._first_family)
+        first = self.fit_noise(self.first_family)
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **how)
         start = problem.fast_potential, beliefs, noise, first
         return em.infer(e_step, *start, max_iter=rounds)
@@ -278,10 +279,10 @@ class Search:
         few = {"rounds": FIRST_ROUNDS, "sweeps": FIRST_SWEEPS}
         runs = {name: self._run(self.problem, one, **few) for name, one in guesses.items()}
         start = ranked(self.problem, runs)[0]
-        found = self._explanation(more, start, runs[start], self._first_family)
+        found = self._explanation(more, start, runs[start], self.first_family)
         if found.score > self.tried[more - 1].score:
             run = self._go_on(self.problem, runs[start], self.rounds - FIRST_ROUNDS)
-            found = self._explanation(more, start, run, self._first_family)
+            found = self._explanation(more, start, run, self.first_family)
         self.tried[more] = found
 
     def require_evidence(self, found: em.Inference) -> None:
@@ -345,9 +346,12 @@ class Search:
         if self.given is not None:
             names = ["given"]
         kept, K = names[0], found.beliefs.item.shape[1]
+        score = self._score(found, self.first_family)
+        behind = any(score < other.score for other in self.tried.values())
         runs: dict[str, em.Inference] = {}
         for name in progress.each("noise family", names):
-            if runs and K > MANY_CLASSES and not self._promising(name, kept, runs[kept], K):
+            dear = K > MANY_CLASSES or behind
+            if runs and dear and not self._promising(name, kept, runs[kept], K):
                 continue
             runs[name] = self.go_on_with(self.problem, name, found)
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
@@ -356,10 +360,7 @@ class Search:
         return runs, kept
 
     def _promising(self, name: str, kept: str, run: em.Inference, K: int) -> bool:
-        """Return whether a family might gain enough on a run, to judge by one M-step of it.
-
-        Of many classes a matrix has so many numbers that it is hopeless nearly always, and dear.
-        """
+        """Return whether a family might gain enough on a run, to judge by one M-step of it."""
         S = run.noise.same_probability(K)
         same, different = (part[0] for part in expected_counts(self.problem.graph, run.beliefs, S))
         wanted = self.fit_noise(name)(same, different).same_probability(K)
