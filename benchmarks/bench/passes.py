@@ -10,7 +10,9 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -109,13 +111,28 @@ def joint_in_memory(quick: bool) -> dict[str, Any]:
     return found
 
 
+def cost_curve(quick: bool) -> dict[str, Any]:
+    """Fit the joint learner to many sizes, as `joint_in_memory` does; at least a pair per item."""
+    n_items = (1_000, 3_000) if quick else (1_000, 10_000, 100_000, 1_000_000)
+    sizes = (10_000, 30_000) if quick else (10_000, 100_000, 1_000_000, 10_000_000)
+    wanted = "processor_seconds", "accuracy", "peak_gigabytes"
+    found: dict[str, Any] = {}
+    for n, n_pairs in product(n_items, sizes):
+        if n_pairs >= n:
+            row = in_fresh_process("passes.py", "in memory", str(n_pairs), str(n))
+            found.setdefault(str(n), {})[str(n_pairs)] = {name: row[name] for name in wanted}
+    return found
+
+
 def _learn_in_memory(n_pairs: int, n_items: int) -> dict[str, Any]:
     X, y = items(n_items)
     pairs, before = answers(y, n_pairs), peak_gigabytes()
     clf = JointPairClassifier(LogisticRegression(), positive="minority", random_state=0)
+    start = time.process_time()
     taken, _ = seconds(lambda: clf.fit(X, pairs))
     return {
         "seconds": taken,
+        "processor_seconds": time.process_time() - start,
         "accuracy": float(accuracy_score(y, clf.predict(X))),
         "accuracy_of_true_labels": float(LogisticRegression().fit(X, y).score(X, y)),
         "peak_gigabytes_before": before,

@@ -23,6 +23,7 @@ FloatArray = NDArray[np.float64]
 RandomSource = int | np.random.Generator | np.random.RandomState | None
 
 _BLOCK = 1 << 13  # edges worked on at once: a handful of such arrays stays in cache
+_NEAR = 1e-3  # of an eigenvalue: a guess needs no more, and few answers make more of it slow
 _DENSE_ITEMS = 64  # below this a dense eigensolver is faster, and never fails
 
 
@@ -287,7 +288,7 @@ def _largest_eigenpairs(
         if not isinstance(random_state, np.random.RandomState):
             random_state = np.random.default_rng(random_state)
         start = random_state.standard_normal(graph.n_items)
-        values, vectors = eigsh(matrix, k=n_pairs, which="LA", v0=start, tol=1e-6)
+        values, vectors = eigsh(matrix, k=n_pairs, which="LA", v0=start, tol=_NEAR)
     falling = np.argsort(-values)[:n_pairs]
     values, vectors = values[falling], vectors[:, falling]
     # An eigenvector has no sign of its own: let its largest entry be positive.

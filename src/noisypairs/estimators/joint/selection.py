@@ -28,7 +28,7 @@ SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
 #: an earlier one does (but for so much per item) is left, and of the others all but the two that
 #: lead. After the first rounds the second goes on only if it can catch up: if so many times what
-#: its last rounds gained would bring it to the first.
+#: its last rounds gained would bring it to the first; and if it still believes something else.
 ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
 CATCH_UP = 1.0
 #: Beyond so many classes a round makes `FIRST_SWEEPS` sweeps. There, and where another number of
@@ -230,7 +230,8 @@ class Search:
         leader, *others = ranked(problem, runs)
         behind = {n: runs[leader].log_likelihood - runs[n].log_likelihood for n in others}
         gained = {n: runs[n].log_likelihood - begun[n].log_likelihood for n in others}
-        ahead = [leader, *(n for n in others if behind[n] <= CATCH_UP * gained[n])]
+        near = [n for n in others if behind[n] <= CATCH_UP * gained[n]]
+        ahead = [leader, *(n for n in near if not self._alike(runs[n], runs[leader]))]
         each, more = progress.each("leading start", ahead), self.rounds - FIRST_ROUNDS
         return {name: self._go_on(problem, runs[name], more) for name in each}
 
@@ -347,11 +348,10 @@ class Search:
             names = ["given"]
         kept, K = names[0], found.beliefs.item.shape[1]
         score = self._score(found, self.first_family)
-        behind = any(score < other.score for other in self.tried.values())
+        doubt = K > MANY_CLASSES or any(score < one.score for one in self.tried.values())
         runs: dict[str, em.Inference] = {}
         for name in progress.each("noise family", names):
-            dear = K > MANY_CLASSES or behind
-            if runs and dear and not self._promising(name, kept, runs[kept], K):
+            if runs and doubt and not self._promising(name, kept, runs[kept], K):
                 continue
             runs[name] = self.go_on_with(self.problem, name, found)
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
@@ -360,7 +360,7 @@ class Search:
         return runs, kept
 
     def _promising(self, name: str, kept: str, run: em.Inference, K: int) -> bool:
-        """Return whether a family might gain enough on a run, to judge by one M-step of it."""
+        """Return whether a family might gain enough on a run, by one M-step of it."""
         S = run.noise.same_probability(K)
         same, different = (part[0] for part in expected_counts(self.problem.graph, run.beliefs, S))
         wanted = self.fit_noise(name)(same, different).same_probability(K)
