@@ -35,19 +35,18 @@ class RowMessages:
     """Messages (2, n_edges, K) to the right end [0] and the left end [1], and their logarithms.
 
     They are made from log-ratios to class 0, (2, K − 1, n_edges), and give them back; in memory the
-    class then is still the last axis.
-
-    >>> found = RowMessages(np.log([[[4.0]], [[0.5]]]))
-    >>> found.values.round(6).tolist(), np.exp(found.log_ratios()).round(6).tolist()
-    ([[[1.0, 4.0]], [[1.0, 0.5]]], [[[4.0]], [[0.5]]])
+    class then is still the last axis. Messages are scaled as new ones are, to sum to K − 1 + ρ.
     """
 
-    def __init__(self, log_ratio: Floats) -> None:
+    def __init__(self, factors: Factors, log_ratio: Floats) -> None:
         n_ends, others, n_edges = log_ratio.shape
         self.logs = np.zeros((n_ends, n_edges, others + 1), dtype=log_ratio.dtype)
         reach = most(log_ratio.dtype)
         np.clip(log_ratio.transpose(0, 2, 1), -reach, reach, out=self.logs[..., 1:])
         self.values: Floats = np.exp(self.logs)
+        for block in factors.graph.blocks():
+            for part in self.values[:, block]:
+                part *= ((others + _ratio(factors, block)) / part.sum(axis=1))[:, None]
 
     def log_ratios(self) -> Floats:
         """Return the log-ratios to class 0 when logarithms were taken last, (2, K − 1, n_edges)."""
@@ -59,9 +58,7 @@ def sweep(factors: Factors, log_item: FloatArray, sent: RowMessages, damping: fl
     graph, message, change = factors.graph, sent.values, 0.0
     item = np.exp(log_item).astype(message.dtype)
     for block in graph.blocks():
-        (on, off), _ = factors(block)
-        reach = np.exp(most(message.dtype))
-        ratio = np.clip(on / off, 1 / reach, reach)
+        ratio = _ratio(factors, block)
         ends = (graph.left, message[1]), (graph.right, message[0])
         cavities = [_cavity(item, end[block], received[block]) for end, received in ends]
         for towards, new in enumerate(cavities):
@@ -71,6 +68,13 @@ def sweep(factors: Factors, log_item: FloatArray, sent: RowMessages, damping: fl
                 np.maximum(new, np.minimum(ratio, 1)[:, None], out=new)
             change = max(change, _renew(message[towards, block], new, damping))
     return change
+
+
+def _ratio(factors: Factors, block: slice) -> Floats:
+    """Return ρ of the edges of a block, (m,), in a range that cannot overflow later."""
+    on, off = factors(block)[0]
+    reach = np.exp(most(factors.dtype))
+    return np.asarray(np.clip(on / off, 1 / reach, reach))
 
 
 def _cavity(item: Floats, end: NDArray[np.int32], received: Floats) -> Floats:

