@@ -27,7 +27,7 @@ N_SHUFFLES = 4
 SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
 #: an earlier one does (but for so much per item) is left, and of the others all but two. After the
-#: first rounds the second goes on only if so many times what they gained would bring it to the first.
+#: first rounds the second goes on only if so many times their gain would bring it to the first.
 ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE, CATCH_UP = 15, 4, 4, 100_000, 0.01, 1.0
 #: Beyond so many classes a round makes few sweeps. There, and where another number of classes does
 #: better, a noise family is left if so many times what one M-step gains would be too little.
