@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -27,12 +27,13 @@ from noisypairs.estimators.base import (
 from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.answers import AnswerModel
 from noisypairs.estimators.joint.choice import Choice
+from noisypairs.estimators.joint.families import WORTH_IT
 from noisypairs.estimators.joint.held_out import Part
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.judged import JudgedAnswers
 from noisypairs.estimators.joint.kinds import KindNames, choose_kinds
 from noisypairs.estimators.joint.parameters import check_parameters, stages
-from noisypairs.estimators.joint.parts import PartChoice, Switch
+from noisypairs.estimators.joint.parts import PartChoice, Switch, wanted_parts
 from noisypairs.estimators.joint.potentials import class_proba
 from noisypairs.estimators.joint.problem import (
     JointProblem,
@@ -41,7 +42,7 @@ from noisypairs.estimators.joint.problem import (
     reordered,
 )
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
-from noisypairs.estimators.joint.selection import WORTH_IT, Search
+from noisypairs.estimators.joint.selection import Search
 from noisypairs.estimators.joint.states import clear_or_hard, folded
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
@@ -191,16 +192,20 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         with progress.fitting(self, stages(self)):
             X, pairs, given = self._check_training(X, pairs)
             labels, self.item_kinds_, self.oof_kinds_ = dict(pairs.labels), None, None
-            if self.n_kinds is not None:
-                pairs = pairs.with_labels({})  # labels name kinds, they do not make them
+            pairs = pairs if self.n_kinds is None else pairs.with_labels({})  # they name kinds
             numbers = check_parameters(self, pairs, len(set(labels.values())))
             candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
             some = self._pairs_for_choice(pairs)
             problem = JointProblem(X, some, numbers, self.cv, self.random_state)
-            search, parts, chosen = self._choose(problem, numbers, self._wanted_parts(pairs))
+            search, parts, chosen = self._choose(problem, numbers, wanted_parts(self, pairs))
             found = self._named(problem, chosen)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
-            choice = self._classifier(problem, found, candidates, search, parts)
+            own, clusters = self.estimator is None, is_gaussian(search.start)
+            choice = Choice(problem, folded(found), candidates, averaged=own, clusters=clusters)
+            if own and clusters and parts.moved:  # held-out items spoke for this view
+                choice.take({"gaussian": None})
+            else:
+                choice.choose()
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
             last, in_pairs = rounds(whole, choice, found, search, parts)
@@ -234,33 +239,6 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         if "clarity" not in parts.kept:  # hard items look like one class more
             self._warn_of_more_classes(search, chosen)
         return search, parts, chosen
-
-    def _classifier(
-        self,
-        problem: JointProblem,
-        found: em.Inference,
-        candidates: Mapping[str, Any],
-        search: Search,
-        parts: PartChoice,
-    ) -> Choice:
-        """Choose the classifier; with parts, the view that held-out items spoke for is kept."""
-        clusters, own = is_gaussian(search.start), self.estimator is None
-        choice = Choice(problem, folded(found), candidates, averaged=own, clusters=clusters)
-        if own and clusters and parts.moved:
-            choice.take({"gaussian": None})
-        else:
-            choice.choose()
-        return choice
-
-    def _wanted_parts(self, pairs: Any) -> dict[Part, Switch]:
-        """Return which parts of the answer model are asked for, forbidden or open."""
-        in_memory = isinstance(pairs, Pairs)
-        named = pairs.annotator_names is not None
-        return {
-            "people": self.annotators if named else False,
-            "clarity": self.clarity if in_memory else False,
-            "similarity": self.similarity if in_memory else False,
-        }
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""

@@ -13,10 +13,17 @@ from scipy.optimize import linear_sum_assignment
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators.joint import class_number, starts
+from noisypairs.estimators.joint.families import (
+    FIRST_SWEEPS,
+    MANY_CLASSES,
+    WORTH_IT,
+    NoiseFamilies,
+    going_on,
+)
 from noisypairs.estimators.joint.problem import JointProblem, is_gaussian
 from noisypairs.inference import em, progress
-from noisypairs.inference.propagation import expected_counts, propagate
-from noisypairs.noise import Fit, NoiseModel, PairingNoise, families, family, fixed
+from noisypairs.inference.propagation import propagate
+from noisypairs.noise import NoiseModel, PairingNoise
 
 #: Nats per item above which a gain over blind guessing cannot be chance (random answers: .03).
 CLEAR_GAIN = 0.06
@@ -28,16 +35,11 @@ SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
 #: an earlier one does (but for so much per item) is left, and of the others all but two. After the
 #: first rounds the second goes on only if so many times their gain would bring it to the first.
-ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE, CATCH_UP = 15, 4, 4, 100_000, 0.01, 1.0
-#: Beyond so many classes a round makes few sweeps. There, and where another number of classes does
-#: better, a noise family is left if so many times what one M-step gains would be too little.
-MANY_CLASSES, ONE_STEP = 6, 5.0
+ROUNDS, FIRST_ROUNDS, MANY_PAIRS, ALIKE, CATCH_UP = 15, 4, 100_000, 0.01, 1.0
 #: Rounds of a start with a free matrix of many classes, which takes longer to settle.
 MANY_ROUNDS = 40
 #: Nats per item over blind guessing from which a likelihood does not agree with itself by chance.
 PLAIN_EVIDENCE = 0.3
-#: A richer noise model, or one class more, must explain the answers better by so many nats.
-WORTH_IT = 3.0
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ class Explanation:
 
 
 @dataclass
-class Search:
+class Search(NoiseFamilies):
     """The choices of one joint fit, and what each alternative reached.
 
     ``given`` is the noise if it is known; ``noise_model`` a family or ``"auto"``; ``kinds`` and
@@ -68,27 +70,18 @@ class Search:
     out-of-fold potentials (see `noisypairs.inference.em.Inference`).
     """
 
-    problem: JointProblem
-    given: NoiseModel | None
-    noise_model: str
     kinds: tuple[str, ...]
     n_init: int
     rounds: int = ROUNDS
     every_start: bool = False
     guess_sweeps: int = 0
     start: str = ""
-    n_classes: int = 0
-    family: str = ""
     starts: dict[str, float] = field(default_factory=dict)
     noise_models: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     tried: dict[int, Explanation] = field(default_factory=dict)
     held_out: dict[int, Array] = field(default_factory=dict)
     begun: dict[int, dict[str, em.Inference]] = field(default_factory=dict)
-
-    def fit_noise(self, name: str) -> Fit:
-        """Return what fits S: the family of that name, or always the given noise."""
-        return family(name).fit if self.given is None else fixed(self.given)
 
     def choose_classes(self, numbers: Iterable[int]) -> em.Inference:
         """Return the best start of the number of classes that explains the answers best.
@@ -148,44 +141,11 @@ class Search:
         """Return how well K classes explain the answers, with the noise family that suits them."""
         start, begun = self._best_start(K, kinds)
         runs, name, start = self._families(begun, start)
-        return Explanation(K, start, name, begun, runs, self._score(runs[name], name))
+        return Explanation(K, start, name, begun, runs, self.score(runs[name], name))
 
     def _explanation(self, K: int, start: str, run: em.Inference, name: str) -> Explanation:
         """Return what one noise family alone explains."""
-        return Explanation(K, start, name, run, {name: run}, self._score(run, name))
-
-    def _score(self, run: em.Inference, name: str) -> float:
-        """Return the log-likelihood less what the numbers that the noise fits cost."""
-        return run.log_likelihood - self._cost(name, run)
-
-    def _cost(self, name: str, run: em.Inference) -> float:
-        """Return the nats that a family costs: of many classes by the answers behind its numbers.
-
-        Of few, Schwarz's ½ log n for each number.
-        """
-        K = run.beliefs.item.shape[1]
-        if name == "given":
-            return 0.0
-        if K <= MANY_CLASSES:
-            return family(name).n_parameters(K) * self._half_log_n
-        return family(name).cost(*self._counts(run))
-
-    def _counts(self, run: em.Inference) -> tuple[Array, Array]:
-        """Return the classes behind "same" and "different", (K, K) each."""
-        S = run.noise.same_probability(run.beliefs.item.shape[1])
-        same, different = expected_counts(self.problem.graph, run.beliefs, S)
-        return same[0], different[0]
-
-    @property
-    def first_family(self) -> str:
-        """The noise family of the starts."""
-        if self.given is not None:
-            return "given"
-        return "free" if self.noise_model == "free" else "pairing"
-
-    @property
-    def _half_log_n(self) -> float:
-        return float(np.log(self.problem.pairs.n_pairs)) / 2
+        return Explanation(K, start, name, run, {name: run}, self.score(run, name))
 
     def better(self, more: int, K: int) -> bool:
         """Return whether ``more`` classes explain the answers better than K, both tried.
@@ -305,7 +265,7 @@ class Search:
             return run
         learner = run.learnt_by or problem.fast_potential
         start = learner, run.beliefs.item, run.noise, rounds
-        return self._rounds(problem, *start, **_going_on(run))
+        return self._rounds(problem, *start, **going_on(run))
 
     def _rounds(
         self,
@@ -400,15 +360,15 @@ class Search:
         """
         names = self.family_names()
         kept, K = names[0], found.beliefs.item.shape[1]
-        behind = (self._score(found, self.first_family) < o.score for o in self.tried.values())
+        behind = (self.score(found, self.first_family) < o.score for o in self.tried.values())
         doubt = K > MANY_CLASSES or any(behind)
         runs: dict[str, em.Inference] = {}
         for name in progress.each("noise family", names):
-            if runs and doubt and not self._promising(name, kept, runs[kept]):
+            if runs and doubt and not self.promising(name, kept, runs[kept]):
                 continue
             runs[name] = self.go_on_with(self.problem, name, found)
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
-            more = self._cost(name, runs[name]) - self._cost(kept, runs[kept])
+            more = self.cost(name, runs[name]) - self.cost(kept, runs[kept])
             if name != kept and gain > max(WORTH_IT, more):
                 kept = name
         if K > MANY_CLASSES and kept == "free" != self.first_family:
@@ -419,48 +379,6 @@ class Search:
             if run.log_likelihood > runs[kept].log_likelihood:
                 runs[kept], start = run, other
         return runs, kept, start
-
-    def family_names(self, n_classes: int = 2) -> list[str]:
-        """Return the noise families in question; of many classes only the one that was kept."""
-        if self.given is not None:
-            return ["given"]
-        if self.noise_model != "auto":
-            return [self.noise_model]
-        return [self.family] if n_classes > MANY_CLASSES else list(families(auto=True))
-
-    def score_with(self, name: str, run: em.Inference) -> float:
-        """Return the log-likelihood of a run with parts, less what noise and people cost."""
-        fitted = 0 if name == "given" else family(name).n_parameters(self.n_classes)
-        cost = 0.0 if run.people is None else run.people.cost
-        return run.log_likelihood - fitted * self._half_log_n - cost
-
-    def _promising(self, name: str, kept: str, run: em.Inference) -> bool:
-        """Return whether a family might gain enough on a run, to judge by one M-step of it.
-
-        Of many classes a matrix has so many numbers that it is hopeless often, and dear.
-        """
-        same, different = self._counts(run)
-        S, wanted = (
-            noise.same_probability(len(same))
-            for noise in (run.noise, self.fit_noise(name)(same, different))
-        )
-        gain = (same * np.log(wanted / S)).sum() + (different * np.log1p(-wanted)).sum()
-        gain -= (different * np.log1p(-S)).sum()
-        more = self._cost(name, run) - self._cost(kept, run)
-        return bool(ONE_STEP * gain > max(WORTH_IT, more))
-
-    def go_on_with(self, problem: JointProblem, name: str, found: em.Inference) -> em.Inference:
-        """Return where the noise family of this name leads from a start."""
-        e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **_going_on(found))
-        learner = found.learnt_by or problem.fast_potential
-        start = learner, found.beliefs.item, found.noise
-        return em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
-
-
-def _going_on(run: em.Inference) -> dict[str, Any]:
-    """Return how the E-step goes on; messages are kept, so of many classes few sweeps will do."""
-    few = run.beliefs.item.shape[1] > MANY_CLASSES
-    return {"messages": run.beliefs.messages, "sweeps": FIRST_SWEEPS if few else em.SWEEPS}
 
 
 def clear_gain(problem: JointProblem, times: float) -> float:
