@@ -68,10 +68,10 @@ def test_codings_may_be_mixed_where_every_word_has_one_meaning():
     given = ["yes", "TRUE", "1", "y", "n", "FALSE", "0", "Same.", "not the same"]
     parsed = answers.parse(given)
     assert parsed.same.tolist() == [True, True, True, True, False, False, False, True, False]
-    assert not answers.WORDS["same"] & answers.WORDS["different"]
-    assert not (answers.WORDS["same"] | answers.WORDS["different"]) & answers.WORDS["unsure"]
-    for words in answers.WORDS.values():
-        assert {answers.canonical(word) for word in words} == words
+    for meaning, words in answers.WORDS.items():
+        written = [answers.canonical(word) for word in words]
+        assert {answers.MEANING[word] for word in written} == {meaning}
+        assert len(set(written)) == len(words)
 
 
 def test_own_words_win_over_the_known_ones():

@@ -22,28 +22,48 @@ Meaning = Literal["same", "different", "unsure"]
 MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "nat", "none", "null"})
 """What a missing value looks like as text, in small letters."""
 
-WORDS: Mapping[Meaning, frozenset[str]] = {
-    "same": frozenset(
-        "1 true t yes y same s thesame sameclass identical match matched matches similar mustlink"
-        " duplicate".split()
+WORDS: Mapping[Meaning, tuple[str, ...]] = {
+    "same": (
+        *("same", "the same", "same class", "identical", "yes", "y", "true", "t", "s", "1"),
+        *("match", "matches", "matched", "similar", "must-link", "duplicate"),
     ),
-    "different": frozenset(
-        "0 -1 false f no n different d diff notsame notthesame differentclass distinct nonmatch"
-        " nomatch notamatch mismatch dissimilar notsimilar cannotlink notduplicate".split()
+    "different": (
+        *("different", "not the same", "not same", "different class", "diff", "no", "n"),
+        *("false", "f", "d", "0", "-1", "distinct", "no match", "non-match", "not a match"),
+        *("mismatch", "dissimilar", "not similar", "cannot-link", "not duplicate"),
     ),
-    "unsure": MISSING
-    | frozenset(
-        "? unsure notsure imnotsure uncertain unclear undecided unknown missing skip skipped idk"
-        " dontknow donotknow idontknow canttell cannottell icanttell cantsay cannotsay"
-        " impossibletosay noidea noanswer".split()
+    "unsure": (
+        *("unsure", "not sure", "I'm not sure", "uncertain", "unclear", "undecided", "unknown"),
+        *("can't tell", "cannot tell", "I can't tell", "can't say", "cannot say"),
+        *("don't know", "do not know", "I don't know", "idk", "no idea", "no answer"),
+        *("skip", "skipped", "missing", "?"),
     ),
 }
-"""What words mean, written as `canonical` writes them. Words of one column may be mixed."""
+"""What words mean, whatever their case, blanks and hyphens. Words of one column may be mixed."""
 
-UNSURE = WORDS["unsure"]
-"""Words that stand for "no answer"."""
 
-_MEANING: Mapping[str, Meaning] = {word: sense for sense, words in WORDS.items() for word in words}
+def canonical(text: str) -> str:
+    """Write an answer in the one way the tables above know.
+
+    >>> canonical(" +1.0"), canonical("Must-Link")
+    ('1', 'mustlink')
+    """
+    text = text.strip().casefold().replace("−", "-")
+    try:
+        number = float(text)
+    except ValueError:
+        return re.sub(r"[\s_'’.,!-]+", "", text)
+    return str(int(number)) if number.is_integer() else text
+
+
+MEANING: Mapping[str, Meaning] = {
+    **dict.fromkeys(MISSING, "unsure"),
+    **{canonical(word): sense for sense, words in WORDS.items() for word in words},
+}
+"""The meaning of each word, written as `canonical` writes it."""
+
+UNSURE = frozenset(word for word, sense in MEANING.items() if sense == "unsure")
+"""Words that stand for "no answer", so written."""
 
 
 class UnknownWords(ValueError):
@@ -51,7 +71,7 @@ class UnknownWords(ValueError):
 
     def __init__(self, said: str, words: Sequence[str]) -> None:
         self.said, self.words = said, tuple(words)
-        example = {word: "…" for word in self.words[:2]}
+        example = dict.fromkeys(self.words[:2], "…")
         super().__init__(f"{said}. Say what they mean: words={example}")
 
 
@@ -173,7 +193,7 @@ def _senses(
 ) -> list[Meaning]:
     """Return what each text means, or raise with what cannot be told."""
     tokens = [canonical(text) for text in texts]
-    known = {**_MEANING, **own}
+    known = {**MEANING, **own}
     open_ = {token for token in tokens if token not in own}  # whose meaning is ours to tell
     answered = {token for token in tokens if known.get(token) != "unsure"}
     if "2" in open_ and answered <= {"1", "2"}:
@@ -207,20 +227,6 @@ def _texts(values: NDArray[Any]) -> tuple[list[str], IntArray]:
         values = values.astype(np.str_)
     texts, codes = factorise(np.fromiter(map(str, values.tolist()), object, values.size))
     return texts, codes
-
-
-def canonical(text: str) -> str:
-    """Write an answer in the one way the tables above know.
-
-    >>> canonical(" +1.0"), canonical("Must-Link")
-    ('1', 'mustlink')
-    """
-    text = text.strip().casefold().replace("−", "-")
-    try:
-        number = float(text)
-    except ValueError:
-        return re.sub(r"[\s_'’.,!-]+", "", text)
-    return str(int(number)) if number.is_integer() else text
 
 
 def _first_places(texts: Sequence[str], codes: IntArray, which: Iterable[int]) -> str:

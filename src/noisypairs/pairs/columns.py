@@ -159,9 +159,7 @@ def _guess_ends(columns: Sequence[str], asking: Asking) -> tuple[str, str]:
     raise ValueError(f"{reason}. Name them: {asking('left')}, {asking('right')}")
 
 
-def _column_name(
-    role: str, given: Role, columns: Sequence[str], asking: Asking
-) -> str | None:
+def _column_name(role: str, given: Role, columns: Sequence[str], asking: Asking) -> str | None:
     """Name the column that plays `role`; more than one candidate is refused, not guessed at."""
     optional = role in OPTIONAL
     if given is False and optional:

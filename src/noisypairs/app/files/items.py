@@ -12,8 +12,10 @@ import pandas as pd
 
 from noisypairs.app.files.cells import ITEM_NAMES, MISSING, as_text, typed
 from noisypairs.app.files.contents import BadFile, SourceFile, plural, some
-from noisypairs.app.files.frames import UNNAMED, FileTable, read_table
+from noisypairs.app.files.file_table import FileTable
+from noisypairs.app.files.frames import UNNAMED, read_table
 from noisypairs.app.files.matching import match_ids, near_miss
+from noisypairs.app.files.vectors import expanded, with_array_beside
 from noisypairs.errors import did_you_mean
 from noisypairs.pairs.answers import IntArray, factorise
 from noisypairs.pairs.ids import loose
@@ -57,7 +59,9 @@ def items_of(table: FileTable, id: str | None = None, asked: Sequence[str] | Non
     """Return the items of a table; `asked`, the ids that pairs use, helps to find their column."""
     if table.frame.empty:
         raise BadFile(f"{table.path} has a header but no rows: expected one row per item")
+    table, on_vectors = expanded(with_array_beside(table))
     column, notes = find_ids(table, id, asked)
+    notes += on_vectors
     if column is None:
         ids, kept = [str(k) for k in range(len(table.frame))], np.arange(len(table.frame))
     else:
