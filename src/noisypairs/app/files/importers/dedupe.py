@@ -84,6 +84,8 @@ def _in_items(
     if max(file.known.shares(names).values(), default=0.0) >= ENOUGH:
         return {}, []  # the records have ids, and the items have the same
     column, _ = find_ids(file.known.table, file.known.id, None)
+    others = [name for name in file.known.columns if name not in fields]
+    column = others[0] if column is None and len(others) == 1 else column
     shared = [field for field in fields if field in frame and field != column]
     if not shared:
         return {}, []
