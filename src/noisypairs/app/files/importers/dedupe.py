@@ -179,5 +179,5 @@ DEDUPE = Importer(
     "The records are the items, or are found in a file of items: by an id among their fields, else "
     "by all the fields that both have.",
     "https://docs.dedupe.io",
-    "a real file",
+    "part of a training file, published in a fork of dedupe-examples (OSabb/dedupe-examples)",
 )

@@ -119,5 +119,5 @@ LABELBOX = Importer(
     "Items from two metadata fields or attachments of the data row (left_id and right_id), else "
     "from its global key, split in two. The answer is that of a radio classification, the "
     "annotator created_by.",
-    "https://docs.labelbox.com/reference/label-export",
+    "https://docs.labelbox.com/reference/export-quick-reference",
 )

@@ -171,6 +171,5 @@ MTURK = Importer(
     "Items from the two Input columns, the answer from Answer.same, Answer.same.yes (radio "
     "buttons), Answer.category.label (crowd-classifier) or the JSON of Answer.taskAnswers, the "
     "annotator from WorkerId. Rejected assignments are left out and counted.",
-    "https://docs.aws.amazon.com/AWSMechTurk/latest/AWSMturkAPI/"
-    "ApiReference_HTMLCustomElementsArticle.html",
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/sms-ui-template-crowd-classifier.html",
 )

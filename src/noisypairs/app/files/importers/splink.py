@@ -58,5 +58,5 @@ SPLINK = Importer(
     ),
     "Scores between 0 and 1 are answers with weights. Ids of records of several data sets are "
     "written dataset-__-id.",
-    "https://moj-analytical-services.github.io/splink/",
+    "https://moj-analytical-services.github.io/splink/demos/examples/duckdb/pairwise_labels.html",
 )
