@@ -49,7 +49,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "reproduce": (f"{RECORDS} --out {{run}} --resume", f"{RECORDS} --out {{run}} --json"),
 }
 #: Commands that read no file of the user.
-WITHOUT_FILES = {"demo", "theory"}
+WITHOUT_FILES = {"demo", "formats", "theory"}
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,10 @@ def test_one_value_alone_is_plain_under_either_coding(value, same):
     [
         ([1, 2, 1], "coded 1/2"),
         (["1", "2"], "coded 1/2"),
-        ([0, 1, -1], "'-1' at row 2 beside other codings, where −1 may mean different or no answer"),
+        (
+            [0, 1, -1],
+            "'-1' at row 2 beside other codings, where −1 may mean different or no answer",
+        ),
         ([0, -1], "beside other codings"),
         (["yes", "-1"], "beside other codings"),
         (["no", "2"], "no answer: '2' at row 1"),
@@ -122,8 +125,10 @@ def test_whatever_is_not_plain_is_refused(values, message):
 
 @pytest.mark.parametrize(
     "blank",
-    ["unsure", "Unknown", "skip", "", " ", "NA", "n/a", "?", "don't know", "don’t know"]
-    + ["Can't tell", "cannot tell.", "I don't know", "not_sure", "-", "idk", "No answer"],
+    [
+        *("unsure", "Unknown", "skip", "", " ", "NA", "n/a", "?", "don't know", "don’t know"),
+        *("Can't tell", "cannot tell.", "I don't know", "not_sure", "-", "idk", "No answer"),
+    ],
 )
 def test_unsure_words_are_marked(blank):
     assert answers.parse(["no", blank, "yes"], unsure="drop").usable.tolist() == [True, False, True]

@@ -22,9 +22,9 @@ LEFT_OUT = "left out: day and month cannot be told apart, write dates as 2024-12
 #: Share of cells that must be dates.
 MOST = 0.95
 
-_YEAR_FIRST = re.compile(r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}([ T].*)?")
+_YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})([ T].*)?")
 _NAMED = re.compile(r"(?=.*[a-z]{3})[a-z0-9]+[ ,.-]+[a-z0-9]+[ ,.-]+\d{4}([ T].*)?", re.IGNORECASE)
-_OTHER = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2\d{4}([ T].*)?")
+_OTHER = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})([ T].*)?")
 
 #: Names of the numbers of a date, see `calendar`.
 PARTS = (
@@ -34,7 +34,7 @@ PARTS = (
 
 
 def kind_of_dates(texts: Sequence[str]) -> tuple[str, int] | None:
-    """Return the kind of dates that almost all texts are and how many are none; None if they are not.
+    """Return the kind of dates that almost all texts are, and how many are none; else None.
 
     >>> kind_of_dates(["2024-12-31"]), kind_of_dates(["31/12/2024", "1/2/2024"])
     (('date', 0), ('day-first date', 0))
@@ -59,14 +59,27 @@ def _is_date(text: str) -> bool:
 
 def read_dates(texts: Sequence[str], kind: str = DATE) -> pd.Series:
     """Return texts as times in UTC, NaT where they are no dates."""
-    given = pd.Series(list(texts), dtype=object)
-    found = pd.to_datetime(given, errors="coerce", format="ISO8601", utc=True)
-    other = np.flatnonzero(found.isna() & given.map(_is_date).astype(bool))
-    for row in other:  # each by itself: a column may hold several forms
-        one = pd.to_datetime(given[row], errors="coerce", dayfirst=kind == DAY_FIRST)
-        if one is not pd.NaT:
-            found[row] = one.tz_localize("UTC") if one.tzinfo is None else one.tz_convert("UTC")
-    return found
+    plain = pd.Series([_iso(text, kind == DAY_FIRST) for text in texts], dtype=object)
+    return pd.to_datetime(plain, errors="coerce", format="ISO8601", utc=True)
+
+
+def _iso(text: str, day_first: bool) -> str:
+    """Write a date as ISO 8601 does; what is none stays as it is.
+
+    >>> _iso("1/2/2024 10:15", day_first=True), _iso("Feb 1, 2024", day_first=False)
+    ('2024-02-01 10:15', '2024-02-01T00:00:00')
+    """
+    if found := _YEAR_FIRST.fullmatch(text):
+        year, month, day, time = found.groups()
+    elif found := _OTHER.fullmatch(text):
+        one, _, other, year, time = found.groups()
+        day, month = (one, other) if day_first else (other, one)
+    else:
+        if not _NAMED.fullmatch(text):
+            return text
+        stamp = pd.to_datetime(text, errors="coerce")
+        return text if stamp is pd.NaT else stamp.isoformat()
+    return f"{year}-{int(month):02d}-{int(day):02d}{time or ''}"
 
 
 def calendar(dates: pd.Series) -> Array:

@@ -106,30 +106,38 @@ def find_ids(
 def _holding(table: FileTable, likely: Sequence[str], asked: Sequence[str]) -> list[str]:
     """Return the column that holds most of the asked ids, if it holds half of them.
 
-    Of several that hold about as many, the one with a likely name.
+    Of several that hold about as many, the one with a likely name. Where the ids may be row numbers
+    a column of whole numbers is no better, unless it holds them all.
     """
     shares = KnownItems(table).shares(asked)
     most = max(shares.values(), default=0.0)
+    if most < 1.0 and not likely and not _no_row_numbers(table, asked):
+        return []
     good = [name for name in shares if shares[name] >= max(0.5, 0.9 * most)]
     good = [name for name in good if name in likely] or good
-    if len(good) > 1 and good[0] not in likely:
+    good.sort(key=lambda name: -shares[name])
+    if len(good) > 1 and good[0] not in likely and shares[good[0]] == shares[good[1]]:
         raise BadFile(
             f"{table.path}: columns {some(good)} could each hold the ids of the items: name one "
             f"with --id {good[0]}"
         )
-    return sorted(good, key=lambda name: -shares[name])[:1]
+    return good[:1]
 
 
 def _check_row_numbers(table: FileTable, asked: Sequence[str] | None) -> None:
     """Refuse to number items by row where the ids asked for are no row numbers."""
-    size = len(table.frame)
-    strange = [name for name in asked or () if not (name.isdecimal() and int(name[:18]) < size)]
+    strange = _no_row_numbers(table, asked or ())
     if strange:
         raise BadFile(
             f"{table.path}: no column holds the ids that the pairs name, such as "
-            f"{some(strange, 2)}, which are no row numbers below {size} either. The columns begin "
-            f"{_beginnings(table)}: name the one with the ids with --id"
+            f"{some(strange, 2)}, which are no row numbers below {len(table.frame)} either. The "
+            f"columns begin {_beginnings(table)}: name the one with the ids with --id"
         )
+
+
+def _no_row_numbers(table: FileTable, asked: Sequence[str]) -> list[str]:
+    size = len(table.frame)
+    return [name for name in asked if not (name.isdecimal() and int(name[:18]) < size)]
 
 
 def _beginnings(table: FileTable) -> str:

@@ -16,6 +16,8 @@ from noisypairs.pairs.ids import loose
 LOOKED_AT = 200
 #: Ids of a column of pairs that are looked up, at most.
 MOST_ASKED = 2_000
+#: What an id counts that matches by the last part of a path.
+PATH = 0.99
 
 _DECIMAL = re.compile(r"[+-]?\d*\.\d+([eE][+-]?\d+)?")
 
@@ -33,8 +35,8 @@ class KnownItems:
         return list(self._keys)
 
     @cached_property
-    def _keys(self) -> dict[str, frozenset[str]]:
-        """For each such column, its cells as ids are compared."""
+    def _keys(self) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
+        """For each such column, its cells as ids are compared: loosely, and as paths."""
         found = {}
         for name in self.table.frame.columns:
             if self.id is not None and name != self.id:
@@ -44,21 +46,19 @@ class KnownItems:
                 continue
             cells = as_text(self.table.frame[name]).tolist()
             if len(set(cells)) == len(cells):
-                found[str(name)] = frozenset(key for cell in cells for key in _forms(cell))
+                found[str(name)] = frozenset(map(loose, cells)), frozenset(map(last_part, cells))
         return found
 
     def shares(self, cells: Sequence[str]) -> dict[str, float]:
-        """Return, by column of the items, which share of the distinct cells are ids there."""
+        """Return, by column of the items, which share of the distinct cells are ids there.
+
+        One that is an id only by the last part of a path counts a little less.
+        """
         asked = list(dict.fromkeys(cell for cell in cells if cell.lower() not in MISSING))
         if len(asked) < 2:
             return {}
-        forms = [_forms(cell) for cell in asked[:MOST_ASKED]]
+        forms = [(loose(cell), last_part(cell)) for cell in asked[:MOST_ASKED]]
         return {
-            name: sum(not keys.isdisjoint(form) for form in forms) / len(forms)
-            for name, keys in self._keys.items()
+            name: sum(1.0 if a in ids else PATH * (b in paths) for a, b in forms) / len(forms)
+            for name, (ids, paths) in self._keys.items()
         }
-
-
-def _forms(cell: str) -> tuple[str, str]:
-    """Return an id as it is compared loosely, and the last part of it if it is a path."""
-    return loose(cell), last_part(cell)

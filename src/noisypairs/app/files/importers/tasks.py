@@ -23,7 +23,6 @@ from noisypairs.app.files.importers.importer import ImportedTable, PairsFile, an
 from noisypairs.app.files.items import Items
 from noisypairs.errors import did_you_mean
 from noisypairs.pairs import answers
-from noisypairs.pairs.columns import SPELLINGS
 
 
 @dataclass(frozen=True)
@@ -88,9 +87,7 @@ def find_question(
             raise BadFile(f"{path}: no answer {named!r}; {did_you_mean(named, said)}")
         return named
     likely = [name for name in said if _is_answered(said[name], words)] or list(said)
-    spelt = [name for name in likely if name.lower() in SPELLINGS["same"]]
-    if len(likely) > 1 and len(spelt) == 1 and len(likely) < len(said):
-        likely = spelt
+    likely = [name for name in likely if name.lower() == "same"] or likely
     if len(likely) != 1:
         raise BadFile(
             f"{path}: answers to several questions, {some(sorted(likely), 8) or 'none'}: name the "
