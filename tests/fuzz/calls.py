@@ -21,6 +21,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "check {items} {pairs} --no-fit --quiet --json",
         "check {items} {pairs} --no-fit --quiet",
         "check {items} {pairs} --labels {labels} --no-fit --quiet --json",
+        "check {items} {pairs} --answers yes=same,no=different --no-fit --quiet --json",
         "check {items} {pairs} --classes 2 --quiet --json",
         "check {items} {pairs} --quiet",
     ),
