@@ -18,7 +18,7 @@ from noisypairs.app.files.importers.importer import (
     PairsFile,
     has_columns,
 )
-from noisypairs.app.files.importers.tasks import Answered, tasks_table
+from noisypairs.app.files.importers.tasks import Answered, fields, objects, tasks_table
 
 #: Columns that JSON-MIN and CSV have beside the task's own fields and the answers.
 FLAT = ("annotation_id", "annotator", "lead_time", "created_at", "updated_at", "id", "agreement")
@@ -69,13 +69,12 @@ def _choices(path: Path, k: int, annotation: Any) -> dict[str, str]:
     """Return {question: choice} of an annotation, none if cancelled; refuse preferences."""
     if not isinstance(annotation, dict) or annotation.get("was_cancelled"):
         return {}
-    results = [r for r in annotation.get("result") or () if isinstance(r, dict)]
+    results = objects(annotation.get("result"))
     if any(result.get("type") == "pairwise" for result in results):
         raise preference(path, f"task {k + 1} is a pairwise comparison, which", ["left", "right"])
     found = {}
     for result in results:
-        value = result.get("value")
-        said = value.get("choices") if isinstance(value, dict) else None
+        said = fields(result.get("value")).get("choices")
         if result.get("type") == "choices" and isinstance(said, list) and len(said) == 1:
             found[str(result.get("from_name"))] = str(said[0])
     return found
@@ -102,8 +101,8 @@ def _flat(file: PairsFile) -> ImportedTable:
     who = as_text(table.frame["annotator"]).tolist()
     tasks = []
     for row in range(len(table.frame)):
-        fields = {name: cells[name][row] for name in names}
-        tasks.append(Answered(row, fields, fields, who[row]))
+        shown = {name: cells[name][row] for name in names}
+        tasks.append(Answered(row, shown, shown, who[row]))
     return tasks_table(file, tasks, "annotations", table.place)
 
 

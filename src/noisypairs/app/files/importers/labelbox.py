@@ -18,7 +18,13 @@ from noisypairs.app.files.importers.importer import (
     Near,
     PairsFile,
 )
-from noisypairs.app.files.importers.tasks import Answered, plain_fields, tasks_table
+from noisypairs.app.files.importers.tasks import (
+    Answered,
+    fields,
+    objects,
+    plain_fields,
+    tasks_table,
+)
 
 KEYS = ("global_key", "external_id", "row_data")
 
@@ -35,8 +41,7 @@ def _read(file: PairsFile) -> ImportedTable:
     for k, record in enumerate(file.records):
         shown = _fields(record)
         for label in _labels(record):
-            details = label.get("label_details")
-            who = details.get("created_by") if isinstance(details, dict) else None
+            who = fields(label.get("label_details")).get("created_by")
             tasks.append(Answered(k, shown, _answers(label), str(who or "")))
     notes = list[str]()
     if tasks and not couples_by_name([name for task in tasks for name in task.shown]):
@@ -59,20 +64,14 @@ def _by_key(file: PairsFile, tasks: list[Answered]) -> tuple[list[Answered], lis
 
 
 def _labels(record: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    projects = record.get("projects")
-    for project in projects.values() if isinstance(projects, dict) else ():
-        labels = project.get("labels") if isinstance(project, dict) else None
-        yield from (one for one in labels or () if isinstance(one, dict))
+    for project in fields(record.get("projects")).values():
+        yield from objects(fields(project).get("labels"))
 
 
 def _answers(label: Mapping[str, Any]) -> dict[str, str]:
     """Return {question: answer} of the radio buttons; of checklists only a single tick counts."""
-    annotations = label.get("annotations")
-    given = annotations.get("classifications") if isinstance(annotations, dict) else None
     found = {}
-    for one in given if isinstance(given, list) else []:
-        if not isinstance(one, dict):
-            continue
+    for one in objects(fields(label.get("annotations")).get("classifications")):
         ticked = one.get("checklist_answers")
         answer = one.get("radio_answer")
         if answer is None and isinstance(ticked, list) and len(ticked) == 1:
@@ -85,14 +84,12 @@ def _answers(label: Mapping[str, Any]) -> dict[str, str]:
 
 def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what names the items: keys of the data row, metadata and attachments."""
-    row = record["data_row"]
+    row = fields(record.get("data_row"))
     found = {key: row[key] for key in KEYS if isinstance(row.get(key), str)}
     for part, name in (("metadata_fields", "schema_name"), ("attachments", "name")):
-        given = record.get(part)
-        for one in given if isinstance(given, list) else []:
-            if isinstance(one, dict):
-                field = one.get(name) or one.get("name")
-                found |= plain_fields({str(field): one.get("value")}) if field else {}
+        for one in objects(record.get(part)):
+            field = one.get(name) or one.get("name")
+            found |= plain_fields({str(field): one.get("value")}) if field else {}
     return found
 
 

@@ -13,7 +13,13 @@ from noisypairs.app.files.importers.importer import (
     Near,
     PairsFile,
 )
-from noisypairs.app.files.importers.tasks import Answered, plain_fields, tasks_table
+from noisypairs.app.files.importers.tasks import (
+    Answered,
+    fields,
+    objects,
+    plain_fields,
+    tasks_table,
+)
 from noisypairs.pairs import answers
 
 WORDS = {"accept": "same", "reject": "different", "ignore": "unsure"}
@@ -36,8 +42,7 @@ def _read(file: PairsFile) -> ImportedTable:
     for k, record in enumerate(file.records):
         if isinstance(record.get("accept"), dict):
             raise preference(file.path, f"{file.place(k)} is a comparison, which", ["accept"])
-        meta = record.get("meta")
-        shown = plain_fields(meta if isinstance(meta, dict) else {})
+        shown = plain_fields(fields(record.get("meta")))
         shown |= {
             name: value
             for name, value in plain_fields(record).items()
@@ -58,7 +63,7 @@ def _answer(record: Mapping[str, Any]) -> str:
     name = str(chosen[0])
     if answers.canonical(name) in answers.MEANING and not name.strip().lstrip("-").isdecimal():
         return name
-    texts = {str(o.get("id")): o.get("text") for o in options if isinstance(o, dict)}
+    texts = {str(one.get("id")): one.get("text") for one in objects(options)}
     return str(texts.get(name) or name)
 
 

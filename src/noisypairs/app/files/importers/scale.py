@@ -13,7 +13,7 @@ from noisypairs.app.files.importers.importer import (
     Near,
     PairsFile,
 )
-from noisypairs.app.files.importers.tasks import Answered, plain_fields, tasks_table
+from noisypairs.app.files.importers.tasks import Answered, fields, plain_fields, tasks_table
 
 
 def _recognises(file: PairsFile) -> bool | Near:
@@ -38,12 +38,8 @@ def _read(file: PairsFile) -> ImportedTable:
 
 def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metadata of a task, and what its two attachments hold."""
-    metadata, params = (
-        found if isinstance(found := record.get(part), dict) else {}
-        for part in ("metadata", "params")
-    )
-    shown = plain_fields(metadata)
-    attached = params.get("attachments")
+    shown = plain_fields(fields(record.get("metadata")))
+    attached = fields(record.get("params")).get("attachments")
     contents = [
         one.get("content", one.get("attachment")) if isinstance(one, dict) else one
         for one in (attached if isinstance(attached, list) else [])
@@ -56,8 +52,7 @@ def _fields(record: Mapping[str, Any]) -> dict[str, Any]:
 def _answers(response: Mapping[str, Any]) -> dict[str, str]:
     """Return {field: answer}: of the fields of a collection, or the category or choice."""
     found = {}
-    given = response.get("annotations")
-    for name, one in given.items() if isinstance(given, dict) else ():
+    for name, one in fields(response.get("annotations")).items():
         value = one.get("response", one.get("value")) if isinstance(one, dict) else one
         while isinstance(value, list) and len(value) == 1:
             value = value[0]

@@ -105,6 +105,16 @@ def _is_answered(cells: Sequence[str], words: Mapping[str, str]) -> bool:
     return bool(read.usable.any())
 
 
+def objects(value: Any) -> list[Mapping[str, Any]]:
+    """Return the objects in a list; none where the value is no list."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def fields(value: Any) -> Mapping[str, Any]:
+    """Return an object as it is, and anything else as an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
 def plain_fields(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     """Return the fields of a record that hold one value each."""
     return {

@@ -14,7 +14,13 @@ from noisypairs.app.files.importers.importer import (
     PairsFile,
     has_columns,
 )
-from noisypairs.app.files.importers.tasks import Answered, plain_fields, tasks_table
+from noisypairs.app.files.importers.tasks import (
+    Answered,
+    fields,
+    objects,
+    plain_fields,
+    tasks_table,
+)
 from noisypairs.app.files.json_values import parse_json
 
 #: Answers may begin with a picture in Markdown, and hidden fields of subjects with one of #, ! /.
@@ -45,8 +51,8 @@ def _json(file: PairsFile, row: int, name: str) -> Any:
 def _answers(annotations: Any) -> dict[str, str]:
     """Return {task: answer} without pictures; of lists of answers only those of one."""
     found = {}
-    for one in annotations if isinstance(annotations, list) else []:
-        if isinstance(one, dict) and "task" in one:
+    for one in objects(annotations):
+        if "task" in one:
             value = one.get("value")
             value = value[0] if isinstance(value, list) and len(value) == 1 else value
             plain = isinstance(value, str | int | float)
@@ -56,9 +62,9 @@ def _answers(annotations: Any) -> dict[str, str]:
 
 def _fields(subject_data: Any) -> Mapping[str, Any]:
     """Return the fields of the subject, which stand under its number."""
-    subjects = list(subject_data.values()) if isinstance(subject_data, dict) else []
-    fields = subjects[0] if len(subjects) == 1 and isinstance(subjects[0], dict) else {}
-    return {_HIDDEN.sub("", name): value for name, value in plain_fields(fields).items()}
+    subjects = list(fields(subject_data).values())
+    subject = fields(subjects[0]) if len(subjects) == 1 else {}
+    return {_HIDDEN.sub("", name): value for name, value in plain_fields(subject).items()}
 
 
 ZOONIVERSE = Importer(
