@@ -268,18 +268,20 @@ def _words(
         names_ends = ((given == cells["left"]) | (given == cells["right"])).all()
         if names_ends or (distinct and distinct <= PREFERENCES):
             raise preference(table.path, f"column {columns.same!r}", sorted(distinct)) from error
-        said = str(error)
-        if isinstance(error, answers.UnknownWords):
-            meant = ",".join(f"{word}=…" for word in error.words[:3])
-            said = (
-                f'{error.said}. Say what they mean, same, different or unsure: --answers "{meant}"'
-            )
         # `parse` counts rows; people look for lines.
-        lines = re.sub(r"at row (\d+)", lambda m: f"on {table.place(int(m[1]))}", said)
+        lines = re.sub(r"at row (\d+)", lambda m: f"on {table.place(int(m[1]))}", told(error))
         raise BadFile(f"{table.path}: {lines}") from error
     same = np.zeros(given.size, dtype=bool)
     same[parsed.usable] = parsed.same
     return same, parsed.usable, parsed.mapping
+
+
+def told(error: ValueError) -> str:
+    """Return what an error says, with the option that gives words a meaning."""
+    if not isinstance(error, answers.UnknownWords):
+        return str(error)
+    meant = ",".join(f"{word}=…" for word in error.words[:3])
+    return f'{error.said}. Say what they mean, same, different or unsure: --answers "{meant}"'
 
 
 def preference(path: Path, what: str, said: Sequence[str]) -> BadFile:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noisypairs.app.files.answers import BY_WEIGHT
+from noisypairs.app.files.answers import BY_WEIGHT, told
 from noisypairs.app.files.cells import MISSING
 from noisypairs.app.files.columns import OPTION, Columns, find_ends
 from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some, unreadable
@@ -23,6 +23,7 @@ from noisypairs.app.files.importers.link_lists import link_files
 from noisypairs.app.files.items import Items, items_of
 from noisypairs.app.files.known import KnownItems
 from noisypairs.app.files.matching import match_ids
+from noisypairs.pairs.answers import UnknownWords
 from noisypairs.pairs.columns import OPTIONAL
 from noisypairs.pairs.ids import clean_ids
 from noisypairs.tables import PairTable
@@ -162,9 +163,12 @@ def _opened(
     read = PairTable.from_parquet if kind == "parquet" else PairTable.from_csv
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what it would say stands in the notes
-        table = read(
-            path, items=keys, unsure="drop", drop_unknown=True, words=words or None, **roles
-        )
+        try:
+            table = read(
+                path, items=keys, unsure="drop", drop_unknown=True, words=words or None, **roles
+            )
+        except UnknownWords as error:
+            raise BadFile(f"{path}: {told(error)}") from error
     fates = {"unsure": "missing or unsure, left out", "unknown": "left out that name unknown items"}
     notes = []
     for reason, fate in fates.items():
