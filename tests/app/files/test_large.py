@@ -175,7 +175,7 @@ def test_columns_are_found_by_ids_and_own_words_read_as_in_a_small_table(tmp_pat
     path, items = tmp_path / "pairs.parquet", tmp_path / "items.csv"
     pd.DataFrame({"u": ends[0], "batch": 4, "v": ends[1], "same": said}).to_parquet(path)
     items.write_text("code,w\n" + "".join(f"s{k},{k}.5\n" for k in range(8)))
-    with pytest.raises(BadFile, match='--answers "(aye|nay)=…,(aye|nay)=…"'):
+    with pytest.raises(BadFile, match=r'--answers "(aye|nay)=…,(aye|nay)=…"'):
         read_dataset(items, path, stream=True)
     words = {"aye": "same", "nay": "different"}
     read = read_dataset(items, path, stream=True, words=words)
