@@ -133,7 +133,7 @@ METRIC_LEARN = Importer(
     _read,
     Example(
         "pairs.npz",
-        "import numpy as np\n"
+        "import numpy as np\n\n"
         "X = np.array([[0.1, 1.0], [0.2, 1.1], [5.0, 3.2], [5.1, 3.0]])\n"
         "pairs = np.array([[0, 1], [1, 2], [0, 3], [2, 3]])  # or X[pairs], of shape (4, 2, 2)\n"
         "y = np.array([1, -1, -1, 1])\n"
