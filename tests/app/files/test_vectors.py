@@ -44,6 +44,20 @@ def test_vectors_of_different_lengths_are_refused_by_line(tmp_path):
         read_items(path)
 
 
+def test_vectors_as_python_writes_them(tmp_path):
+    path = tmp_path / "items.csv"
+    X = np.array([[0.5, -2.0], [1e-7, 3.25]])
+    for write in (str, repr, lambda row: str(list(row)), lambda row: f"tensor({row.tolist()})"):
+        cells = [write(row) for row in X]
+        pd.DataFrame({"id": ["a", "b"], "v": cells}).to_csv(path, index=False)
+        np.testing.assert_array_equal(read_items(path)[0].to_numpy(), X)
+    pd.DataFrame({"id": ["a"], "v": [str(np.arange(2000.0))]}).to_csv(path, index=False)
+    with pytest.raises(
+        BadFile, match=r"line 2: the vector in column 'v' was cut short when it was"
+    ):
+        read_items(path)
+
+
 def test_an_array_beside_a_table_is_joined_row_by_row(tmp_path):
     (tmp_path / "items.csv").write_text("id,colour\na,red\nb,blue\n")
     X = np.array([[1.0, 2.0], [3.0, np.inf]])

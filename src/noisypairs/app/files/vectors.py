@@ -23,6 +23,9 @@ from noisypairs.app.files.file_table import FileTable, by_row
 IDS = ("ids", "id", "names", "keys", "item_ids", "index")
 SAVE = "save plain arrays with numpy.savez(path, ids=ids, X=X)"
 _GAPS = re.compile(r"[\s,;]+")
+#: What Python writes around numbers and arrays.
+_TYPED = re.compile(r"\b(?:np|numpy)\.float\d+\(([^()]*)\)")
+_CALLED = re.compile(r"(?:(?:np|numpy|torch)\.)?(?:array|tensor)\((\[.*\])(?:,.*)?\)", re.DOTALL)
 
 
 def expanded(table: FileTable) -> tuple[FileTable, list[str]]:
@@ -52,8 +55,11 @@ def expanded(table: FileTable) -> tuple[FileTable, list[str]]:
 def _vectors(table: FileTable, name: str) -> NDArray[np.float64] | None:
     """Return a column of vectors as an array (n, d), None where it holds anything else."""
     cells = table.frame[name].tolist()
-    first = next((cell for cell in cells if not _is_missing(cell)), None)
-    if first is None or _vector(first) is None:
+    at = next((k for k, cell in enumerate(cells) if not _is_missing(cell)), None)
+    if at is None:
+        return None
+    if _vector(cells[at]) is None:
+        _refuse_cut_short(table, name, at)
         return None
     rows = [None if _is_missing(cell) else _vector(cell) for cell in cells]
     if any(row is None and not _is_missing(cell) for row, cell in zip(rows, cells, strict=True)):
@@ -70,6 +76,16 @@ def _vectors(table: FileTable, name: str) -> NDArray[np.float64] | None:
     return np.where(np.isfinite(found), found, np.nan)
 
 
+def _refuse_cut_short(table: FileTable, name: str, row: int) -> None:
+    """Refuse vectors that were printed, not written: long ones then lack their middle."""
+    cell = table.frame[name].iloc[row]
+    if isinstance(cell, str) and "..." in cell and _vector(cell.replace("...", " ")) is not None:
+        raise BadFile(
+            f"{table.where(row)}: the vector in column {name!r} was cut short when it was written "
+            "('...'): write all its numbers, for example as JSON or Parquet"
+        )
+
+
 def _is_missing(cell: Any) -> bool:
     if isinstance(cell, str):
         return cell.strip().lower() in MISSING
@@ -79,11 +95,12 @@ def _is_missing(cell: Any) -> bool:
 def _vector(cell: Any) -> NDArray[np.float64] | None:
     """Return numbers in a row, None for anything else; text needs brackets around them.
 
-    >>> _vector("[0.5, 2]"), _vector("[1. 2.5]"), _vector("[a]"), _vector("3")
+    >>> _vector("[0.5, 2]"), _vector("array([1. 2.5])"), _vector("[a]"), _vector("3")
     (array([0.5, 2. ]), array([1. , 2.5]), None, None)
     """
     if isinstance(cell, str):
-        text = cell.strip()
+        text = _TYPED.sub(r"\1", cell.strip())
+        text = found[1] if (found := _CALLED.fullmatch(text)) else text
         if not (text.startswith("[") and text.endswith("]")):
             return None
         inner = text[1:-1].strip()
