@@ -68,28 +68,16 @@ def find_ends(
     >>> find_ends(["image1_url", "image2_url", "batch"], lambda name: [], Columns(), Path("a.csv"))
     ('image1_url', 'image2_url')
     """
-    given = [columns.left, columns.right]
-    if any(given):
-        for name in filter(None, given):
-            if name not in names:
-                hint = did_you_mean(name, names)
-                raise BadFile(f"{path}: there is no column {name!r}; {hint}")
-        if columns.left is None or columns.right is None:
-            missing = "right" if columns.left else "left"
-            raise BadFile(
-                f"{path}: only one of left and right was named: name {missing} too, "
-                f"{OPTION(missing)}"
-            )
-        return columns.left, columns.right
-    likely = _naming_items(names, cells, known) if known is not None else []
-    couples = couples_by_name(likely or names)
-    if likely and len(couples) != 1:
-        return _two_of(likely, couples, path)
+    if columns.left is not None or columns.right is not None:
+        return _given(names, columns, path)
+    if known is not None and (likely := _naming_items(names, cells, known)):
+        return _two_of(likely, path)
+    couples = couples_by_name(names)
+    if couples and {"left", "right"} <= by_plain_name(names).keys():
+        couples = couples[:1]
     # A couple of ids names the items; the other couples then describe them.
     with_id = [couple for couple in couples if re.search(r"(?i)(?<![a-z])id(?![a-z])", couple[0])]
-    plain = {"left", "right"} <= by_plain_name(names).keys() and couples_of(names)
-    couples = plain[:1] if plain and not likely else with_id or couples
-    couples = couples or _alike(names, cells)
+    couples = with_id or couples or _alike(names, cells)
     if len(couples) != 1:
         reason = f"more than one ({some(couples)})" if couples else "none"
         raise BadFile(
@@ -99,29 +87,43 @@ def find_ends(
     return couples[0]
 
 
+def _given(names: Sequence[str], columns: Columns, path: Path) -> tuple[str, str]:
+    """Return the columns that were named, if both were and are there."""
+    for name in (columns.left, columns.right):
+        if name is not None and name not in names:
+            raise BadFile(f"{path}: there is no column {name!r}; {did_you_mean(name, names)}")
+    if columns.left is None or columns.right is None:
+        missing = "right" if columns.left else "left"
+        raise BadFile(
+            f"{path}: only one of left and right was named: name {missing} too, {OPTION(missing)}"
+        )
+    return columns.left, columns.right
+
+
 def _naming_items(names: Sequence[str], cells: Cells, known: KnownItems) -> list[str]:
     """Return the columns that hold ids of one column of the items; none where fewer than two do."""
     shares = {name: known.shares(cells(name)) for name in names}
-    best: list[str] = []
+    best, most = list[str](), 0.0
     for column in known.columns:
         here = {name: share[column] for name, share in shares.items() if column in share}
         good = sorted((n for n in here if here[n] >= ENOUGH), key=lambda n: -here[n])
-        # A few ids by chance, such as 0 and 1, are not what the others are.
-        good = [name for name in good if here[name] >= 0.9 * here[good[min(1, len(good) - 1)]]]
-        best = max(best, good, key=lambda one: min(len(one), 2))
-    return [name for name in names if name in best] if len(best) > 1 else []
+        if len(good) > 1 and here[good[0]] + here[good[1]] > most:
+            most = here[good[0]] + here[good[1]]
+            # A few ids by chance, such as 0 and 1, are not what the others are.
+            best = [name for name in good if here[name] >= 0.9 * here[good[1]]]
+    return [name for name in names if name in best]
 
 
-def _two_of(likely: list[str], couples: list[tuple[str, str]], path: Path) -> tuple[str, str]:
+def _two_of(likely: list[str], path: Path) -> tuple[str, str]:
     """Choose two of the columns that hold ids, by their names where there are more."""
+    couples = couples_by_name(likely)
+    if len(couples) == 1 or ("left", "right") in couples:
+        return couples[0]
     others = {name for role in SPELLINGS for name in SPELLINGS[role]}
     plain = [name for name in likely if name.strip().lower() not in others]
     for two in (likely, plain):
-        if len(two) == 2 and not couples:
+        if len(two) == 2:
             return two[0], two[1]
-    left = [couple for couple in couples if couple in couples_of(likely)]
-    if len(left) == 1 or ("left", "right") in left:
-        return left[0]
     raise BadFile(
         f"{path}: columns {some(likely, 8)} all hold ids of items: say which two are compared with "
         "--left and --right"

@@ -11,7 +11,6 @@ from typing import Any
 
 import pandas as pd
 
-from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.columns import Columns
 from noisypairs.app.files.contents import BadFile, Content, SourceFile, decode, load
 from noisypairs.app.files.file_table import FileTable, by_row
@@ -89,11 +88,6 @@ class PairsFile:
                 f"{self.path}: expected a list of records, not one {_kind(self.document)}"
             )
         return records_table(self.content, self.document, None, decode(self.content)[1])
-
-    def cells(self, name: str) -> list[str]:
-        """Return a column of the table as text."""
-        found: list[str] = as_text(self.table.frame[name]).tolist()
-        return found
 
     @property
     def column_names(self) -> set[str]:
