@@ -97,6 +97,7 @@ def test_answers_are_found_by_what_they_say(dataset, header, cells, found):
             {},
             "could each be 'annotator': name one, --annotator 'user'",
         ),
+        ("left,right,same,count,n_votes", {}, "each be 'weight': name one, by calling it weight"),
         ("left,right,same", {"same": "sam"}, "--same 'sam': the table has no such column; did you"),
         ("left,right,same", {"left": "left"}, "name right too, --right ..."),
         (

@@ -17,8 +17,15 @@ from noisypairs.errors import did_you_mean
 from noisypairs.pairs import answers
 from noisypairs.pairs.columns import SPELLINGS, Asking, Role, by_plain_name, couples_of
 
-#: How a command asks for a column.
-OPTION = Asking("--{role} {name}")
+
+class _Option(Asking):
+    """How a command asks for a column: by its option, if there is one."""
+
+    def __call__(self, role: str, name: str = "...") -> str:
+        return "by calling it weight" if role == "weight" else super().__call__(role, name)
+
+
+OPTION = _Option("--{role} {name}")
 
 SIDES = (("left", "right"), ("first", "second"), ("1", "2"), ("a", "b"), ("l", "r"))
 """Words that tell two columns of a couple apart, as in image_left and image_right."""
