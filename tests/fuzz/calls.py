@@ -21,6 +21,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "check {items} {pairs} --no-fit --quiet --json",
         "check {items} {pairs} --no-fit --quiet",
         "check {items} {pairs} --labels {labels} --no-fit --quiet --json",
+        "check {items} {pairs} --answers yes=same,no=different --no-fit --quiet --json",
         "check {items} {pairs} --classes 2 --quiet --json",
         "check {items} {pairs} --quiet",
     ),
@@ -49,7 +50,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "reproduce": (f"{RECORDS} --out {{run}} --resume", f"{RECORDS} --out {{run}} --json"),
 }
 #: Commands that read no file of the user.
-WITHOUT_FILES = {"demo", "theory"}
+WITHOUT_FILES = {"demo", "formats", "theory"}
 
 
 @dataclass(frozen=True)
