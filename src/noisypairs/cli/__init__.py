@@ -23,6 +23,7 @@ COMMANDS = (
     "inspect",
     "annotators",
     "plan",
+    "ask",
     "reproduce",
     "theory",
 )

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from noisypairs.app.files.answers import Columns
+from noisypairs.app.files.importers.ask import ASK
 from noisypairs.app.files.importers.crowd_kit import CROWD_KIT
 from noisypairs.app.files.importers.dedupe import DEDUPE
 from noisypairs.app.files.importers.importer import ImportedTable, Importer, PairsFile, answer_table
@@ -56,6 +57,7 @@ for _importer in (
     LABEL_STUDIO,
     DEDUPE,
     METRIC_LEARN,
+    ASK,
 ):
     register(_importer)
 
