@@ -76,6 +76,13 @@ class Fits:
             )
         return number
 
+    def judge(self, number: int, estimate: Estimate, people: Sequence[dict[str, Any]]) -> None:
+        """Keep what a fit says of the project and its people, once that is known."""
+        self.database.run(
+            "UPDATE fits SET progress = ?, people = ? WHERE fit = ?",
+            *(json.dumps(estimate.__dict__), json.dumps(list(people)), number),
+        )
+
     def waiting(self) -> int:
         """Return how many pairs the queue holds."""
         row = self.database.row("SELECT count(*) FROM queue")

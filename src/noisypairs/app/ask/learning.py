@@ -6,6 +6,7 @@ room knows how pairs are chosen, or how accuracy is estimated.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from math import isfinite
 from typing import Any
@@ -60,13 +61,17 @@ class Learner:
         self.settings = settings
         self._encoded: tuple[Shown, Array] | None = None
 
-    def learn(self, shown: Shown, said: list[Said], last: Fit | None) -> Learned:
-        """Fit the model to everything said, and choose what to ask next."""
+    def learn(self, shown: Shown, said: list[Said], last: Fit | None) -> Iterator[Learned]:
+        """Fit the model to everything said and choose what to ask next; then judge it.
+
+        Yields what is known once the pairs are chosen and, where that is due, once it is judged.
+        """
         nothing = Estimate(self.settings.target, n_answers=len(said))
         pairs = pairs_of(shown, said)
         if pairs.n_pairs < FEWEST or pairs.same.all() or not pairs.same.any():
             note = f"the model begins to learn with {FEWEST} answers, some of each kind"
-            return Learned(replace(nothing, note=note))
+            yield Learned(replace(nothing, note=note))
+            return
         X = self._features(shown)
         asked = self.settings.n_classes or AUTOMATIC
         model = JointPairClassifier(
@@ -77,13 +82,13 @@ class Learner:
             with collected_warnings():
                 model.fit(X, pairs)
         except NotIdentifiable as error:
-            return Learned(
-                replace(nothing, note=f"no classes are seen in the answers yet: {error}")
-            )
+            yield Learned(replace(nothing, note=f"no classes are seen in the answers yet: {error}"))
+            return
         picks = next_batch(model, pairs, shown.numbers, np.random.default_rng(len(said)))
-        if last is not None and _is_fresh(last.estimate, len(said)):
-            return Learned(last.estimate, last.people, picks)
-        return Learned(self._estimate(X, pairs, model), _people(X, pairs, model), picks)
+        before = Learned(nothing) if last is None else Learned(last.estimate, last.people)
+        yield replace(before, batch=picks)
+        if not _is_fresh(before.estimate, len(said)):
+            yield Learned(self._estimate(X, pairs, model), _people(X, pairs, model), picks)
 
     def _features(self, shown: Shown) -> Array:
         """Return the items as numbers; all alike where no column tells them apart."""

@@ -78,16 +78,19 @@ class Worker:
             return False
         self._tried = count
         last, said = self.fits.latest(), self.answers.telling()
+        number = None
         try:
-            found = self.learner.learn(self.project.shown, said, last)
+            for found in self.learner.learn(self.project.shown, said, last):
+                if number is None:
+                    number = self.fits.add(len(said), found.estimate, found.people, found.batch)
+                else:
+                    self.fits.judge(number, found.estimate, found.people)
         except Exception as error:
             # Whatever goes wrong, people go on answering, and the next answers may mend it.
             estimate = Estimate(self.project.settings.target) if last is None else last.estimate
             note = f"the last fit failed: {type(error).__name__}: {error}"
             people = [] if last is None else last.people
             self.fits.add(len(said), replace(estimate, note=note), people, [])
-            return True
-        self.fits.add(len(said), found.estimate, found.people, found.batch)
         return True
 
     def _is_due(self, count: int) -> bool:
