@@ -103,7 +103,7 @@ JOIN people ON people.person = answers.person
 JOIN items AS lower ON lower.item = answers.low
 JOIN items AS upper ON upper.item = answers.high
 WHERE undone_at IS NULL AND said <> 'skip'
-ORDER BY answer;
+ORDER BY answers.answer;
 """
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
 
 from noisypairs.algebra import Array
 from noisypairs.annotators import annotator_table
@@ -75,6 +76,7 @@ class Learner:
         X = self._features(shown)
         asked = self.settings.n_classes or AUTOMATIC
         model = JointPairClassifier(
+            None if X.any() else LogisticRegression(),  # nothing to choose a classifier by
             n_classes=asked if isinstance(asked, int) else list(asked),
             random_state=self.settings.seed,
         )

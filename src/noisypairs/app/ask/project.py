@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -44,19 +43,22 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Shown:
-    """The items as they were last read: which can be shown, and what is shown of each.
-
-    ``row_of`` gives the row of an item's number, ``cells`` the text of each column, row by row.
-    """
+class Looks:
+    """What is shown of the items, row by row: the text of each column, pictures and sounds."""
 
     features: pd.DataFrame
     ids: list[str]
-    numbers: list[int]
-    row_of: dict[int, int]
     cells: dict[str, list[str]]
     kinds: dict[str, str]
     media: Media
+
+
+@dataclass(frozen=True)
+class Shown(Looks):
+    """The same with the number that each item has in the store, and the row of each number."""
+
+    numbers: list[int]
+    row_of: dict[int, int]
 
     def item(self, number: int) -> dict[str, Any]:
         """Return what a page shows of an item."""
@@ -74,19 +76,13 @@ class Shown:
         return None if row is None else self.media.files.get(row)
 
 
-@dataclass
 class Project:
-    """Settings, the open store, and the items as of now."""
+    """Settings, the open store, and the items as of now; ``trouble`` is why they are not newer."""
 
-    settings: Settings
-    database: Database
-    shown: Shown = field(init=False)
-    trouble: str = ""
-    _read_at: tuple[int, int] = (0, 0)
-
-    def __post_init__(self) -> None:
-        self._read_at = _state(self.settings.items)
-        self.shown = read_shown(self.settings, self.database)
+    def __init__(self, settings: Settings, database: Database, looks: Looks | None = None) -> None:
+        self.settings, self.database, self.trouble = settings, database, ""
+        self._read_at = _state(settings.items)
+        self.shown = _numbered(looks or read_looks(settings), settings, database)
 
     def refresh(self) -> bool:
         """Read the items again if their file has changed; return whether it had.
@@ -98,7 +94,7 @@ class Project:
             return False
         self._read_at = state
         try:
-            self.shown = read_shown(self.settings, self.database)
+            self.shown = _numbered(read_looks(self.settings), self.settings, self.database)
         except (ValueError, OSError) as error:
             self.trouble = str(error)
             return False
@@ -106,12 +102,20 @@ class Project:
         return True
 
 
-def read_shown(settings: Settings, database: Database) -> Shown:
-    """Read the items; those that the store does not know get their number there."""
+def read_looks(settings: Settings) -> Looks:
+    """Read the items and what is shown of them; needs no store."""
     features, ids = read_items(settings.items, settings.id)
     if len(ids) < FEWEST_ITEMS:
         raise BadFile(f"{settings.items} holds {len(ids)} items: give at least {FEWEST_ITEMS}")
-    known = database.item_numbers()
+    media = find_media(settings.images, features, ids, settings.items)
+    kinds = _columns_shown(settings, features, media)
+    cells = {name: [_text(cell) for cell in features[name].tolist()] for name in kinds}
+    return Looks(features, ids, cells, kinds, media)
+
+
+def _numbered(looks: Looks, settings: Settings, database: Database) -> Shown:
+    """Give the items their numbers; those that the store does not know get one there."""
+    known, ids = database.item_numbers(), looks.ids
     if known and not known.keys() & set(ids):
         raise BadFile(
             f"{settings.store} holds answers about other items, such as {next(iter(known))!r}, "
@@ -119,17 +123,8 @@ def read_shown(settings: Settings, database: Database) -> Shown:
         )
     known = database.add_items(ids)
     numbers = [known[id] for id in ids]
-    media = find_media(settings.images, features, ids, settings.items)
-    kinds = _columns_shown(settings, features, media)
-    return Shown(
-        features,
-        ids,
-        numbers,
-        {number: row for row, number in enumerate(numbers)},
-        {name: [_text(cell) for cell in features[name].tolist()] for name in kinds},
-        kinds,
-        media,
-    )
+    row_of = {number: row for row, number in enumerate(numbers)}
+    return Shown(**vars(looks), numbers=numbers, row_of=row_of)
 
 
 def _columns_shown(settings: Settings, features: pd.DataFrame, media: Media) -> dict[str, str]:
@@ -169,8 +164,3 @@ def _state(path: Path) -> tuple[int, int]:
     except OSError:
         return (0, 0)
     return facts.st_mtime_ns, facts.st_size
-
-
-def names(columns: Sequence[str]) -> list[str]:
-    """Return names of columns as a page shows them."""
-    return [clean(name) for name in columns]

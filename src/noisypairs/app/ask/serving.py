@@ -12,7 +12,7 @@ from multiprocessing.process import BaseProcess
 from noisypairs.app.ask import worker
 from noisypairs.app.ask.database import Database
 from noisypairs.app.ask.guard import LOOPBACK
-from noisypairs.app.ask.project import Project, Settings
+from noisypairs.app.ask.project import Project, Settings, read_looks
 from noisypairs.app.ask.server import application
 from noisypairs.app.ask.site import Site
 from noisypairs.app.files import BadFile
@@ -51,13 +51,13 @@ def serve(
     Without ``host`` only this machine reaches it; with one a token is needed. ``learner`` names
     what learns (`worker.LEARNER`); None learns nothing, and all pairs are random ones.
     """
-    loopback = host is None
+    loopback, looks = host is None, read_looks(settings)
     with (
         _alone(settings),
         contextlib.closing(Database(settings.store)) as database,
         _listening(host or LOOPBACK[0], port) as listener,
     ):
-        site = Site(Project(settings, database), loopback)
+        site = Site(Project(settings, database, looks), loopback)
         beside = Beside(settings, learner)
         addresses = _addresses(site, host or LOOPBACK[0], listener.getsockname()[1])
         server = _Server(

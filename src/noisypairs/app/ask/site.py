@@ -11,7 +11,7 @@ from noisypairs.app.ask.people import OWNER, People, Person
 from noisypairs.app.ask.project import Project
 from noisypairs.app.ask.questions import Question, Questions
 from noisypairs.app.report.page import clean
-from noisypairs.app.words import percent, share
+from noisypairs.app.words import count, percent, share
 from noisypairs.estimation import Interval, wilson
 
 
@@ -79,8 +79,8 @@ class Site:
 
     def progress(self, person: Person) -> dict[str, Any]:
         """Return how far the project is, in numbers and words."""
-        fit, count = self.fits.latest(), self.answers.count()
-        said: dict[str, Any] = {"yours": self.answers.count(person), "all": count}
+        fit, n_answers = self.fits.latest(), self.answers.count()
+        said: dict[str, Any] = {"yours": self.answers.count(person), "all": n_answers}
         settings = self.project.settings
         said |= {"target": percent(settings.target), "enough": False, "accuracy": "", "left": ""}
         if fit is None or fit.estimate.accuracy is None:
@@ -97,7 +97,7 @@ class Site:
             "enough": estimate.state == "reached",
             "accuracy": share(now),
             "level": percent(estimate.level),
-            "left": _left(fit, count),
+            "left": _left(fit, n_answers),
             "note": words.get(estimate.state, ""),
         }
 
@@ -124,7 +124,9 @@ class Site:
             "n_answers": self.answers.count(),
             "n_fitted": 0 if fit is None else fit.n_answers,
             "n_items": len(self.project.shown.ids),
-            "agreement": (both, share(wilson(agreeing, both))) if both else None,
+            "agreement": (count(both, "pair was", "pairs were"), share(wilson(agreeing, both)))
+            if both
+            else None,
             "repeated": percent(self.project.settings.repeated),
             "target": percent(self.project.settings.target),
             "trouble": self.project.trouble,
@@ -138,11 +140,11 @@ def _accuracy(fit: Fit | None) -> str:
     return share(Interval(*fit.estimate.accuracy, fit.estimate.level))
 
 
-def _left(fit: Fit, count: int) -> str:
+def _left(fit: Fit, n_answers: int) -> str:
     """Say how many answers are left until the target, with the interval."""
     if fit.estimate.left is None:
         return ""
-    since = count - fit.estimate.n_answers
+    since = n_answers - fit.estimate.n_answers
     ends = [None if end is None else max(round(end - since), 0) for end in fit.estimate.left]
     middle, low, high = (f"{end:,}" if end is not None else "no limit" for end in ends)
     return f"about {middle} ({low} to {high})"
