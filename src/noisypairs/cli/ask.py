@@ -59,7 +59,7 @@ def ask(
     seed: options.Seed = 0,
     as_json: options.Json = False,
 ) -> None:
-    """Ask people about pairs on a page of your own, and learn meanwhile.
+    """Ask people about pairs on a page, and learn meanwhile.
 
     Serves on this machine until Ctrl-C. The answers are in the store, which fit, check, plan and
     annotators read like any file of pairs; the same command goes on with it.
@@ -146,10 +146,14 @@ def _serve(
 
 
 def _open_browser(address: str) -> None:
-    """Open a browser where there is one, without waiting for it."""
+    """Open a browser where there is one, without waiting for it; none in the terminal itself."""
+    import os
+    import sys
     import threading
     import webbrowser
 
+    if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
+        return
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 

@@ -120,7 +120,7 @@ class Database:
         self.path = path
         self._lock = threading.RLock()
         self._depth = 0
-        _check_place(path)
+        check_place(path)
         try:
             self._connection = sqlite3.connect(
                 path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
@@ -215,7 +215,7 @@ class Database:
         return known
 
 
-def _check_place(path: Path) -> None:
+def check_place(path: Path) -> None:
     """Refuse what is there and no database, and a folder that is not there."""
     if (what := special(path)) is not None or path.is_dir():
         raise BadFile(f"{path} is {what or 'a folder'}: name a file for the answers")

@@ -56,6 +56,11 @@ class Fits:
         number, n_answers, progress, people = row
         return Fit(number, n_answers, Estimate(**json.loads(progress)), json.loads(people))
 
+    def estimate(self) -> Estimate | None:
+        """Return what the last fit says of the project; all that every page needs to know."""
+        row = self.database.row("SELECT progress FROM fits ORDER BY fit DESC LIMIT 1")
+        return None if row is None else Estimate(**json.loads(row[0]))
+
     def add(
         self,
         n_answers: int,

@@ -70,21 +70,21 @@ class People:
         rows = self.database.rows("SELECT person, name, token FROM people ORDER BY person")
         return [Person(*row) for row in rows]
 
-    def add(self, name: str, known_too: bool = False) -> Person:
+    def add(self, name: object, known_too: bool = False) -> Person:
         """Give somebody a place; a name that is taken is refused unless ``known_too``."""
-        name = checked_name(name)
+        clean = checked_name(name)
         with self.database.writing():
-            person = self.named(name)
+            person = self.named(clean)
             if person is not None:
                 if known_too:
                     return person
                 raise Refused(
-                    f"the name {name!r} is taken: choose another, or ask the owner for your link",
+                    f"the name {clean!r} is taken: choose another, or ask the owner for your link",
                     409,
                 )
             token = secrets.token_urlsafe(16)
             add = "INSERT INTO people (name, token, joined_at) VALUES (?, ?, ?)"
-            return Person(self.database.run(add, name, token, now()), name, token)
+            return Person(self.database.run(add, clean, token, now()), clean, token)
 
 
 def checked_name(name: object) -> str:

@@ -1,6 +1,7 @@
 """The server: a page, its script, and a few addresses that it asks for pairs and tells answers.
 
-Everything that reaches the store runs in a thread, so that no request waits for another's disk.
+What a page asks for is a lookup of a millisecond in the store, which is done at once: a thread for
+it would take longer to wake. Only what goes over all answers, or reads files, is given to threads.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ import contextlib
 from collections.abc import AsyncIterator, Callable
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from noisypairs.errors import MissingExtra
 
@@ -99,7 +99,7 @@ class Pages:
         """Show the page; a token in the address is kept as a cookie and taken off the address."""
         token = request.query_params.get("token")
         if token is not None:
-            return await run_in_threadpool(self._let_in, token)
+            return self._let_in(token)
         return HTMLResponse(_template("page.html").render(question=self._question))
 
     @property
@@ -136,7 +136,7 @@ class Pages:
     async def media(self, request: Request) -> Response:
         """Serve the picture or sound of an item, to people of the project."""
         if not self.site.is_owner(request.cookies):
-            await self._person(request)
+            self._person(request)
         path = self.site.project.shown.file(request.path_params["item"])
         if path is None or path != path.resolve() or not path.is_file():
             raise Refused("there is no such picture", 404)
@@ -150,29 +150,27 @@ class Pages:
     async def now(self, request: Request) -> Response:
         """Tell the pair to answer, or that a name is needed first."""
         site = self.site
-        person = await run_in_threadpool(site.person, request.cookies)
+        person = site.person(request.cookies)
         owner = site.is_owner(request.cookies)
         if person is None:
             return JSONResponse({"join": site.may_join(request.cookies), "owner": owner})
-        return JSONResponse(await run_in_threadpool(site.state, person) | {"owner": owner})
+        return JSONResponse(site.state(person) | {"owner": owner})
 
     async def history(self, request: Request) -> Response:
         """Tell one's own answers."""
-        person = await self._person(request)
+        person = self._person(request)
         before = request.query_params.get("before", "")
         last = int(before) if before.isdecimal() and len(before) < 19 else None
-        found = await run_in_threadpool(self.site.history, person, last)
-        return JSONResponse({"answers": found})
+        return JSONResponse({"answers": self.site.history(person, last)})
 
     async def join(self, request: Request) -> Response:
         """Give somebody a place by a name."""
         site, found = self.site, await sent(request)
         if not site.may_join(request.cookies):
             raise Refused("ask the owner of this project for a link", 403)
-        name = found.get("name")
         # Whoever sits at this machine may go on under their name; over a network it takes a link.
-        person = await run_in_threadpool(site.people.add, name, site.loopback)  # type: ignore[arg-type]
-        response = JSONResponse(await run_in_threadpool(site.state, person))
+        person = site.people.add(found.get("name"), known_too=site.loopback)
+        response = JSONResponse(site.state(person))
         self._keep(response, site.cookie, person.token)
         return response
 
@@ -185,26 +183,20 @@ class Pages:
 
     async def answer(self, request: Request) -> Response:
         """Keep an answer, then tell the next pair: in one transaction, and in this order."""
-        person, found = await self._person(request), await sent(request)
-
-        def record() -> dict[str, Any]:
-            with self.site.project.database.writing():
-                given = (found.get(name) for name in ("question", "said", "seconds", "shown"))
-                number = self.site.answers.record(person, *given)
-                return self.site.state(person) | {"answered": number}
-
-        return JSONResponse(await run_in_threadpool(record))
+        person, found = self._person(request), await sent(request)
+        with self.site.project.database.writing():
+            given = (found.get(name) for name in ("question", "said", "seconds", "shown"))
+            number = self.site.answers.record(person, *given)
+            state = self.site.state(person)
+        return JSONResponse(state | {"answered": number})
 
     async def undo(self, request: Request) -> Response:
         """Take back one's own answer; its pair is the next."""
-        person, found = await self._person(request), await sent(request)
-
-        def take_back() -> dict[str, Any]:
-            with self.site.project.database.writing():
-                self.site.answers.undo(person, found.get("answer"), self.site.questions)
-                return self.site.state(person)
-
-        return JSONResponse(await run_in_threadpool(take_back))
+        person, found = self._person(request), await sent(request)
+        with self.site.project.database.writing():
+            self.site.answers.undo(person, found.get("answer"), self.site.questions)
+            state = self.site.state(person)
+        return JSONResponse(state)
 
     async def owner(self, request: Request) -> Response:
         """Show the owner who answers, how well, and how far the project is."""
@@ -224,12 +216,11 @@ class Pages:
         """Make a link for somebody by name, for the owner to pass on."""
         self._require_owner(request)
         found = await sent(request)
-        add: Callable[[Any], Person] = self.site.people.add
-        person = await run_in_threadpool(add, found.get("name"))
+        person = self.site.people.add(found.get("name"))
         return JSONResponse({"name": person.name})
 
-    async def _person(self, request: Request) -> Person:
-        person = await run_in_threadpool(self.site.person, request.cookies)
+    def _person(self, request: Request) -> Person:
+        person = self.site.person(request.cookies)
         if person is None:
             raise Refused("give a name first", 401)
         return person

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 
 from noisypairs.app.ask import worker
-from noisypairs.app.ask.database import Database
+from noisypairs.app.ask.database import Database, check_place
 from noisypairs.app.ask.guard import LOOPBACK
 from noisypairs.app.ask.project import Project, Settings, read_looks
 from noisypairs.app.ask.server import application
@@ -120,6 +120,7 @@ class Beside:
 @contextlib.contextmanager
 def _alone(settings: Settings) -> Iterator[None]:
     """Refuse a store that another server uses; two would hand out the same pairs."""
+    check_place(settings.store)
     try:
         with claim(settings.store.absolute()):
             yield

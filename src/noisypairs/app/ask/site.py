@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from noisypairs.app.ask.answers import Answers
-from noisypairs.app.ask.fits import Fit, Fits
+from noisypairs.app.ask.fits import Estimate, Fit, Fits
 from noisypairs.app.ask.people import OWNER, People, Person
 from noisypairs.app.ask.project import Project
 from noisypairs.app.ask.questions import Question, Questions
@@ -79,14 +79,13 @@ class Site:
 
     def progress(self, person: Person) -> dict[str, Any]:
         """Return how far the project is, in numbers and words."""
-        fit, n_answers = self.fits.latest(), self.answers.count()
+        estimate, n_answers = self.fits.estimate(), self.answers.count()
         said: dict[str, Any] = {"yours": self.answers.count(person), "all": n_answers}
         settings = self.project.settings
         said |= {"target": percent(settings.target), "enough": False, "accuracy": "", "left": ""}
-        if fit is None or fit.estimate.accuracy is None:
+        if estimate is None or estimate.accuracy is None:
             return said | {"note": "The model has too few answers yet to say how good it is."}
-        estimate = fit.estimate
-        now = Interval(*fit.estimate.accuracy, estimate.level)
+        now = Interval(*estimate.accuracy, estimate.level)
         words = {
             "reached": f"Enough: the target of {percent(settings.target)} is reached.",
             "doubtful": "The target seems to be reached, but a warning of the model stands.",
@@ -97,7 +96,7 @@ class Site:
             "enough": estimate.state == "reached",
             "accuracy": share(now),
             "level": percent(estimate.level),
-            "left": _left(fit, n_answers),
+            "left": _left(estimate, n_answers),
             "note": words.get(estimate.state, ""),
         }
 
@@ -120,7 +119,7 @@ class Site:
             "people": [_row(tally, tokens, judged) for tally in self.answers.tallies()],
             "estimate": None if fit is None else fit.estimate,
             "accuracy": _accuracy(fit),
-            "left": "" if fit is None else _left(fit, self.answers.count()),
+            "left": "" if fit is None else _left(fit.estimate, self.answers.count()),
             "n_answers": self.answers.count(),
             "n_fitted": 0 if fit is None else fit.n_answers,
             "n_items": len(self.project.shown.ids),
@@ -140,12 +139,12 @@ def _accuracy(fit: Fit | None) -> str:
     return share(Interval(*fit.estimate.accuracy, fit.estimate.level))
 
 
-def _left(fit: Fit, n_answers: int) -> str:
+def _left(estimate: Estimate, n_answers: int) -> str:
     """Say how many answers are left until the target, with the interval."""
-    if fit.estimate.left is None:
+    if estimate.left is None:
         return ""
-    since = n_answers - fit.estimate.n_answers
-    ends = [None if end is None else max(round(end - since), 0) for end in fit.estimate.left]
+    since = n_answers - estimate.n_answers
+    ends = [None if end is None else max(round(end - since), 0) for end in estimate.left]
     middle, low, high = (f"{end:,}" if end is not None else "no limit" for end in ends)
     return f"about {middle} ({low} to {high})"
 
