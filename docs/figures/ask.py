@@ -39,8 +39,9 @@ PEOPLE = {"Ada": 0.03, "Ben": 0.05, "Cleo": 0.3}
 MOST_ANSWERS, PART, PATIENCE = 900, 90, 90.0
 RECORDS = """id,name,street,city,seats,garden
 c1,Café Central,Market Street 4,Leeds,40,yes
-c2,Cafe Central,4 Market St.,Leeds,40,yes
-c3,Central Park Café,Park Row 12,Leeds,85,no
+c2,Cafe Central,4 Market St.,Leeds,40,no
+c3,Central Park Café,Park Row 12,York,40,yes
+c4,Park Café,Park Row 12,York,85,no
 """
 
 

@@ -58,6 +58,7 @@ function media(item, place) {
   }
   const picture = element("img");
   picture.alt = `Picture of the ${place} item, ${item.id}`;
+  picture.addEventListener("load", () => picture.classList.toggle("tiny", picture.naturalWidth < 33));
   picture.addEventListener("error", () => picture.replaceWith(element("p", "This picture cannot be shown.")));
   picture.src = item.media.url;
   return [picture];

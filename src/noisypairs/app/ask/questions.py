@@ -121,21 +121,23 @@ class Questions:
         if self._random.random() >= self.repeated:
             return None
         (last,) = self.database.row("SELECT coalesce(max(answer), 0) FROM answers") or (0,)
+        start = self._random.randint(1, max(last, 1))
         for condition in ("answer >= :start", "answer < :start"):
             row = self.database.row(
-                "SELECT low, high FROM answers AS given "
+                "SELECT given.low, given.high, chance, fit "
+                "FROM answers AS given JOIN questions AS before USING (question) "
                 f"WHERE {condition} AND undone_at IS NULL AND said IN ('same', 'different') "
-                "AND person <> :person "
+                "AND given.person <> :person "
                 "AND (SELECT count(*) FROM answers WHERE answers.low = given.low "
                 "     AND answers.high = given.high AND undone_at IS NULL) = 1 "
                 "AND NOT EXISTS (SELECT 1 FROM questions WHERE questions.low = given.low "
                 "     AND questions.high = given.high AND open) "
                 "ORDER BY answer LIMIT 1",
                 person=person.number,
-                start=self._random.randint(1, max(last, 1)),
+                start=start,
             )
             if row is not None and row[0] in known and row[1] in known:
-                return Pick(row[0], row[1], REPEAT)
+                return Pick(row[0], row[1], REPEAT, *row[2:])
         return None
 
     def _drawn(self, person: Person, items: Sequence[int]) -> Pick | None:
