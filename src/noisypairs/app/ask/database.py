@@ -96,7 +96,7 @@ SELECT
     CASE swapped WHEN 1 THEN upper.id ELSE lower.id END AS "left",
     CASE swapped WHEN 1 THEN lower.id ELSE upper.id END AS "right",
     said AS answer, people.name AS annotator, answered_at, seconds,
-    chance AS model_chance, model_shown, kind
+    chance AS model_chance, model_shown, kind, kind <> 'random' AS chosen
 FROM answers
 JOIN questions USING (question)
 JOIN people ON people.person = answers.person

@@ -22,7 +22,7 @@ APPLICATION, VERSION = 0x6E705061, 1
 
 VIEW = "answers_that_count"
 COLUMNS: tuple[str, ...] = ("left", "right", "answer", "annotator", "answered_at", "seconds")
-COLUMNS += ("model_chance", "model_shown", "kind")
+COLUMNS += ("model_chance", "model_shown", "kind", "chosen")
 """The columns of the view, and of the CSV file that ``--export`` writes."""
 
 
