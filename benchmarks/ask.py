@@ -6,7 +6,8 @@
 Items of two classes and five numbers are served by ``noisypairs.app.ask.serving`` as the command
 does it, in a process of its own with its worker beside it. Each person is a process that answers as
 fast as the server lets it, one answer in ten wrong, by its own connection. Measured is the time
-from sending an answer to having the next pair (its JSON read), the answer being committed between.
+from sending an answer to having the next pair (its JSON read), the answer being committed between;
+and beside it that of a request that is refused at once, which shows what the machine itself takes.
 The result is printed, and added to ``benchmarks/records/ask.jsonl`` with ``--record``.
 """
 
@@ -20,11 +21,12 @@ import platform
 import sqlite3
 import tempfile
 import time
+from http.client import HTTPConnection
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
-import httpx
 import numpy as np
 
 from noisypairs.app.ask.project import Settings
@@ -50,22 +52,40 @@ def server(settings: Settings, port: Connection) -> None:
     serve(settings, lambda where: port.send(where.people))
 
 
+class Window:
+    """A browser's connection, kept open; as light as can be, for it runs on the same cores."""
+
+    def __init__(self, address: str) -> None:
+        self.connection = HTTPConnection(urlsplit(address).netloc, timeout=60.0)
+        self.headers = {"Content-Type": "application/json"}
+
+    def call(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
+        """Send a request and return the JSON that comes back."""
+        text = None if body is None else json.dumps(body)
+        self.connection.request(method, path, text, self.headers)
+        response = self.connection.getresponse()
+        if cookie := response.headers.get("Set-Cookie"):
+            self.headers["Cookie"] = cookie.partition(";")[0]
+        return json.loads(response.read())
+
+
 def person(address: str, name: str, seconds: float, result: Connection) -> None:
-    """Answer for so many seconds; send the seconds that each next pair took."""
+    """Answer for so many seconds; send how long each next pair took, and each empty request."""
     rng = np.random.default_rng(abs(hash(name)) % 2**32)
-    took = []
-    with httpx.Client(base_url=address, timeout=60.0) as client:
-        state = client.post("/api/join", json={"name": name}).json()
-        end = time.monotonic() + seconds
-        while time.monotonic() < end and state["pair"] is not None:
-            pair = state["pair"]
-            same = (pair["left"]["id"][0] == pair["right"]["id"][0]) != (rng.random() < WRONG)
-            said = "same" if same else "different"
-            body = {"question": pair["question"], "said": said, "seconds": 0.1, "shown": False}
-            begun = time.perf_counter()
-            state = client.post("/api/answer", json=body).json()
-            took.append(time.perf_counter() - begun)
-    result.send(took)
+    window, took, empty = Window(address), [], []
+    state = window.call("POST", "/api/join", {"name": name})
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and state["pair"] is not None:
+        pair = state["pair"]
+        same = (pair["left"]["id"][0] == pair["right"]["id"][0]) != (rng.random() < WRONG)
+        body = {"question": pair["question"], "said": "same" if same else "different"}
+        begun = time.perf_counter()
+        state = window.call("POST", "/api/answer", body | {"seconds": 0.1, "shown": False})
+        took.append(time.perf_counter() - begun)
+        begun = time.perf_counter()
+        window.call("POST", "/api/undo", {"answer": None})  # refused at once: nothing is looked up
+        empty.append(time.perf_counter() - begun)
+    result.send((took, empty))
 
 
 def measure(n_items: int, n_people: int, seconds: float) -> dict[str, Any]:
@@ -87,7 +107,7 @@ def measure(n_items: int, n_people: int, seconds: float) -> dict[str, Any]:
             ]
             for one in crowd:
                 one.start()
-            took = np.concatenate([pipe[0].recv() for pipe in pipes])
+            took, empty = map(np.concatenate, zip(*(pipe[0].recv() for pipe in pipes), strict=True))
             for one in crowd:
                 one.join()
         finally:
@@ -112,6 +132,8 @@ def measure(n_items: int, n_people: int, seconds: float) -> dict[str, Any]:
         "p95_ms": round(1000 * float(most), 1),
         "p99_ms": round(1000 * float(worst), 1),
         "longest_ms": round(1000 * float(took.max()), 1),
+        "empty_median_ms": round(1000 * float(np.quantile(empty, 0.5)), 1),
+        "empty_p95_ms": round(1000 * float(np.quantile(empty, 0.95)), 1),
         "cores": os.cpu_count(),
         "load": round(os.getloadavg()[0], 1),
         "python": platform.python_version(),

@@ -99,7 +99,8 @@ class Running:
 @contextlib.contextmanager
 def running(site: Site) -> Iterator[Running]:
     """Serve a project on the loopback address, without a worker, until the block ends."""
-    listener = socket.create_server(("127.0.0.1", 0))
+    listener = socket.socket(proto=socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
     config = uvicorn.Config(application(site), log_level="warning", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

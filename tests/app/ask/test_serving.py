@@ -114,3 +114,11 @@ def test_the_watch_looks_for_new_items(tmp_path, monkeypatch):
             time.sleep(0.02)
         assert httpx.get(served.base).status_code == 200
     assert len(served.site.project.shown.ids) == 15
+
+
+def test_answers_are_sent_at_once(settings, monkeypatch):
+    """Asyncio turns off the wait for fuller packets only for sockets that say they are TCP."""
+    seen = []
+    monkeypatch.setattr(serving.uvicorn.Server, "run", lambda _, sockets: seen.extend(sockets))
+    serving.serve(settings, lambda _: None, learner=None)
+    assert [one.proto for one in seen] == [socket.IPPROTO_TCP]

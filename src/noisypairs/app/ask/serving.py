@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -135,7 +136,7 @@ def _listening(host: str, port: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     for one in (PORT, 0) if port is None else (port,):
         try:
-            return socket.create_server((host, one), family=family)
+            return _bound(family, host, one)
         except OSError as error:
             if port is None and one == PORT:
                 continue
@@ -144,6 +145,24 @@ def _listening(host: str, port: int | None) -> socket.socket:
                 f"cannot listen at {host}, port {one} ({why}): choose another with --port or --host"
             ) from error
     raise AssertionError
+
+
+def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+    """Return a listening socket that says it is TCP.
+
+    Only then asyncio sends small parts at once (TCP_NODELAY): else the body of every answer would
+    wait 40 ms for the other side to confirm its header. `socket.create_server` does not say it.
+    """
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if sys.platform != "win32":  # there it would let two servers share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
+    return listener
 
 
 def _addresses(site: Site, host: str, port: int) -> Addresses:
