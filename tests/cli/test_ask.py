@@ -52,6 +52,7 @@ def test_files_that_cannot_be_used_are_refused_with_1(tmp_path):
     fails(1, "make it first", tmp_path, "ask", items, "--store", tmp_path / "no" / "a.db")
     fails(1, "no store", tmp_path, "ask", items, "--store", items)
     fails(1, "no store", tmp_path, "ask", "--store", items, "--export", tmp_path / "a.csv")
+    fails(1, "does not exist", tmp_path, "ask", "--store", missing, "--export", tmp_path / "a.csv")
 
 
 def test_the_answers_are_exported_once_and_not_over_a_file(store, tmp_path):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from noisypairs.app.files.answers import Columns
-from noisypairs.app.files.contents import BadFile
+from noisypairs.app.files.contents import BadFile, load
 from noisypairs.app.files.importers.importer import ImportedTable, Importer, PairsFile, answer_table
 
 MAGIC = b"SQLite format 3\0"
@@ -64,6 +64,9 @@ def damaged(path: Path, error: Exception) -> BadFile:
 
 def stored_answers(path: Path) -> list[tuple[Any, ...]]:
     """Return the rows of `VIEW`, in the order in which they were answered."""
+    if not is_database(path):
+        load(path)  # which says why, where there is nothing to read
+        raise BadFile(f"{path} is no store of `noisypairs ask`, which is a SQLite file")
     # A store that is being written is read as of its last answer; its folder may be read only.
     uri = f"{path.absolute().as_uri()}?mode=ro"
     try:
@@ -84,8 +87,6 @@ def _recognises(file: PairsFile) -> bool:
 
 
 def _read(file: PairsFile) -> ImportedTable:
-    if not is_database(file.path):
-        raise BadFile(f"{file.path} is no store of `noisypairs ask`, which is a SQLite file")
     rows = stored_answers(file.path)
     if not rows:
         raise BadFile(f"{file.path} holds no answer yet: ask some pairs first")
