@@ -27,6 +27,7 @@ def store(tmp_path):
     people = [site.people.add(name) for name in ("ann", "bob")]
     for k in range(24):
         answer(site, people[k % 2], ("same", "different")[k % 3 > 0])
+    site.project.database.close()  # which puts its log into the file
     return site.project.settings.store
 
 
