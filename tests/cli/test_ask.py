@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import sysconfig
 import time
 from pathlib import Path
@@ -124,3 +125,11 @@ def _is_alive(pid: int) -> bool:
             return False
         time.sleep(0.05)
     return True
+
+
+def test_without_its_packages_the_extra_is_named(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "starlette.applications", None)  # which makes the import fail
+    for name in ("server", "serving"):
+        monkeypatch.delitem(sys.modules, f"noisypairs.app.ask.{name}", raising=False)
+    items = write_items(tmp_path)
+    fails(2, "noisypairs[ask]", tmp_path, "ask", items, "--store", tmp_path / "a.db")
