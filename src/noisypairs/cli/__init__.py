@@ -24,6 +24,7 @@ COMMANDS = (
     "annotators",
     "plan",
     "formats",
+    "ask",
     "reproduce",
     "theory",
 )
