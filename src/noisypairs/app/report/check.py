@@ -141,7 +141,7 @@ def _items(found: DataCheck) -> Sequence[Block]:
 
 def _files(found: DataCheck) -> Sequence[Block]:
     rows = [
-        (Path(one["path"]).name, f"{one['rows']:,}", f"{one['bytes']:,}", one["sha256"])
+        (Path(one["path"]).name, f"{one['rows']:,}", f"{one['bytes']:,}", f"{one['sha256'][:16]}…")
         for one in found.dataset.sources
     ]
     files = table(("file", "rows", "bytes", "SHA-256"), rows)

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const FEWEST = 6, SHOWN = 25, NEAR = 28;
+  const FEWEST = 3, MANY = 12, SHOWN = 25, NEAR = 28;
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const make = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);
@@ -69,7 +69,7 @@
       tools.append(select);
     });
     tools.append(sort, turn, said);
-    place.before(tools);
+    if (rows.length >= MANY || columns.some((column) => column.choose)) place.before(tools);
     place.after(more);
 
     function show() {
@@ -150,7 +150,7 @@
     picture.addEventListener("pointerleave", () => { tip.hidden = true; });
   }
 
-  all("main table").map(listOfTable).concat(all(".cards").map(listOfCards))
+  all(".scroll > table").map(listOfTable).concat(all(".cards").map(listOfCards))
     .filter((list) => list.rows.length >= FEWEST).forEach(enliven);
   const tip = make("div", { class: "tip", role: "tooltip", hidden: "" });
   document.body.append(tip);

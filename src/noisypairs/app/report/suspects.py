@@ -106,12 +106,13 @@ def suspects(
     )
     text = (
         f"{count(n_suspects, 'answer is', 'answers are')} more likely wrong than right, "
-        f"{share_of_all} of all. {rest} The model already gives them little weight. Values in bold "
-        "differ between the two items."
+        f"{share_of_all} of all. {rest} The model already gives them little weight. Values in grey "
+        "are alike."
     )
-    pictures = {} if thumbnails is None else thumbnails.pictures
-    notes = [] if thumbnails is None else [paragraph(note) for note in thumbnails.notes]
-    return [paragraph(text), *notes, cards(map(_card, found), KEYS, pictures)]
+    seen = Thumbnails({}, ()) if thumbnails is None else thumbnails
+    shown = (_card(one, seen.column) for one in found)
+    notes = map(paragraph, seen.notes)
+    return [paragraph(text), *notes, cards(shown, KEYS, seen.pictures)]
 
 
 def suspects_report(
@@ -139,10 +140,11 @@ _HOW_TO_READ = (
 )
 
 
-def _card(one: SuspectPair) -> Card:
+def _card(one: SuspectPair, pictured: str | None) -> Card:
     wrong = chance(one.probability)
     by = "" if one.annotator is None else f" by {name_of(one.annotator)}"
-    rows = _side_by_side(one.left_features, one.right_features)
+    sides = _side_by_side(one.left_features, one.right_features)
+    rows = [row for row in sides if row[0] != pictured]
     doubts = "; ".join(one.doubts) or "all answers together"
     keys = (
         Shown(wrong, round(one.probability, 6)),

@@ -34,10 +34,14 @@ MOST_PIXELS = 100_000_000
 
 @dataclass(frozen=True)
 class Thumbnails:
-    """Pictures by the id of their item, and what is to be said about those that are not there."""
+    """Pictures by the id of their item, and what is to be said about those that are not there.
+
+    ``column`` is the column of the items that names the files, if there is one.
+    """
 
     pictures: Mapping[str, Picture]
     notes: tuple[str, ...]
+    column: str | None = None
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,7 @@ class ImageSource:
     """Where the pictures of items are: the file that each item names, or a folder by item ids."""
 
     files: Mapping[str, Path]
+    column: str | None = None
 
     def thumbnails(self, wanted: Iterable[str]) -> Thumbnails:
         """Return small pictures of these items, in their order, until the page is full."""
@@ -64,7 +69,7 @@ class ImageSource:
                 continue
             size += len(found.data)
             pictures[item] = found
-        return Thumbnails(pictures, tuple(_notes(missing, unread, too_many)))
+        return Thumbnails(pictures, tuple(_notes(missing, unread, too_many)), self.column)
 
 
 def image_source(
@@ -85,7 +90,7 @@ def image_source(
             for item, name in named
             if not pd.isna(name) and "://" not in str(name)
         }
-        return ImageSource(files)
+        return ImageSource(files, images)
     if folder.is_dir():
         by_name = {
             path.stem: path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS
