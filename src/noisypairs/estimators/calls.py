@@ -17,7 +17,7 @@ from joblib import Parallel
 #: The calls, each by its `Parallel`, in which something was said already, and what.
 _said: dict[str, WeakSet[object]] = {}
 #: Stands for the call in a worker process.
-_WORKER = type("Worker", (), {})()
+_WORKER: object = type("Worker", (), {})()
 
 
 def said_before(what: str) -> bool:
@@ -40,12 +40,11 @@ def said_before(what: str) -> bool:
 
 def _refitting_call(frame: FrameType | None) -> object | None:
     """Return what stands for the outermost call of scikit-learn that refits, None without one."""
-    found: object | None = None
+    found: list[object] = []
     while frame is not None:
         if str(frame.f_globals.get("__name__", "")).startswith("sklearn.model_selection."):
-            for value in frame.f_locals.values():
-                found = value if isinstance(value, Parallel) else found
+            found += [value for value in frame.f_locals.values() if isinstance(value, Parallel)]
         frame = frame.f_back
-    if found is None and multiprocessing.current_process().name != "MainProcess":
+    if not found and multiprocessing.current_process().name != "MainProcess":
         return _WORKER
-    return found
+    return found[-1] if found else None

@@ -108,7 +108,7 @@ def frame_of(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
     if backend not in known:
         raise ValueError(f"backend={backend!r}: {did_you_mean(backend, known)}")
     values = {name: column.tolist() for name, column in columns.items()}
-    return nw.to_native(nw.from_dict(values, backend=nw.Implementation.from_backend(backend)))
+    return nw.to_native(nw.from_dict(values, backend=backend))  # type: ignore[arg-type]  # checked
 
 
 def find_columns(columns: Sequence[str], named: Mapping[str, Role]) -> dict[str, str]:
