@@ -115,7 +115,8 @@ def _print_suspects(
         headings = ("wrong", "left", "right", "answer", "annotator", "why, first of all")
         console.print("", app.table(console, headings, rows), sep="\n")
     if len(found) > MOST_ROWS:
-        console.print(f"… and {len(found) - MOST_ROWS:,} more: write them with -o FILE.csv")
+        where = "" if any(files.values()) else ": write them with -o FILE.csv"
+        console.print(f"… and {len(found) - MOST_ROWS:,} more{where}")
     written = ", ".join(path for path in files.values() if path)
     if written:
         console.print("", f"Written: {terminal.one_line(written)}", sep="\n", soft_wrap=True)

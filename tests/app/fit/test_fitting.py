@@ -113,8 +113,7 @@ def test_reliability_covers_every_held_out_answer(fitted: Fitted) -> None:
 def test_suspects_are_mostly_wrong_and_shown_with_their_items(fitted: Fitted, files: Files) -> None:
     ids = {name: k for k, name in enumerate(files.read().ids)}
     found = fitted.result.evidence.suspects
-    assert len(found) == 20
-    assert fitted.result.evidence.n_suspects >= 20
+    assert len(found) == fitted.result.evidence.n_suspects == len(fitted.suspects) >= 20
     wrong = [
         (files.y[ids[one.left]] == files.y[ids[one.right]]) != (one.answer == "same")
         for one in found
@@ -122,7 +121,7 @@ def test_suspects_are_mostly_wrong_and_shown_with_their_items(fitted: Fitted, fi
     assert np.mean(wrong) > 0.8
     assert all(one.annotator in {"ann", "bob", "cid"} for one in found)
     assert {"width", "colour"} <= set(found[0].left_features)
-    assert np.all(np.diff([one.probability for one in found]) <= 0)
+    assert np.all(np.diff([one.probability for one in found]) <= 1e-6)
 
 
 def test_the_result_is_plain_and_announced_step_by_step(fitted: Fitted, steps: list[str]) -> None:

@@ -145,7 +145,7 @@ def test_the_verdict_on_an_annotator_never_falls_off_the_page(visit, pages, widt
     cells = page.locator("#s1 ~ .scroll td[data-label=verdict]:visible")
     assert cells.count() == 20 + (width > 700)  # the empty one of the crowd is not stacked
     boxes = [cell.bounding_box() for cell in cells.all()]
-    assert all(0 <= box["x"] and box["x"] + box["width"] <= width for box in boxes)
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
 
 
 def test_a_click_on_a_heading_sorts_by_numbers_and_the_crowd_stays_last(visit, pages):

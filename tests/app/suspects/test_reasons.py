@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from noisypairs.app.suspects import Clue, Reason, reasons
@@ -29,14 +31,14 @@ NOTHING = Clue(True, 0, 0, 0, 0, None, None, None, None)
     ],
 )
 def test_a_reason_says_what_is_known_and_doubts_what_contradicts(known, doubts, said):
-    names, sentences = explained(NOTHING._replace(**known))
+    names, sentences = explained(replace(NOTHING, **known))
     assert names == (() if doubts is None else (doubts,))
     assert said in sentences[-1]
     assert (sentences[0] == NO_SINGLE) == (doubts is None)
 
 
 def test_for_the_other_answer_the_same_clues_speak_the_other_way():
-    clue = NOTHING._replace(same=False, others_same=2, links_same=1, features_same=0.9)
+    clue = replace(NOTHING, same=False, others_same=2, links_same=1, features_same=0.9)
     assert explained(clue)[0] == ("others disagree", "links disagree", "features disagree")
 
 

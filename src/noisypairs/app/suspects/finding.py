@@ -13,7 +13,7 @@ from noisypairs.algebra import Array
 from noisypairs.app import model_file
 from noisypairs.app.prediction import blaming, used_columns
 from noisypairs.app.suspects.reasons import Clue
-from noisypairs.app.suspects.suspect import Suspects, clues_of
+from noisypairs.app.suspects.suspect import Suspects, clues_of, written
 from noisypairs.errors import collected_warnings
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import PairClassifier
@@ -103,9 +103,9 @@ def wrong_probability(model: PairClassifier, X: Any, pairs: Pairs) -> Array:
 def _worst(
     wrong: Array, eta: Array, pairs: Pairs, features: pd.DataFrame | None, ids: Sequence[str]
 ) -> Suspects:
-    """Keep what is more likely wrong than right, worst first; equals keep their order."""
-    order = np.argsort(-wrong, kind="stable")
-    chosen = order[: int((wrong > 0.5).sum())]
+    """Keep what is more likely wrong than right, worst first; what files call equal keeps order."""
+    suspect = np.flatnonzero(wrong > 0.5)
+    chosen = suspect[np.argsort(-written(wrong[suspect]), kind="stable")]
     together = np.einsum("nk,nk->n", eta[pairs.left[chosen]], eta[pairs.right[chosen]])
     clues = clues_of(chosen, pairs, wrong, together)
     few = pairs.select(chosen)

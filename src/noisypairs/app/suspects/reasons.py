@@ -7,12 +7,14 @@ Reports, files and filters then have it.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from noisypairs.app.words import chance, count, percent
 
 
-class Clue(NamedTuple):
+@dataclass(frozen=True)
+class Clue:
     """What is known about one answer; None where it cannot be known.
 
     Numbers of answers are sums of weights, where answers have weights.
