@@ -144,5 +144,5 @@ def _files(found: DataCheck) -> Sequence[Block]:
         (Path(one["path"]).name, f"{one['rows']:,}", f"{one['bytes']:,}", f"{one['sha256'][:16]}…")
         for one in found.dataset.sources
     ]
-    files = table(("file", "rows", "bytes", "SHA-256"), rows)
+    files = table(("file", "rows", "bytes", "SHA-256"), rows, numeric=(1, 2))
     return [files, bullets(found.dataset.notes)] if found.dataset.notes else [files]

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const FEWEST = 3, MANY = 12, SHOWN = 25, NEAR = 28;
+  const FEWEST = 3, MANY = 15, SHOWN = 25, NEAR = 28;
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const make = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);
