@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import base64
 import io
-from collections.abc import Iterable, Mapping
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,7 +31,7 @@ SIDE, MOST_BYTES = 160, 4_000_000
 FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff")
 #: Larger pictures are not opened: they would take minutes, or all memory.
-MOST_PIXELS = 100_000_000
+MOST_PIXELS = 80_000_000
 
 
 @dataclass(frozen=True)
@@ -113,7 +115,7 @@ def _notes(missing: int, unread: list[str], too_many: int) -> Iterable[str]:
 def _thumbnail(path: Path, name: str) -> Picture | str:
     """Return the picture in a file, made small; what is wrong with it if it cannot be read."""
     try:
-        with Image.open(path, formats=FORMATS) as image:
+        with _no_bombs(), Image.open(path, formats=FORMATS) as image:
             if image.width * image.height > MOST_PIXELS:
                 return f"has more than {MOST_PIXELS:,} pixels"
             image.draft("RGB", (SIDE, SIDE))
@@ -123,12 +125,22 @@ def _thumbnail(path: Path, name: str) -> Picture | str:
         plain.paste(small, mask=small.getchannel("A"))
     except FileNotFoundError:
         return "does not exist"
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning):
+        return f"has more than {MOST_PIXELS:,} pixels"
+    except (OSError, ValueError, SyntaxError) as error:
         return f"is no picture that can be read ({type(error).__name__})"
     tried = {kind: _encoded(plain, kind) for kind in ("JPEG", "PNG")}
     kind, data = min(tried.items(), key=lambda one: len(one[1]))
     address = f"data:image/{kind.lower()};base64,{data}"
     return Picture(name, plain.width, plain.height, address)
+
+
+@contextmanager
+def _no_bombs() -> Iterator[None]:
+    """Let Pillow refuse what it would only warn of."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        yield
 
 
 def _encoded(image: Image.Image, kind: str) -> str:
