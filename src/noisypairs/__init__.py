@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         LossCorrectionClassifier,
         PairKMeans,
         WeightedPairClassifier,
+        first_pairs,
     )
     from noisypairs.noise import (
         CleanPairs,
@@ -64,6 +65,7 @@ _HOME = {
     "PairingNoise": "noise",
     "Pairs": "pairs",
     "WeightedPairClassifier": "estimators",
+    "first_pairs": "estimators",
     "sample_pairs": "sampling",
 }
 _MODULES = (
@@ -99,6 +101,7 @@ __all__ = [
     "annotators",
     "datasets",
     "estimation",
+    "first_pairs",
     "metrics",
     "model_selection",
     "sample_pairs",

@@ -4,6 +4,7 @@ from noisypairs.estimators.base import PairClassifier
 from noisypairs.estimators.inner.average import AveragedClassifier
 from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.joint import JointPairClassifier
+from noisypairs.estimators.joint.next_pairs import NextPairs, choose_pairs, first_pairs
 from noisypairs.estimators.kmeans import COPKMeans, PairKMeans
 from noisypairs.estimators.linear import LinearRiskClassifier
 from noisypairs.estimators.loss_correction import LossCorrectionClassifier
@@ -16,7 +17,10 @@ __all__ = [
     "JointPairClassifier",
     "LinearRiskClassifier",
     "LossCorrectionClassifier",
+    "NextPairs",
     "PairClassifier",
     "PairKMeans",
     "WeightedPairClassifier",
+    "choose_pairs",
+    "first_pairs",
 ]

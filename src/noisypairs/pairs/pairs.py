@@ -47,6 +47,9 @@ class Pairs(AnswerArrays):
     weight : positive finite numbers, shape (n_pairs,)
         A pair of weight 2 counts as two equal answers. Zero is refused: `select` drops pairs.
     labels : the few known classes, {item position: class}
+    chosen : True where a pair was chosen by what is known of its items, such as by `next_pairs`, by
+        blocking or by hand; False where it was drawn at random; shape (n_pairs,)
+        Without it all count as drawn at random. What rests on that uses `drawn_at_random`.
 
     Also kept: `item_ids`, the ids behind the positions when `from_frame` made them (else None), and
     `dropped`, how many rows `from_frame` left out and why. A pair costs 9 bytes, 17 with annotator
@@ -102,7 +105,9 @@ class Pairs(AnswerArrays):
         """Stream all answers, in their order, in batches of at most ``size``."""
         for start in range(0, self.n_pairs, size):
             rows = slice(start, start + size)
-            yield Batch(left=self.left[rows], right=self.right[rows], **self._of_pairs(rows))
+            columns = self._of_pairs(rows)
+            del columns["chosen"]
+            yield Batch(left=self.left[rows], right=self.right[rows], **columns)
 
     def _proper_weights(self) -> Array:
         """Weights with zero for self pairs, which count nowhere below."""
@@ -134,6 +139,54 @@ class Pairs(AnswerArrays):
         array([2., 1., 0.])
         """
         return sum_neighbours(self.left, self.right, self.same, self._proper_weights(), values)
+
+    def with_answers(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        same: ArrayLike,
+        annotator: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        chosen: ArrayLike | None = None,
+    ) -> Pairs:
+        """Return these answers and more of them, about the same items, behind.
+
+        Who answered and what an answer weighs must be said of all or of none; where some were
+        ``chosen``, the others count as drawn at random.
+
+        >>> pairs = Pairs([0], [1], [True], n_items=3)
+        >>> pairs.with_answers([1], [2], ["different"], chosen=[True])
+        Pairs(n_items=3, n_pairs=2, same=1, different=1, chosen=1)
+        """
+        more = Pairs(left, right, same, self.n_items, annotator, weight, chosen=chosen)
+        for name, one, other in (
+            ("annotator", self.annotator, more.annotator),
+            ("weight", self.weight, more.weight),
+        ):
+            if (one is None) != (other is None) and self.n_pairs and more.n_pairs:
+                raise ValueError(f"{name} is known of some answers only: give it for all, or none")
+
+        def both(one: Any, other: Any) -> Any:
+            return None if one is None or other is None else np.concatenate([one, other])
+
+        def marks(of: Pairs) -> NDArray[np.bool_]:
+            return np.zeros(of.n_pairs, dtype=bool) if of.chosen is None else of.chosen
+
+        def names(of: Pairs) -> Any:
+            return None if of.annotator_names is None else of.annotator_names[of.annotator]
+
+        unmarked = self.chosen is None and more.chosen is None
+        joined = Pairs(
+            np.concatenate([self.left, more.left]),
+            np.concatenate([self.right, more.right]),
+            np.concatenate([self.same, more.same]),
+            self.n_items,
+            both(names(self), names(more)),
+            both(self.weight, more.weight),
+            self.labels,
+            None if unmarked else np.concatenate([marks(self), marks(more)]),
+        )
+        return joined._replace(item_ids=self.item_ids, dropped=self.dropped)
 
     # --- other forms that answers come in ---------------------------------------------------
 

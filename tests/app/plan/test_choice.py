@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from noisypairs.app.plan.information import independent_laws, pair_information
 
 from noisypairs import PairingNoise, sample_pairs
 from noisypairs.app import plan
 from noisypairs.app.plan.choice import FAIR_SHARES
-from noisypairs.app.plan.information import independent_laws, pair_information
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import propagate
 from tests.app.plan.plan_problems import NOISE, items, mutual_information

@@ -4,8 +4,8 @@ from noisypairs.app.plan.choice import Candidates, Worth, candidates, worth_of_a
 from noisypairs.app.plan.curve import LearningCurve, learning_curves
 from noisypairs.app.plan.forecast import Forecast, Need, forecast
 from noisypairs.app.plan.goal import Goal, Plan, plan, plan_dataset
-from noisypairs.app.plan.information import pair_information
 from noisypairs.app.plan.score import score_predictions
+from noisypairs.inference.information import pair_information
 
 __all__ = [
     "Candidates",

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.special import entr
 
 from noisypairs.algebra import Array
-from noisypairs.app.plan.information import independent_laws, pair_information
 from noisypairs.estimation import Interval
 from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.information import independent_laws, pair_information
 from noisypairs.inference.propagation import Beliefs, edge_posterior
 from noisypairs.noise import RandomState
 from noisypairs.pairs.counts import pair_ends, pair_keys

@@ -8,7 +8,7 @@ error, and no belief propagation is needed for it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -82,9 +82,12 @@ class Choice:
         """What was chosen, in words."""
         return " and ".join(self.members)
 
-    def choose(self) -> None:
-        """Choose the members."""
+    def choose(self, kept: Iterable[str] | None = None) -> None:
+        """Choose the members, or take those of an earlier choice, ``kept``."""
         racing = list(self.candidates)
+        if kept:
+            self.members = list(kept)
+            return
         if len(racing) == 1:
             self.members = racing
             return

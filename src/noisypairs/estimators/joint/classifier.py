@@ -27,11 +27,13 @@ from noisypairs.estimators.base import (
 from noisypairs.estimators.inner.defaults import STEADY, candidates_of
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.intervals import joint_intervals
+from noisypairs.estimators.joint.next_pairs import NextPairsMixin, asked_pairs
 from noisypairs.estimators.joint.parameters import check_parameters, stages
 from noisypairs.estimators.joint.potentials import class_proba
 from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
 from noisypairs.estimators.joint.selection import WORTH_IT, Search
+from noisypairs.estimators.joint.warm import LastFit, begin
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
@@ -45,7 +47,7 @@ PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM = 2_000_000, 10
 PAIRS_FOR_INTERVALS = 500_000
 
 
-class JointPairClassifier(PairClassifier):
+class JointPairClassifier(NextPairsMixin, PairClassifier):
     """Learn classes, noise and a classifier at once; nothing needs to be known but the pairs.
 
     Expectation maximisation (see `noisypairs.inference.em`): belief propagation over the pair graph
@@ -59,8 +61,9 @@ class JointPairClassifier(PairClassifier):
         which the one whose out-of-fold P(class | x) explains the answers best is kept; or None for
         the default ones (linear, kernel, ridge, Gaussian classes, boosted trees, a network).
     n_classes : K; a sequence of numbers to choose from by how well they explain the answers; or
-        ``"auto"``, 2 to 6. With a number a `ClassNumberWarning` says when one class more explains
-        the answers better; with several, when one more than the largest does.
+        ``"auto"``, 2 to 6, and more than 6 while that does better. With a number a
+        `ClassNumberWarning` says when one class more explains the answers better; with several,
+        when one more than the largest does.
     noise : a noise model, or ``"estimate"``.
     prior : P(class 1) if known: it only decides which of two groups is class 1.
     annotators : give every annotator in ``pairs.annotator`` two rates of their own, shrunk towards
@@ -76,6 +79,8 @@ class JointPairClassifier(PairClassifier):
         labelled and no prior given.
     verbose : True prints a line on stderr as each stage begins, with the seconds so far; 2 also the
         steps inside them, and higher numbers deeper ones.
+    warm_start : go on from the last fit, whose items these must be, new ones behind them: for
+        answers that come in batches (see `noisypairs.estimators.joint.warm`).
 
     Attributes
     ----------
@@ -92,6 +97,9 @@ class JointPairClassifier(PairClassifier):
         log-likelihood less ½ log n for each number that its noise fits.
     repeat_correlation_ : correlation of the answers to one pair, beyond what their classes explain;
         zero where it is not clear (see `repeats`), or where the answers were streamed.
+    asked_ : the pairs asked, left and right ends, shape (2, m), for `next_pairs`.
+    members_, n_searched_ : the classifiers chosen, not fitted, and the number of answers at the
+        last search, for ``warm_start``.
     start_, starts_, log_likelihood_, converged_, n_iter_, history_ : how it went.
 
     Examples
@@ -121,6 +129,7 @@ class JointPairClassifier(PairClassifier):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool | int = False,
+        warm_start: bool = False,
     ) -> None:
         self.estimator = estimator
         self.n_classes = n_classes
@@ -137,8 +146,10 @@ class JointPairClassifier(PairClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
     verbose: bool | int = False  # models of older files have none of their own
+    warm_start: bool = False
     wrong_proba_: Array | None
     repeat_correlation_: float
     _of_items = ("item_proba_", "oof_proba_")
@@ -155,33 +166,35 @@ class JointPairClassifier(PairClassifier):
         batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
         with progress.fitting(self, stages(self)):
+            last, answers = LastFit.of(self, X), pairs
             X, pairs, given = self._check_training(X, pairs)
             numbers = check_parameters(self, pairs)
             candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
             some = self._pairs_for_choice(pairs)
             problem = JointProblem(X, some, numbers, self.cv, self.random_state)
-            search = self.search(problem)
-            found = search.choose_classes(numbers)
-            search.require_evidence(found)
-            chosen = search.choose_family(found)
-            self._warn_of_more_classes(search, chosen)
-            found = self._named(problem, chosen)
+            begun = begin(self, problem, numbers, last and last.ordered(given))
+            search = begun.search
+            self._warn_of_more_classes(search, begun.chosen)
+            found = self._named(problem, begun.chosen, keep=begun.warm)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
             steady = STEADY if self.estimator is None else {}
-            choice = Choice(problem, found, candidates, steady)
-            choice.choose()
+            choice = Choice(problem, found, begun.members or candidates, steady)
+            choice.choose(begun.members)
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
-            last, in_pairs = rounds(whole, choice, search.fit_noise(search.family))
+            ended, in_pairs = rounds(whole, choice, search.fit_noise(search.family))
             self.start_, self.starts_ = search.start, search.starts
             self.n_classes_ = search.n_classes
             self.noise_model_, self.noise_models_ = search.family, search.noise_models
             self.candidate_ = choice.name
             self.candidates_ = {n: found.log_likelihood + gain for n, gain in choice.gains.items()}
-            classifier = [{"stage": "classifier", **row} for row in last.history]
+            classifier = [{"stage": "classifier", **row} for row in ended.history]
             self.history_ = search.history + classifier
-            self._store(choice, in_pairs, last)
+            self._store(choice, in_pairs, ended)
             self._restore_order(given)
+            self.members_ = {name: choice.tuned[name] for name in choice.members}
+            self.n_searched_ = begun.n_searched
+            self.asked_ = asked_pairs(answers)
             return self
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
@@ -308,8 +321,10 @@ class JointPairClassifier(PairClassifier):
         given = self.noise if isinstance(self.noise, NoiseModel) else None
         return Search(problem, given, self.noise_model, tuple(self.starts), self.n_init)
 
-    def _named(self, problem: JointProblem, found: em.Inference) -> em.Inference:
-        """Put the groups in the order of their names and set ``classes_``."""
+    def _named(
+        self, problem: JointProblem, found: em.Inference, keep: bool = False
+    ) -> em.Inference:
+        """Put the groups in the order of their names, or ``keep`` it, and set ``classes_``."""
         K = found.beliefs.item.shape[1]
         if problem.names is not None:
             self.classes_ = all_names(problem.names, K)
@@ -317,6 +332,8 @@ class JointPairClassifier(PairClassifier):
                 warn_unnamed(self.classes_[len(problem.names) :])
             return found
         self.classes_ = np.arange(K)
+        if keep:
+            return found  # names stay what they were, whatever the sizes are now
         shares = found.beliefs.item[problem.in_pairs].mean(axis=0)
         if isinstance(self.noise, NoiseModel) and not any_order(self.noise.same_probability(K)):
             return found  # the given noise says which class is which

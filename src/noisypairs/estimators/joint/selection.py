@@ -124,13 +124,13 @@ class Search:
         """Return how well K classes explain the answers, with the noise family that suits them."""
         start, begun = self._best_start(K, kinds)
         runs, name = self._families(begun)
-        return Explanation(K, start, name, begun, runs, self._score(runs[name], name))
+        return Explanation(K, start, name, begun, runs, self.score(runs[name], name))
 
-    def _explanation(self, K: int, start: str, run: em.Inference, name: str) -> Explanation:
+    def explanation(self, K: int, start: str, run: em.Inference, name: str) -> Explanation:
         """Return what one noise family alone explains."""
-        return Explanation(K, start, name, run, {name: run}, self._score(run, name))
+        return Explanation(K, start, name, run, {name: run}, self.score(run, name))
 
-    def _score(self, run: em.Inference, name: str) -> float:
+    def score(self, run: em.Inference, name: str) -> float:
         """Return the log-likelihood less Schwarz's ½ log n for each number the noise fits."""
         K = run.beliefs.item.shape[1]
         fitted = 0 if name == "given" else family(name).n_parameters(K)
@@ -174,10 +174,10 @@ class Search:
         if self.given is not None and not isinstance(self.given, PairingNoise):
             return None  # the given matrix is one of K classes
         if K not in self.tried:
-            self.tried[K] = self._explanation(K, self.start, found, self.family)
+            self.tried[K] = self.explanation(K, self.start, found, self.family)
         if K + 1 not in self.tried:
             kind = self.start.split("-")[0]
-            self._try_one_more(K + 1, ("spectral",) if kind == "answers" else (kind,))
+            self._try_one_more(K + 1, ("spectral",) if kind in ("answers", "last fit") else (kind,))
         gain = self.tried[K + 1].score - self.tried[K].score
         # A single start and two rates: small gains are no reason to doubt what was asked for.
         return gain if gain > 4 * WORTH_IT and self.better(K + 1, K) else None
@@ -275,10 +275,10 @@ class Search:
         few = {"rounds": FIRST_ROUNDS, "sweeps": FIRST_SWEEPS}
         runs = {name: self._run(self.problem, one, **few) for name, one in guesses.items()}
         start = best_run(self.problem, runs)
-        found = self._explanation(more, start, runs[start], self._first_family)
+        found = self.explanation(more, start, runs[start], self._first_family)
         if found.score > self.tried[more - 1].score:
             run = self._go_on(self.problem, runs[start], self.rounds - FIRST_ROUNDS)
-            found = self._explanation(more, start, run, self._first_family)
+            found = self.explanation(more, start, run, self._first_family)
         self.tried[more] = found
 
     def require_evidence(self, found: em.Inference) -> None:
