@@ -8,11 +8,11 @@
 
 Sets of ``active/*.npz`` in the data folder. At level v a share v of the answers is replaced by a
 coin toss, so that v/2 are wrong. The loop: `first_pairs`, one answer per item; fit; `next_pairs`,
-half an answer per item (one from four answers per item on, and of 20newsgroups); fit again with ``warm_start=True``; and so on. Where
-the answers show no classes yet (`NotIdentifiable`), more first pairs are asked. Random pairs go
-through the same loop. Ridge regression stands inside the learner, and the noise has two rates, both
-to save time. A run ends when the adjusted Rand index of the items reaches .95, or at the most
-answers; where others go on, its last index stands.
+half an answer per item (one from four answers per item on, and always of 20newsgroups); fit again
+with ``warm_start=True``; and so on. Where the answers show no classes yet (`NotIdentifiable`), more
+first pairs are asked. Random pairs go through the same loop. Ridge regression stands inside the
+learner, and the noise has two rates, both to save time. A run ends when the adjusted Rand index of
+the items reaches .95, or at the most answers; where others go on, its last index stands.
 
 Dogs: recorded answers of people, "same breed?", one per pair, are replayed; only recorded pairs can
 be asked. The number of classes, three, is given. Accuracy is that of the photos up to class names.
@@ -91,7 +91,7 @@ def set_task(name, level, classes, way, run):
         else:
             pairs = pairs.with_answers(*given, chosen=ask.chosen)
         begun = time.process_time()
-        step = len(y) if name == "20newsgroups" or pairs.n_pairs >= 4 * len(y) else len(y) // 2
+        step = len(y) if name == "20newsgroups" or pairs.n_pairs > 3.9 * len(y) else len(y) // 2
         try:
             model.fit(X, pairs)
         except NotIdentifiable:
@@ -103,7 +103,7 @@ def set_task(name, level, classes, way, run):
             row["index"] = float(adjusted_rand_score(y, model.item_proba_.argmax(axis=1)))
             row["seconds"] = round(time.process_time() - begun, 2)
             ask = model.next_pairs(step, random_share=share, random_state=rng)
-        curve.append({"answers": pairs.n_pairs / len(y), **row})
+        curve.append({"answers": round(pairs.n_pairs / len(y), 1), **row})
         if row["index"] >= DONE or pairs.n_pairs >= most * len(y):
             return {"curve": curve}
 

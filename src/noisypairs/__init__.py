@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         theory,
     )
     from noisypairs.errors import (
+        ChosenPairsWarning,
         ClassNamesWarning,
         ClassNumberWarning,
         CopiedAnswersWarning,
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "COPKMeans": "estimators",
+    "ChosenPairsWarning": "errors",
     "ClassNamesWarning": "errors",
     "ClassNumberWarning": "errors",
     "CleanPairs": "noise",
@@ -80,6 +82,7 @@ _MODULES = (
 
 __all__ = [
     "COPKMeans",
+    "ChosenPairsWarning",
     "ClassNamesWarning",
     "ClassNumberWarning",
     "CleanPairs",

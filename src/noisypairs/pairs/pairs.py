@@ -240,6 +240,7 @@ class Pairs(AnswerArrays):
         items: ArrayLike | None = None,
         unknown: answers.Treatment = "raise",
         copies: int = 0,
+        chosen: ArrayLike | None = None,
     ) -> Pairs:
         """Take answers about items named by ids; see `from_frame` for what ``items`` does.
 
@@ -257,7 +258,8 @@ class Pairs(AnswerArrays):
             for name, end in (("left", left), ("right", right))
         ]
         sizes = {"right": ends[1].values, "same": parsed.usable}
-        check_lengths(ends[0].values.size, **sizes, annotator=who, weight=amount)
+        marks = None if chosen is None else answers.column(chosen, "chosen")
+        check_lengths(ends[0].values.size, **sizes, annotator=who, weight=amount, chosen=marks)
         ends = [end._replace(values=end.values[parsed.usable]) for end in ends]
         first, second, ids = number_items(ends[0], ends[1], items, unknown)
         known = (first >= 0) & (second >= 0)
@@ -269,6 +271,7 @@ class Pairs(AnswerArrays):
             None if ids is None else len(ids),
             None if who is None else who[rows],
             None if amount is None else amount[rows],
+            chosen=None if marks is None else marks[rows],
         )
         n_unsure = parsed.usable.size - known.size
         dropped = {"unsure": n_unsure, "unknown": int(np.count_nonzero(~known))}

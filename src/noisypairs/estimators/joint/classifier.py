@@ -30,7 +30,7 @@ from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.next_pairs import NextPairsMixin, asked_pairs
 from noisypairs.estimators.joint.parameters import check_parameters, stages
 from noisypairs.estimators.joint.potentials import class_proba
-from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
+from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered, sampled_items
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
 from noisypairs.estimators.joint.selection import WORTH_IT, Search
 from noisypairs.estimators.joint.warm import LastFit, begin
@@ -89,7 +89,8 @@ class JointPairClassifier(NextPairsMixin, PairClassifier):
         names: it may be a mean), and the log-likelihood of those that were tried, estimated on as
         many items as it took to leave them. See `noisypairs.estimators.joint.choice`.
     noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
-    prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
+    prior_ : share of class 1 (of every class, for K > 2) among the items in pairs; where some were
+        chosen, among those in pairs drawn at random.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
     wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
         were streamed from a table of more than `PAIRS_FOR_CHOICE` pairs (see `stream_suspects`).
@@ -174,7 +175,8 @@ class JointPairClassifier(NextPairsMixin, PairClassifier):
             problem = JointProblem(X, some, numbers, self.cv, self.random_state)
             begun = begin(self, problem, numbers, last and last.ordered(given))
             search = begun.search
-            self._warn_of_more_classes(search, begun.chosen)
+            if begun.anew is not None:
+                self._warn_of_more_classes(*begun.anew)
             found = self._named(problem, begun.chosen, keep=begun.warm)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
             steady = STEADY if self.estimator is None else {}
@@ -190,7 +192,7 @@ class JointPairClassifier(NextPairsMixin, PairClassifier):
             self.candidates_ = {n: found.log_likelihood + gain for n, gain in choice.gains.items()}
             classifier = [{"stage": "classifier", **row} for row in ended.history]
             self.history_ = search.history + classifier
-            self._store(choice, in_pairs, ended)
+            self._store(pairs, choice, in_pairs, ended)
             self._restore_order(given)
             self.members_ = {name: choice.tuned[name] for name in choice.members}
             self.n_searched_ = begun.n_searched
@@ -350,7 +352,9 @@ class JointPairClassifier(NextPairsMixin, PairClassifier):
             order = np.argsort(shares)[np.argsort(np.argsort(wanted))]
         return reordered(found, order)
 
-    def _store(self, choice: Choice, in_pairs: NDArray[np.bool_], found: em.Inference) -> None:
+    def _store(
+        self, pairs: Answers, choice: Choice, in_pairs: NDArray[np.bool_], found: em.Inference
+    ) -> None:
         beliefs = found.item_proba
         K = beliefs.shape[1]
         items = np.flatnonzero(in_pairs)
@@ -359,8 +363,8 @@ class JointPairClassifier(NextPairsMixin, PairClassifier):
         self.item_proba_ = beliefs
         self.oof_proba_ = found.potential
         self.noise_ = found.noise
-        shares = beliefs[items].mean(axis=0)
-        self.prior_ = float(beliefs[items, 1].mean()) if K == 2 else shares
+        shares = beliefs[sampled_items(pairs, in_pairs)].mean(axis=0)
+        self.prior_ = float(shares[1]) if K == 2 else shares
         self.annotator_noise_ = None
         if self.annotators:
             S = found.matrices.reshape(-1, K, K)  # one annotator comes without an axis for it

@@ -93,7 +93,7 @@ class NextPairsMixin:
             self.item_proba_,
             S,
             n,
-            asked=None if self.asked_ is None else (self.asked_[0], self.asked_[1]),
+            asked=self.asked_,
             random_share=random_share,
             random_state=random_state,
         )
@@ -116,14 +116,14 @@ def choose_pairs(
     same: ArrayLike,
     n: int,
     *,
-    asked: tuple[ArrayLike, ArrayLike] | None = None,
+    asked: ArrayLike | None = None,
     random_share: float = RANDOM_SHARE,
     random_state: RandomState = None,
 ) -> NextPairs:
     """Return ``n`` pairs never asked before, by what their answers are expected to tell together.
 
     - ``belief`` (n_items, K): P(class | everything known); ``same``: S, shape (K, K).
-    - ``asked``: positions (left, right) of the pairs asked already, in any order.
+    - ``asked``: positions (left, right), (2, m), of the pairs asked already, in any order.
     - ``random_share`` of them, rounded, are drawn at random from the pairs never asked; the others
       are taken one by one, each the best beside those before it (see `gains`).
 
@@ -139,13 +139,14 @@ def choose_pairs(
     _check(n, random_share)
     rng = np.random.default_rng(random_state)
     n_items = len(P)
-    old = np.empty(0, dtype=np.int64) if asked is None else _keys(*asked, n_items)
+    ends = np.empty((2, 0), dtype=np.intp) if asked is None else np.asarray(asked)
+    old = _keys(ends[0], ends[1], n_items)
     drawn = unasked_pairs(n_items, round(random_share * n), old, rng)
     old = np.union1d(old, drawn)
     left, right = _best(P, S, n - len(drawn), old, rng)
     chosen = np.arange(len(left) + len(drawn)) < len(left)
-    ends = pair_ends(drawn, n_items)
-    left, right = np.concatenate([left, ends[0]]), np.concatenate([right, ends[1]])
+    more = pair_ends(drawn, n_items)
+    left, right = np.concatenate([left, more[0]]), np.concatenate([right, more[1]])
     bits = pair_information(independent_laws(P[left], P[right]), S)
     return NextPairs(left, right, chosen, bits)
 

@@ -177,7 +177,7 @@ class Search:
             self.tried[K] = self.explanation(K, self.start, found, self.family)
         if K + 1 not in self.tried:
             kind = self.start.split("-")[0]
-            self._try_one_more(K + 1, ("spectral",) if kind in ("answers", "last fit") else (kind,))
+            self._try_one_more(K + 1, ("spectral",) if kind == "answers" else (kind,))
         gain = self.tried[K + 1].score - self.tried[K].score
         # A single start and two rates: small gains are no reason to doubt what was asked for.
         return gain if gain > 4 * WORTH_IT and self.better(K + 1, K) else None

@@ -105,7 +105,8 @@ class Begun(NamedTuple):
     """Where the last rounds of a fit begin: a search, what it chose, and what it goes on from.
 
     ``warm`` says that the beliefs are those of the last fit, whose classes keep their names;
-    ``members`` are the classifiers to keep, None where they are chosen anew.
+    ``members`` are the classifiers to keep, None where they are chosen anew. ``anew`` is the search
+    from the beginning with what it chose, if there was one.
     """
 
     search: Search
@@ -113,6 +114,7 @@ class Begun(NamedTuple):
     warm: bool
     members: Mapping[str, Any] | None
     n_searched: int
+    anew: tuple[Search, em.Inference] | None
 
 
 def begin(
@@ -124,7 +126,7 @@ def begin(
     if last is not None:
         warm = last.go_on(again, numbers, grows)
         if warm is not None and not last.stale(n_pairs):
-            return Begun(again, warm, True, last.members, last.n_searched)
+            return Begun(again, warm, True, last.members, last.n_searched, None)
     search = model.search(problem)
     found = search.choose_classes(numbers)
     search.require_evidence(found)
@@ -134,8 +136,8 @@ def begin(
     chosen = search.choose_family(found)
     score = search.score(chosen, search.family)
     if warm is not None and again.score(warm, again.family) > score:
-        return Begun(again, warm, True, None, n_pairs)
-    return Begun(search, chosen, False, None, n_pairs)
+        return Begun(again, warm, True, None, n_pairs, (search, chosen))
+    return Begun(search, chosen, False, None, n_pairs, (search, chosen))
 
 
 def _note(search: Search, family: str, run: em.Inference) -> None:
