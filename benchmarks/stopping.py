@@ -7,7 +7,7 @@ A project: 150 items in two to five Gaussian classes of unequal size, near or fa
 who err at two rates from .05 to .3, all drawn at random. It begins with `first_pairs`, one answer
 per item, and goes on with `next_pairs`, a quarter of an answer per item, a fifth of them at random,
 until `enough` says that 95 % is reached, or for 20 answers per item. The number of classes is
-unknown. Ridge regression stands inside the learner, and the noise has two rates, to save time.
+unknown. The learner is that of `active.py`.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def project(number):
 
 def task(number):
     X, y, noise, rng = project(number)
-    model, steps = learner("auto", number), []
+    model, steps = learner(X, "auto", number), []
     begun = time.process_time()
     ask = first_pairs(X, N_ITEMS, random_state=rng)
     pairs = Pairs([], [], [], n_items=N_ITEMS)

@@ -34,6 +34,8 @@ RANDOM_SHARE = 0.2
 #: All pairs of so many items are weighed, of more items those of a sample: half of it the doubtful
 #: ones. It grows with the batch up to the second number.
 FEW_ITEMS, MOST_ITEMS = 1_000, 3_000
+#: No item is in more than so many times its fair share of the pairs.
+FAIR_SHARES = 3
 #: Before there is a model: how many nearest items one may be compared with.
 N_NEAREST = 3
 
@@ -210,28 +212,47 @@ def _keys(left: ArrayLike, right: ArrayLike, n_items: int) -> NDArray[np.int64]:
 def _best(
     P: Array, S: Array, n: int, asked: NDArray[np.int64], rng: np.random.Generator
 ) -> tuple[Positions, Positions]:
-    """Take pairs one by one, the best first; gains only fall, so an old maximum is a bound."""
+    """Take pairs one by one, the best first, where both items have room (`_room`)."""
     items = _weighed(P, n, rng)
-    gains = Gains(P[items], S)
+    gains, room = Gains(P[items], S), _room(len(P), n, asked)[items]
     place = np.full(len(P), -1)
     place[items] = np.arange(len(items))
     ends = np.array([place[end] for end in pair_ends(asked, len(P))])
     gains.close(*ends[:, (ends >= 0).all(axis=0)])
-    most = gains.values.max(axis=1)
+    most = np.where(room > 0, gains.values.max(axis=1), -np.inf)
     taken: list[tuple[int, int]] = []
     while len(taken) < n:
         i = int(most.argmax())
-        j = int(gains.values[i].argmax())
-        if gains.values[i, j] == -np.inf and most[i] == -np.inf:
-            break  # every pair was asked
-        if gains.values[i, j] < most[i]:
-            most[i] = gains.values[i, j]
-            continue
-        taken.append((i, j))
-        gains.take(i, j, rng)
-        most[[i, j]] = gains.values[[i, j]].max(axis=1)
+        row = np.where(room > 0, gains.values[i], -np.inf)
+        j = int(row.argmax())
+        if most[i] == -np.inf:
+            if gains.values.max() == -np.inf:
+                break  # every pair was asked
+            room += 1  # where the items are few, everybody gets one place more
+            most = np.where(room > 0, gains.values.max(axis=1), -np.inf)
+        elif row[j] < most[i]:
+            most[i] = row[j]  # gains only fall: an old maximum is a bound
+        else:
+            taken.append((i, j))
+            gains.take(i, j, rng)
+            room[[i, j]] -= 1
+            most[[i, j]] = np.where(room[[i, j]] > 0, gains.values[[i, j]].max(axis=1), -np.inf)
     chosen = items[np.array(taken, dtype=np.intp).reshape(-1, 2)]
     return chosen[:, 0], chosen[:, 1]
+
+
+def _room(n_items: int, n: int, asked: NDArray[np.int64]) -> Positions:
+    """Return in how many more pairs each item may be, shape (n_items,).
+
+    The surest item would be the best partner of every doubtful one, and an item that nobody can
+    judge would be asked about for ever. No item gets more than `FAIR_SHARES` times the mean, of
+    this batch and of all that was asked.
+    """
+    times = np.bincount(np.concatenate(pair_ends(asked, n_items)), minlength=n_items)
+    in_batch = max(FAIR_SHARES - 1, np.ceil(FAIR_SHARES * 2 * n / n_items))
+    in_all = np.ceil(FAIR_SHARES * (2 * n / n_items + times.mean())) - times
+    room: Positions = np.clip(in_all, 0, in_batch).astype(np.intp)
+    return room
 
 
 def _weighed(P: Array, n: int, rng: np.random.Generator) -> Positions:
