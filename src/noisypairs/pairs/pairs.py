@@ -158,35 +158,29 @@ class Pairs(AnswerArrays):
         >>> pairs.with_answers([1], [2], ["different"], chosen=[True])
         Pairs(n_items=3, n_pairs=2, same=1, different=1, chosen=1)
         """
-        more = Pairs(left, right, same, self.n_items, annotator, weight, chosen=chosen)
-        for name, one, other in (
-            ("annotator", self.annotator, more.annotator),
-            ("weight", self.weight, more.weight),
-        ):
-            if (one is None) != (other is None) and self.n_pairs and more.n_pairs:
+        more = Pairs(left, right, same, self.n_items, annotator, weight, self.labels, chosen)
+        more = more._replace(item_ids=self.item_ids, dropped=self.dropped)
+        if not (self.n_pairs and more.n_pairs):
+            return more if more.n_pairs else self
+        columns: dict[str, tuple[Any, Any]]
+        columns = {"left": (self.left, more.left), "right": (self.right, more.right)}
+        columns |= {"same": (self.same, more.same), "weight": (self.weight, more.weight)}
+        columns["annotator"] = self._who(), more._who()
+        if self.chosen is not None or more.chosen is not None:
+            columns["chosen"] = self._marks(), more._marks()
+        for name, (one, other) in columns.items():
+            if (one is None) != (other is None):
                 raise ValueError(f"{name} is known of some answers only: give it for all, or none")
+        joined = {k: np.concatenate(both) for k, both in columns.items() if both[0] is not None}
+        whole = Pairs(**joined, n_items=self.n_items, labels=self.labels)
+        return whole._replace(item_ids=self.item_ids, dropped=self.dropped)
 
-        def both(one: Any, other: Any) -> Any:
-            return None if one is None or other is None else np.concatenate([one, other])
+    def _who(self) -> NDArray[Any] | None:
+        """Return the name of who gave each answer, if known."""
+        return None if self.annotator_names is None else self.annotator_names[self.annotator]
 
-        def marks(of: Pairs) -> NDArray[np.bool_]:
-            return np.zeros(of.n_pairs, dtype=bool) if of.chosen is None else of.chosen
-
-        def names(of: Pairs) -> Any:
-            return None if of.annotator_names is None else of.annotator_names[of.annotator]
-
-        unmarked = self.chosen is None and more.chosen is None
-        joined = Pairs(
-            np.concatenate([self.left, more.left]),
-            np.concatenate([self.right, more.right]),
-            np.concatenate([self.same, more.same]),
-            self.n_items,
-            both(names(self), names(more)),
-            both(self.weight, more.weight),
-            self.labels,
-            None if unmarked else np.concatenate([marks(self), marks(more)]),
-        )
-        return joined._replace(item_ids=self.item_ids, dropped=self.dropped)
+    def _marks(self) -> NDArray[np.bool_]:
+        return np.zeros(self.n_pairs, dtype=bool) if self.chosen is None else self.chosen
 
     # --- other forms that answers come in ---------------------------------------------------
 

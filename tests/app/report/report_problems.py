@@ -28,7 +28,7 @@ from noisypairs.app.fit.result import (
     RunFacts,
     SuspectPair,
 )
-from noisypairs.app.plan import LearningCurve, Plan, candidates, forecast, worth_of_answers
+from noisypairs.app.plan import LearningCurve, Plan, forecast, old_pairs, worth_of_answers
 from noisypairs.app.plan.goal import reach
 from noisypairs.estimation import Interval
 from noisypairs.inference.graph import PairGraph
@@ -156,7 +156,8 @@ def plan_result(target: float = 0.9) -> Plan:
         these_items=reach(these, target, 600),
         forecasts=(new, these),
         worth=worth_of_answers(graph, beliefs, S, random_state=0),
-        candidates=candidates(graph, beliefs, S, 0),
+        old=old_pairs(graph, beliefs, S),
+        beliefs=beliefs.item,
     )
 
 

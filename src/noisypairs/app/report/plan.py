@@ -165,7 +165,7 @@ def _next(chosen: NextPairs, ids: list[str]) -> list[Block]:
         "their share of “same” how large the classes are."
     )
     shown = chosen[slice(MOST_PAIRS)]
-    caption = f"The {len(shown)} most informative." if len(shown) < len(chosen) else None
+    caption = f"The first {len(shown)}." if len(shown) < len(chosen) else None
     return [paragraph(text), _pairs(shown, ids, caption)]
 
 
