@@ -96,7 +96,8 @@ def set_task(name, level, classes, way, run):
         try:
             model.fit(X, pairs)
         except NotIdentifiable:
-            ask = first_pairs(X, step, near_share=near, random_state=rng)
+            asked = pairs.left, pairs.right
+            ask = first_pairs(X, step, asked=asked, near_share=near, random_state=rng)
             row = {"index": 0.0, "classes": 0}
         else:
             share = 1.0 if way == "random" else 0.2

@@ -52,7 +52,8 @@ def task(number):
             with collected_warnings() as warned:
                 model.fit(X, pairs)
         except NotIdentifiable:
-            ask = first_pairs(X, N_ITEMS // 4, random_state=rng)
+            asked = pairs.left, pairs.right
+            ask = first_pairs(X, N_ITEMS // 4, asked=asked, random_state=rng)
             done = False
         else:
             found = enough(model, X, pairs, TARGET)

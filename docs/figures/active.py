@@ -27,6 +27,7 @@ STYLES = {"chosen": "-", "random": "--"}
 
 
 def main() -> None:
+    """Draw and save the picture."""
     plt.rcParams |= {"svg.hashsalt": "active", "svg.fonttype": "path", "font.size": 9}
     names = [*FOUR, "20newsgroups"]
     figure, panels = plt.subplots(1, 5, figsize=(11, 2.8), sharey=True, layout="constrained")

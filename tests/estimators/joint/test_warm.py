@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from noisypairs import PairingNoise, Pairs, sample_pairs
 from noisypairs.errors import ClassNamesWarning
@@ -96,3 +97,12 @@ def test_another_number_of_classes_is_searched_for(loop):
         model.fit(X, more)
     assert model.item_proba_.shape[1] == 3
     assert model.start_ != "last fit"
+
+
+def test_what_was_changed_since_is_heeded(loop):
+    X, _, pairs, more, _, _ = loop
+    model = joint(warm_start=True, noise=PairingNoise(0.1, 0.2)).fit(X, pairs)
+    model.set_params(noise="estimate", noise_model="free", estimator=LogisticRegression(C=0.01))
+    model.fit(X, more)
+    assert (model.start_, model.noise_model_) == ("last fit", "free")
+    assert model.estimator_.C == 0.01

@@ -180,8 +180,10 @@ class JointPairClassifier(NextPairsMixin, PairClassifier):
             found = self._named(problem, begun.chosen, keep=begun.warm)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
             steady = STEADY if self.estimator is None else {}
-            choice = Choice(problem, found, begun.members or candidates, steady)
-            choice.choose(begun.members)
+            kept = begun.members if begun.members and len(candidates) > 1 else {}
+            kept = kept if set(kept) <= set(candidates) else {}
+            choice = Choice(problem, found, kept or candidates, steady)
+            choice.choose(kept)
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
             ended, in_pairs = rounds(whole, choice, search.fit_noise(search.family))

@@ -42,7 +42,7 @@ N_NEAREST = 3
 
 @dataclass(frozen=True)
 class NextPairs:
-    """Pairs to ask, each array of shape (n,), best first and then those drawn at random.
+    """Pairs to ask, each array of shape (n,): best first, those drawn at random spread among them.
 
     ``chosen`` says which were chosen and not drawn at random; ``information`` is I(answer; y, y'),
     the bits that an answer is expected to tell about the two classes.
@@ -141,26 +141,30 @@ def choose_pairs(
     _check(n, random_share)
     rng = np.random.default_rng(random_state)
     n_items = len(P)
-    ends = np.empty((2, 0), dtype=np.intp) if asked is None else np.asarray(asked)
-    old = _keys(ends[0], ends[1], n_items)
+    old = _asked_keys(asked, n_items)
     drawn = unasked_pairs(n_items, round(random_share * n), old, rng)
     old = np.union1d(old, drawn)
     left, right = _best(P, S, n - len(drawn), old, rng)
-    chosen = np.arange(len(left) + len(drawn)) < len(left)
     more = pair_ends(drawn, n_items)
     left, right = np.concatenate([left, more[0]]), np.concatenate([right, more[1]])
     bits = pair_information(independent_laws(P[left], P[right]), S)
-    return NextPairs(left, right, chosen, bits)
+    return _spread(NextPairs(left, right, np.arange(len(left)) < len(left) - len(drawn), bits))
 
 
 def first_pairs(
-    X: Any, n: int, *, near_share: float = 0.5, random_state: RandomState = None
+    X: Any,
+    n: int,
+    *,
+    asked: ArrayLike | None = None,
+    near_share: float = 0.5,
+    random_state: RandomState = None,
 ) -> NextPairs:
     """Return ``n`` pairs to begin with, before there is any answer: some near, some at random.
 
     ``near_share`` of them pair an item with one of its nearest in X, (n_items, d), standardised:
     among many classes hardly any random pair is "same", and answers that are all alike teach
-    nothing. All are drawn at random where X is not numeric. ``information`` is not known: NaN.
+    nothing. All are drawn at random where X is not numeric. Where the first answers show no classes
+    yet, ask more: ``asked`` are the pairs to leave out. ``information`` is not known: NaN.
 
     >>> found = first_pairs(np.array([[0.0], [0.1], [5.0], [5.1]]), 4, random_state=0)
     >>> found.chosen.sum(), len(set(zip(found.left.tolist(), found.right.tolist())))
@@ -170,13 +174,14 @@ def first_pairs(
     rng = np.random.default_rng(random_state)
     numbers = finite_numbers(X)
     n_items = X.shape[0] if hasattr(X, "shape") else len(X)
+    old = _asked_keys(asked, n_items)
     near = np.empty(0, dtype=np.int64)
     if numbers is not None and n_items > 2:
-        near = _near_pairs(numbers, round(near_share * n), rng)
-    drawn = unasked_pairs(n_items, n - len(near), near, rng)
+        near = _near_pairs(numbers, old, rng)[: round(near_share * n)]
+    drawn = unasked_pairs(n_items, n - len(near), np.union1d(old, near), rng)
     left, right = pair_ends(np.concatenate([near, drawn]), n_items)
     chosen = np.arange(len(left)) < len(near)
-    return NextPairs(left, right, chosen, np.full(len(left), np.nan))
+    return _spread(NextPairs(left, right, chosen, np.full(len(left), np.nan)))
 
 
 def unasked_pairs(
@@ -200,6 +205,19 @@ def _check(n: int, share: float) -> None:
         raise ValueError(f"n={n}: expected at least one pair to ask")
     if not 0 <= share <= 1:
         raise ValueError(f"a share of {share} of the pairs: expected a number in [0, 1]")
+
+
+def _spread(found: NextPairs) -> NextPairs:
+    """Return the pairs with those drawn at random among the others, evenly: any part has some."""
+    place = np.empty(len(found))
+    for kind in (found.chosen, ~found.chosen):
+        place[kind] = (np.arange(kind.sum()) + 0.5) / max(kind.sum(), 1)
+    return found[np.argsort(place, kind="stable")]
+
+
+def _asked_keys(asked: ArrayLike | None, n_items: int) -> NDArray[np.int64]:
+    ends = np.empty((2, 0), dtype=np.intp) if asked is None else np.asarray(asked)
+    return _keys(ends[0], ends[1], n_items)
 
 
 def _keys(left: ArrayLike, right: ArrayLike, n_items: int) -> NDArray[np.int64]:
@@ -266,13 +284,12 @@ def _weighed(P: Array, n: int, rng: np.random.Generator) -> Positions:
     return np.sort(np.concatenate([doubtful, others]))
 
 
-def _near_pairs(X: Array, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return keys of up to ``n`` distinct pairs of an item and one of its nearest."""
+def _near_pairs(X: Array, asked: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Return keys of the pairs of an item and one of its nearest, not asked yet, in any order."""
     n_nearest = min(N_NEAREST, len(X) - 1)
     standard = scale(X) if not hasattr(X, "tocsr") else scale(X, with_mean=False)
     found = NearestNeighbors(n_neighbors=n_nearest + 1).fit(standard).kneighbors(standard)[1]
     item = np.repeat(np.arange(len(X)), n_nearest)
     # An item comes first among its own nearest, unless others are equal to it.
     other = np.array([row[row != i][:n_nearest] for i, row in enumerate(found)]).ravel()
-    keys = rng.permutation(np.unique(pair_keys(item, other, len(X))))
-    return keys[:n]
+    return rng.permutation(np.setdiff1d(pair_keys(item, other, len(X)), asked))

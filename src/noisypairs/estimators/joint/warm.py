@@ -53,8 +53,10 @@ class LastFit:
         predicts for them.
         """
         known = getattr(model, "item_proba_", None)
+        if not model.warm_start or known is None:
+            return None
         n_items = X.shape[0] if hasattr(X, "shape") else len(X)
-        if not model.warm_start or known is None or len(known) > n_items:
+        if len(known) > n_items:
             return None
         if len(known) < n_items:
             more = model.predict_proba(_safe_indexing(X, np.arange(len(known), n_items)))
@@ -79,9 +81,13 @@ class LastFit:
         least, most = min(numbers), MOST_CLASSES if grows else max(numbers)
         beliefs, noise = self.item_proba, self.noise
         K = beliefs.shape[1]
-        family = "given" if search.given is not None else self.family
         if not least <= K <= most:
             return None
+        family = self.family if search.noise_model == "auto" else search.noise_model
+        if search.given is not None:
+            family = "given"
+        elif family == "given":  # it no longer is
+            family = "pairing"
         if search.problem.names is not None:
             order = match_labels(beliefs, search.problem.pairs, search.problem.names)
             beliefs, noise = beliefs[:, order], noise.permuted(order)
