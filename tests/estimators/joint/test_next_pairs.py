@@ -117,6 +117,11 @@ def test_wrong_numbers_are_refused(n, share, message):
         choose_pairs(np.full((4, 2), 0.5), S, n, random_share=share)
 
 
+def test_beliefs_and_noise_must_be_of_as_many_classes():
+    with pytest.raises(ValueError, match=r"belief has shape \(4, 3\), expected \(n_items, 2\)"):
+        choose_pairs(np.full((4, 3), 1 / 3), S, 1)
+
+
 def test_a_learner_never_asks_the_same_pair_twice():
     X, _, pairs = data(n_items=60, n_pairs=300)
     with pytest.raises(NotFittedError):

@@ -139,6 +139,8 @@ def choose_pairs(
     """
     P, S = np.asarray(belief, dtype=float), np.asarray(same, dtype=float)
     _check(n, random_share)
+    if P.ndim != 2 or P.shape[1:] != S.shape[:1]:
+        raise ValueError(f"belief has shape {P.shape}, expected (n_items, {len(S)}) as S is K×K")
     rng = np.random.default_rng(random_state)
     n_items = len(P)
     old = _asked_keys(asked, n_items)
