@@ -59,6 +59,7 @@ def task(number):
             found = enough(model, X, pairs, TARGET)
             right = accuracy_up_to_names(y, model.item_proba_.argmax(axis=1))
             step |= {"accuracy": right, "low": found.accuracy.low, "left": found.answers_left}
+            step["one_more"] = found.one_more
             step |= {"estimate": found.accuracy.estimate, "classes": int(model.n_classes_)}
             done = found.enough and not warned.doubts
             ask = model.next_pairs(N_ITEMS // 4, random_state=rng)

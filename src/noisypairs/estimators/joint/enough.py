@@ -6,9 +6,14 @@ noise, the loop runs again, and what it then claims is held against the classes 
 interval is the claim, less its mean error, and as wide as these errors spread. A target counts as
 reached when the lower limit has reached it.
 
-That judges the learner by its own model. Where people err in another way, more on some items than
-on others, or where the number of classes is wrong, the claim may be too high: a warning of the fit
-under which no result is called good (`errors.DOUBTS`) is to be heeded beside it.
+Two classes taken for one are not seen in this way, since classes are drawn from the beliefs. So
+where the number of classes was not given, the best cut of a class in two (`splits`) is tried: while
+it explains the answers any better, the number is open and nothing is reached. Where the number is
+right, one class more explains them a little worse, since features do not predict it.
+
+All that judges the learner by its own model. Where people err in another way, more on some items
+than on others, the claim may be too high: a warning of the fit under which no result is called good
+(`errors.DOUBTS`) is to be heeded beside it.
 """
 
 from __future__ import annotations
@@ -27,7 +32,9 @@ from noisypairs.estimators.joint.intervals import draw_classes, redrawn
 from noisypairs.estimators.joint.next_pairs import choose_pairs
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.repeats import infer_again, single_answers
+from noisypairs.estimators.joint.splits import Moves
 from noisypairs.inference.graph import PairGraph
+from noisypairs.noise import PairingNoise
 from noisypairs.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -35,6 +42,8 @@ if TYPE_CHECKING:
 
 #: Replicates of the interval.
 N_REPLICATES = 12
+#: Rounds after a class was cut in two.
+CUT_ROUNDS = 8
 
 
 @dataclass(frozen=True)
@@ -42,17 +51,25 @@ class Enough:
     """Whether a target is reached.
 
     ``accuracy`` is the share of the items whose most likely class is right, ``answers_left`` how
-    many chosen answers are expected to be needed still, None where no number can be given.
+    many chosen answers are expected to be needed still, None where no number can be given, and
+    ``one_more`` by how many nats one class more explains the answers better, None where the number
+    of classes was given.
     """
 
     target: float
     accuracy: Interval
     answers_left: int | None
+    one_more: float | None = None
 
     @property
     def enough(self) -> bool:
-        """Whether the lower limit of the accuracy has reached the target."""
-        return self.accuracy.low >= self.target
+        """Whether the lower limit has reached the target, and the number of classes is settled."""
+        return self.accuracy.low >= self.target and not self.open_number
+
+    @property
+    def open_number(self) -> bool:
+        """Whether there may be more classes than were found."""
+        return self.one_more is not None and self.one_more > 0
 
 
 def enough(
@@ -83,20 +100,39 @@ def enough(
             f"target={target}: expected an accuracy above {1 / len(model.classes_):.2g}, which "
             "guessing reaches, and below 1, such as 0.95"
         )
-    errors = _errors(model, X, pairs, n_replicates)
+    X, pairs, given = model._check_together(X, pairs)
+    problem = JointProblem(
+        X, single_answers(pairs), [len(model.classes_)], model.cv, model.random_state
+    )
+    beliefs = given.reordered_items(model.item_proba_)
+    errors = _errors(model, problem, beliefs, n_replicates)
     claimed = float(model.item_proba_.max(axis=1).mean())
     half = float(stats.norm.ppf(0.5 + level / 2)) * float(np.std(errors, ddof=1))
     centre = claimed - max(float(np.mean(errors)), 0.0)
     accuracy = Interval(centre, max(centre - half, 0.0), min(centre + half, 1.0), level)
-    return Enough(target, accuracy, _answers_left(model, target, accuracy))
+    one_more = None if isinstance(model.n_classes, int) else _one_more(model, problem, beliefs)
+    left = _answers_left(model, target, accuracy)
+    if left == 0 and one_more is not None and one_more > 0:
+        left = None
+    return Enough(target, accuracy, left, one_more)
 
 
-def _errors(model: JointPairClassifier, X: Any, pairs: Pairs, n_replicates: int) -> Array:
+def _one_more(model: JointPairClassifier, problem: JointProblem, beliefs: Array) -> float | None:
+    """Return by how many nats the best cut of a class explains the answers better."""
+    search = model.search(problem)
+    if not isinstance(search.given, PairingNoise | None):
+        return None  # the given matrix is one of so many classes
+    fit_noise = search.fit_noise(model.noise_model_)
+    found = infer_again(problem, problem.graph, beliefs, model.noise_, fit_noise)
+    cut = Moves(search).best_cut(found, CUT_ROUNDS)
+    return cut.log_likelihood - found.log_likelihood
+
+
+def _errors(
+    model: JointPairClassifier, problem: JointProblem, beliefs: Array, n_replicates: int
+) -> Array:
     """Return by how much redrawn answers let the learner claim too much, shape (n_replicates,)."""
-    X, pairs, given = model._check_together(X, pairs)
-    pairs = single_answers(pairs)
-    problem = JointProblem(X, pairs, [len(model.classes_)], model.cv, model.random_state)
-    beliefs, noise = given.reordered_items(model.item_proba_), model.noise_
+    noise = model.noise_
     fit_noise = model.search(problem).fit_noise(model.noise_model_)
     rng = np.random.default_rng(problem.seed)
     errors = []

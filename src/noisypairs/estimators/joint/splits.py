@@ -54,12 +54,17 @@ class Moves:
     def split(self, run: em.Inference) -> em.Inference:
         """Cut classes while one class more explains the answers better."""
         while run.beliefs.item.shape[1] < self.most:
-            halves = (self.rounds(guess, run.noise) for guess in self._cuts(run))
-            best = max(halves, key=lambda one: one.log_likelihood, default=run)
+            best = self.best_cut(run)
             if best.log_likelihood - run.log_likelihood <= self._enough(run):
                 break
             run = best
         return run
+
+    def best_cut(self, run: em.Inference, rounds: int = ROUNDS) -> em.Inference:
+        """Return the cut that explains the answers best; the run itself where there is none."""
+        noise = two_rates(run.noise, run.beliefs.item)
+        halves = (self.rounds(guess, noise, rounds) for guess in self._cuts(run))
+        return max(halves, key=lambda one: one.log_likelihood, default=run)
 
     def merge(self, run: em.Inference) -> em.Inference:
         """Merge classes while one class less explains the answers as well; drop empty ones."""
