@@ -16,7 +16,8 @@ rates. A run ends when the adjusted Rand index of the items reaches .95, or at t
 where others go on, its last index stands.
 
 Dogs: recorded answers of people, "same breed?", one per pair, are replayed; only recorded pairs can
-be asked. The number of classes, three, is given. Accuracy is that of the photos up to class names.
+be asked. The number of classes, three, is given, and the learner chooses its classifier and noise.
+Accuracy is that of the photos up to class names.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from noisypairs.estimators import choose_pairs
 from noisypairs.estimators.inner.defaults import default_candidates
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.pairs.counts import pair_ends, pair_keys
-from protocol import machine, read, run
+from protocol import machine, mean_error, read, run
 
 FOUR, LEVELS = ("ecoli", "user_knowledge", "mnist", "yeast"), (0.2, 0.4)
 CLASSES, WAYS = ("unknown", "given"), ("chosen", "random")
@@ -122,7 +123,8 @@ def dogs_task(way, run):
     said = asked["same"].to_numpy()[first].astype(bool)
     everything = pair_keys(*np.triu_indices(len(y), 1), len(y))
     closed = np.setdiff1d(everything, pool)  # no recorded answer
-    model, curve = learner(X, 3, run), []
+    model = JointPairClassifier(n_classes=3, random_state=run, warm_start=True)
+    curve = []
     done = rng.choice(pool, len(y), replace=False)
     chosen = np.zeros(len(done), dtype=bool)
     while True:
@@ -235,7 +237,7 @@ def dogs() -> None:
         ]
         print(
             f"| {n:g} | "
-            + " | ".join(f"{v.mean():.3f} ± {v.std(ddof=1) / np.sqrt(len(v)):.3f}" for v in row)
+            + " | ".join(f"{mean:.3f} ± {error:.3f}" for mean, error in map(mean_error, row))
             + " |"
         )
 

@@ -91,8 +91,8 @@ def report() -> None:
             continue
         last = record["steps"][-1]["answers"]
         judged = [step for step in record["steps"] if "accuracy" in step]
-        first = next(step["answers"] for step in judged if step["accuracy"] >= TARGET)
-        needless.append((last - first) / N_ITEMS)
+        true = [step["answers"] for step in judged if step["accuracy"] >= TARGET]
+        needless += [(last - true[0]) / N_ITEMS] if true else []
         said = [(s["left"], last - s["answers"]) for s in judged if s["left"]]
         ratio += [np.log2(left / true) for left, true in said if true > 0]
     print(
