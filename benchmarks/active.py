@@ -237,7 +237,10 @@ def dogs() -> None:
         ]
         print(
             f"| {n:g} | "
-            + " | ".join(f"{mean:.3f} ± {error:.3f}" for mean, error in map(mean_error, row))
+            + " | ".join(
+                f"{mean:.3f}" + (f" ± {error:.3f}" if np.isfinite(error) else "")
+                for mean, error in map(mean_error, row)
+            )
             + " |"
         )
 
