@@ -17,6 +17,7 @@ from noisypairs.estimators.joint.warm import Begun, LastFit, begin
 if TYPE_CHECKING:
     from noisypairs.estimators.joint.classifier import JointPairClassifier
     from noisypairs.estimators.joint.problem import JointProblem
+    from noisypairs.inference import em
 
 
 def begin_with_parts(
