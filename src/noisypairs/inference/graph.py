@@ -238,7 +238,8 @@ def answer_matrix(graph: PairGraph) -> csr_array:
     centred = weight * (same - np.average(same, weights=weight))
     sums = np.add.reduceat(centred, graph.answer_start[:-1])
     upper = csr_array((sums, (graph.left, graph.right)), shape=(graph.n_items,) * 2)
-    return (upper + upper.T).tocsr()
+    both: csr_array = (upper + upper.T).tocsr()
+    return both
 
 
 def _item_sums(graph: PairGraph, edge_value: FloatArray) -> FloatArray:

@@ -63,7 +63,8 @@ class ClarityNoise(NoiseModel):
     def same_class(self, n_states: int) -> NDArray[np.bool_]:
         """Return which states are of one class, clear or hard."""
         which = np.arange(n_states) % self.n_classes
-        return which[:, None] == which
+        same: NDArray[np.bool_] = which[:, None] == which
+        return same
 
     def permuted(self, order: ArrayLike) -> ClarityNoise:
         """Return the noise with its classes renumbered."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from noisypairs.algebra import Array
@@ -53,17 +54,18 @@ class People:
         zero, half = np.zeros(n_people), np.full(n_people, 0.5)
         return cls(zero, zero, half, half)
 
-    def matrices(self, crowd: Array, alike: Array) -> Array:
+    def matrices(self, crowd: Array, alike: ArrayLike) -> Array:
         """Return S of everybody, shape (R, K, K), from the crowd's S and which states are alike."""
         return np.clip(expit(self.log_odds(crowd, alike)), MARGIN, 1.0 - MARGIN)
 
-    def log_odds(self, crowd: Array, alike: Array) -> Array:
+    def log_odds(self, crowd: Array, alike: ArrayLike) -> Array:
         """Return the log-odds of "same" by everybody, shape (R, K, K)."""
+        contrast = np.asarray(alike, dtype=np.float64) - 0.5
         return (
             logit(np.clip(crowd, MARGIN, 1.0 - MARGIN))
-            + np.where(alike, self.shift[1], self.shift[0])
+            + np.where(contrast > 0, self.shift[1], self.shift[0])
             + self.bias[:, None, None]
-            + self.skill[:, None, None] * (alike - 0.5)
+            + self.skill[:, None, None] * contrast
         )
 
 
@@ -71,7 +73,7 @@ def fit_people(
     same: Array,
     different: Array,
     crowd: Array,
-    alike: Array | None = None,
+    alike: ArrayLike | None = None,
     start: People | None = None,
     steps: int = STEPS,
 ) -> People:

@@ -27,10 +27,11 @@ from noisypairs.estimators.base import (
 from noisypairs.estimators.inner.defaults import STEADY, candidates_of
 from noisypairs.estimators.joint.answers import AnswerModel
 from noisypairs.estimators.joint.choice import Choice
+from noisypairs.estimators.joint.held_out import Part
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.kinds import KindNames, choose_kinds
 from noisypairs.estimators.joint.parameters import check_parameters, stages
-from noisypairs.estimators.joint.parts import Part, PartChoice, Switch
+from noisypairs.estimators.joint.parts import PartChoice, Switch
 from noisypairs.estimators.joint.potentials import class_proba
 from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
@@ -323,12 +324,9 @@ class JointPairClassifier(KindNames, PairClassifier):
         ``pairs`` is the `PairTable` of `fit`; see `noisypairs.inference.streaming.most_suspect`.
         """
         check_is_fitted(self)
-        K = len(self.classes_)
-        S = self.noise_.same_probability(K)
-        if self.annotator_noise_ is not None and len(self.annotator_noise_) > 1:
-            similar, dissimilar = self.annotator_noise_.T[:, :, None, None]
-            S = np.where(np.eye(K, dtype=bool), 1.0 - similar, dissimilar)
-        return streaming.most_suspect(pairs, self.item_proba_, S, k)
+        S = self.answer_model_.class_matrices
+        beliefs = self.item_proba_ if self.item_kinds_ is None else self.item_kinds_
+        return streaming.most_suspect(pairs, beliefs, S if len(S) > 1 else S[0], k)
 
     def intervals(
         self, X: Any, pairs: Pairs, level: float = 0.9, n_bootstrap: int = 60
@@ -448,16 +446,16 @@ class JointPairClassifier(KindNames, PairClassifier):
         check_is_fitted(self)
         return hard_probability(self.item_states_) if "clarity" in self.parts_ else None
 
-    def answer_proba(self, X: Any, pairs: Pairs) -> Array:
+    def answer_proba(self, X: Any, pairs: Pairs, training_items: bool = False) -> Array:
         """Return P(this person answers "same") for each pair, shape (n_pairs,).
 
-        ``X`` are the items that ``pairs`` compare, or None for those of `fit`, where all that was
-        answered about them counts, too. Who did not answer in `fit` is taken for the crowd.
+        ``X`` are the items that ``pairs`` compare. With ``training_items`` they are those of `fit`,
+        and all that was answered about them counts, too. Who did not answer there is taken for the
+        crowd.
         """
-        check_is_fitted(self)
-        model = self.answer_model_
-        states = self.item_states_ if X is None else model.states(self._kind_proba(X))
+        X, model = self._check_items(X), self.answer_model_
+        states = self.item_states_ if training_items else model.states(self._kind_proba(X))
         likeness = None
-        if model.similarity is not None and X is not None:
+        if model.similarity is not None:
             likeness = model.similarity.likeness(X, pairs.left, pairs.right)
         return model.chance(states, pairs, likeness)

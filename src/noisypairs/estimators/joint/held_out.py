@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,8 @@ from noisypairs.pairs import Pairs
 #: Nodes at which bias and skill of an unknown person are taken.
 NODES = 7
 
-Parts = frozenset[str]
+Part = Literal["people", "clarity", "similarity"]
+Parts = frozenset[Part]
 #: From a problem and an inference without parts to one with these parts.
 Run = Callable[[JointProblem, em.Inference, Parts], em.Inference]
 
@@ -48,7 +50,7 @@ class Fold:
 
     def found(self, parts: Parts) -> em.Inference:
         """Return the inference with these parts; similarity moves no class."""
-        moving = parts - {"similarity"}
+        moving: Parts = parts - {"similarity"}
         if moving not in self.runs:
             self.runs[moving] = self._run(self.rest, self.begun, moving)
         return self.runs[moving]
@@ -134,7 +136,7 @@ class PeopleFold(Fold):
 
 
 #: A crowd of which nobody differs from the others.
-NOBODY = People(*[np.zeros(1)] * 4, bias_spread=0.0, skill_spread=0.0)
+NOBODY = replace(People.unknown(1), bias_spread=0.0, skill_spread=0.0)
 
 
 def _chance(states: Array, answers: Pairs, S: Array) -> Array:

@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted
 from noisypairs.algebra import Array
 from noisypairs.errors import ClassNamesWarning
 from noisypairs.estimators.inner.features import finite_numbers
-from noisypairs.estimators.joint.parts import Part, PartChoice, Switch
+from noisypairs.estimators.joint.held_out import Part
+from noisypairs.estimators.joint.parts import PartChoice, Switch
 from noisypairs.inference import em, progress
 
 if TYPE_CHECKING:
@@ -71,13 +72,16 @@ def choose_kinds(
 ) -> tuple[Search, PartChoice, em.Inference]:
     """Return search, parts and inference of the number of kinds that predicts answers best.
 
-    Answers about held-out items decide; two numbers in a row that do not predict them better end
-    the search. Parts are chosen with the smallest number.
+    Answers about held-out items decide. Parts are chosen with the smallest number.
     """
     kept: tuple[Search, PartChoice, em.Inference] | None = None
-    best, missed = -np.inf, 0
+    best = -np.inf
     for number in progress.each("candidate number of kinds", list(numbers)):
         search = search_of()
+        if search.noise_model == "auto":  # two rates would merge the kinds that people confuse
+            search.noise_model = "free"
+        if number > 2 and search.problem.has_gaussian:  # kinds are clusters, and look like them
+            search.kinds = ("gaussian",)
         found = search.choose_family(search.choose_classes([number]))
         if kept is not None:
             wanted = {part: part in kept[1].kept for part in wanted}
@@ -87,12 +91,8 @@ def choose_kinds(
             return search, parts, chosen
         # Without similarity, which would stand in for kinds that look different.
         log_chance = float(parts.held_out(parts.kept - {"similarity"})[1].sum())
-        if kept is not None and log_chance <= best:
-            missed += 1
-            if missed == 2:
-                break
-            continue
-        kept, best, missed = (search, parts, chosen), log_chance, 0
+        if log_chance > best:
+            kept, best = (search, parts, chosen), log_chance
     assert kept is not None  # there is at least one number
     return kept
 
@@ -191,8 +191,12 @@ class KindNames:
         self.kind_means_ = None
         if numbers is not None and not hasattr(numbers, "toarray"):
             total = np.maximum(beliefs.sum(axis=0), 1e-12)[:, None]
-            within = beliefs.T @ np.asarray(numbers, dtype=np.float64) / total
-            self.kind_means_ = within / np.maximum(np.asarray(numbers, float).std(axis=0), 1e-12)
+            columns = np.asarray(numbers, dtype=np.float64)
+            means = beliefs.T @ columns / total
+            within = (
+                columns.var(axis=0) - beliefs.mean(axis=0) @ (means - columns.mean(axis=0)) ** 2
+            )
+            self.kind_means_ = means / np.sqrt(np.maximum(within, 1e-12))
         votes: dict[int, dict[Hashable, float]] = {}
         for item, label in labels.items():
             for kind in np.flatnonzero(beliefs[item] >= 0.5).tolist():

@@ -34,7 +34,8 @@ def check_parameters(given: JointPairClassifier, pairs: Pairs, n_labels: int = 0
     if given.noise_model != "auto":
         family(given.noise_model, also=["auto"])
     if given.n_kinds is not None:
-        return _check_parts(given, pairs) or kind_numbers(given.n_kinds, n_labels)
+        _check_parts(given, pairs)
+        return kind_numbers(given.n_kinds, n_labels)
     if isinstance(given.n_classes, str) and given.n_classes != "auto":
         raise ValueError(f"n_classes={given.n_classes!r}: expected a number, several, or 'auto'")
     numbers = class_numbers(given.n_classes, pairs)

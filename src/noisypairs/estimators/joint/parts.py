@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from noisypairs.algebra import Array
 from noisypairs.estimation import dyadic_mean
 from noisypairs.estimators.joint.answers import AnswerModel, Similarity
 from noisypairs.estimators.joint.class_number import ONE_ERROR
-from noisypairs.estimators.joint.held_out import ItemFold, PeopleFold
+from noisypairs.estimators.joint.held_out import ItemFold, Part, Parts, PeopleFold
 from noisypairs.estimators.joint.problem import JointProblem, is_gaussian
 from noisypairs.estimators.joint.selection import Search
 from noisypairs.estimators.joint.states import clear_or_hard, folded
@@ -28,7 +28,6 @@ from noisypairs.inference.graph import PairGraph
 from noisypairs.noise.clarity import first_clarity, fit_clarity, with_clarity
 from noisypairs.pairs import Pairs
 
-Part = Literal["people", "clarity", "similarity"]
 Switch = bool | Literal["auto"]
 PARTS: tuple[Part, ...] = ("people", "clarity", "similarity")
 #: Folds of the items, and of the people.
@@ -82,7 +81,7 @@ class PartChoice:
     search: Search
     found: em.Inference
     wanted: dict[Part, Switch]
-    kept: frozenset[Part] = frozenset()
+    kept: Parts = frozenset()
     gains: list[HeldOutGain] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -145,7 +144,7 @@ class PartChoice:
         self,
         problem: JointProblem,
         found: em.Inference,
-        parts: frozenset[Part],
+        parts: Parts,
         name: str | None = None,
     ) -> em.Inference:
         """Return where the rounds lead from an inference without parts, with these."""
@@ -166,52 +165,52 @@ class PartChoice:
         pairs, K = self.problem.pairs, self.found.beliefs.item.shape[1]
         if pairs.n_pairs < FEWEST_ANSWERS or self.problem.X is None:
             return False
-        if part == "people" and (
-            pairs.annotator_names is None or len(pairs.annotator_names) < FEWEST_PEOPLE
-        ):
+        if part == "people" and not self._people_known:
             return False
-        model = AnswerModel.of(found, pairs.annotator_names, K)
-        chance = model.chance(found.beliefs.item, pairs)
+        chance = AnswerModel.of(found, pairs.annotator_names, K).chance(found.beliefs.item, pairs)
         residual, variance = pairs.same - chance, chance * (1.0 - chance)
-        same = folded(found).beliefs.item
-        leaning = 2.0 * np.einsum("nk,nk->n", same[pairs.left], same[pairs.right]) - 1.0
-        if part == "people":
-            signs = (np.ones(pairs.n_pairs), leaning)
-            groups: list[NDArray[np.intp]] = [np.asarray(pairs.annotator)]
-        elif part == "clarity":
-            signs, groups = (leaning,), [pairs.left, pairs.right]
-        else:
+        if part == "similarity":
             similarity = Similarity.of_pairs(self.problem.X, pairs)
             if similarity is None:
                 return False
             likeness = similarity.likeness(self.problem.X, pairs.left, pairs.right)
-            score = float((residual * likeness).sum())
-            return abs(score) > SIGN * float(np.sqrt((variance * likeness**2).sum()))
+            error = float(np.sqrt((variance * likeness**2).sum()))
+            return abs(float(residual @ likeness)) > SIGN * error
+        same = folded(found).beliefs.item
+        leaning = 2.0 * np.einsum("nk,nk->n", same[pairs.left], same[pairs.right]) - 1.0
+        signs, groups = [leaning], [pairs.left, pairs.right]
+        if part == "people":
+            signs, groups = [np.ones(pairs.n_pairs), leaning], [np.asarray(pairs.annotator)]
         return any(overdispersion(residual * s, variance * s**2, groups) > SIGN for s in signs)
+
+    @property
+    def _people_known(self) -> bool:
+        """Whether enough people are named to hold some of them out."""
+        names = self.problem.pairs.annotator_names
+        return names is not None and len(names) >= FEWEST_PEOPLE
 
     def _gain(self, part: Part) -> HeldOutGain:
         """Return what a part gains on held-out items and, where known, on held-out people."""
-        pairs, with_part = self.problem.pairs, self.kept | {part}
+        with_part = self.kept | {part}
         answers, without = self.held_out()
         gain = self._by_items(with_part) - without
         mean, _, above = dyadic_mean(answers, gain, ONE_ERROR)
         found = HeldOutGain(part, mean * len(gain), (above - mean) * len(gain))
-        known = pairs.annotator_names is not None and len(pairs.annotator_names) >= FEWEST_PEOPLE
-        if part == "similarity" or not known:
+        if part == "similarity" or not self._people_known:
             return found
         own = self._by_people(with_part) - self._by_people(self.kept)
         return replace(
             found, people=float(own.sum()), people_error=float(own.std() * np.sqrt(len(own)))
         )
 
-    def _by_items(self, parts: frozenset[Part], view: View | None = None) -> Array:
+    def _by_items(self, parts: Parts, view: View | None = None) -> Array:
         """Return log P of every answer about a held-out item, fold after fold."""
         search = self.search
         start, name = (search.start, search.family) if view is None else (view.start, view.family)
         folds = self._item_folds(start, name)
         return np.concatenate([fold.log_chance(parts) for fold in folds])
 
-    def held_out(self, parts: frozenset[Part] | None = None) -> tuple[Pairs, Array]:
+    def held_out(self, parts: Parts | None = None) -> tuple[Pairs, Array]:
         """Return the answers about held-out items, fold after fold, and log P with the parts."""
         folds = self._item_folds(self.search.start, self.search.family)
         rows = np.concatenate([fold.rows for fold in folds])
@@ -219,7 +218,7 @@ class PartChoice:
             self.kept if parts is None else parts
         )
 
-    def _by_people(self, parts: frozenset[Part]) -> Array:
+    def _by_people(self, parts: Parts) -> Array:
         """Return log P of all answers of each held-out person, fold after fold."""
         return np.concatenate([fold.log_chance(parts) for fold in self._people_folds])
 
@@ -250,7 +249,7 @@ class PartChoice:
         return self.search.go_on_with(problem, name, begun)
 
 
-def overdispersion(residual: Array, variance: Array, groups: Sequence[NDArray[np.intp]]) -> float:
+def overdispersion(residual: Array, variance: Array, groups: Sequence[NDArray[Any]]) -> float:
     """Return by how many standard errors residuals add up within groups more than by chance.
 
     z = Σ_g ((Σ_a r_a)² − Σ_a v_a) / √(2 Σ_g (Σ_a v_a)²), where the a are the answers of group g. An
@@ -263,7 +262,9 @@ def overdispersion(residual: Array, variance: Array, groups: Sequence[NDArray[np
     [False, True]
     """
     size = max(int(group.max(initial=0)) for group in groups) + 1
-    total = sum(np.bincount(group, residual, size) for group in groups)
-    spread = sum(np.bincount(group, variance, size) for group in groups)
+    total, spread = (
+        np.sum([np.bincount(group, one, size) for group in groups], axis=0)
+        for one in (residual, variance)
+    )
     by_chance = max(float(np.sqrt(2.0 * (spread**2).sum())), 1e-12)
     return float((total**2 - spread).sum()) / by_chance

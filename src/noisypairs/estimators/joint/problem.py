@@ -117,6 +117,11 @@ class JointProblem:
             other.fast_potential = RidgePotential(self.Z, self.folds, weight)
         return other
 
+    @property
+    def has_gaussian(self) -> bool:
+        """Whether the features allow for Gaussian classes: numbers, and not sparse."""
+        return self.numbers is not None and not issparse(self.numbers)
+
     def potential_of(self, start: str) -> em.Potential:
         """Return what learns P(class | x) in the rounds of the start of this name.
 
@@ -138,7 +143,7 @@ class JointProblem:
             n_classes,
             n_random,
             self.random_state,
-            None if issparse(self.numbers) else self.numbers,
+            self.numbers if self.has_gaussian else None,
         )
         if self.names is None:
             return found

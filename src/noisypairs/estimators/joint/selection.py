@@ -100,7 +100,7 @@ class Search:
         for more in progress.each(
             "candidate number of classes", [first, *larger] if larger else []
         ):
-            self.tried[more] = self.explain(more)
+            self.tried[more] = self.explain(more, self._plain_kinds)
             if more == first:
                 continue
             better = self.better(more, K)
@@ -108,18 +108,30 @@ class Search:
             if missed == 2:
                 break
         self.n_classes = K
-        if larger:
-            self.start = self.tried[K].start
-            return self.tried[K].begun
-        self.start, found = self._best_start(K)
+        if not larger:
+            self.start, found = self._best_start(K)
+            return found
+        self.start, found = self.tried[K].start, self.tried[K].begun
+        if K > 2 and "gaussian" in self.kinds and self.problem.has_gaussian:
+            name, run = self._best_start(K, ("gaussian",))
+            if run.log_likelihood > found.log_likelihood:
+                self.start, found = name, run
         return found
+
+    @property
+    def _plain_kinds(self) -> tuple[str, ...]:
+        """The starts by which numbers of classes are compared: those that all numbers have."""
+        return tuple(kind for kind in self._all_kinds if kind != "gaussian")
+
+    @property
+    def _all_kinds(self) -> tuple[str, ...]:
+        return (*self.kinds, *("random",) * bool(self.n_init))
 
     def _best_start(self, K: int, kinds: tuple[str, ...] | None = None) -> tuple[str, em.Inference]:
         runs = self._run_starts(self.problem, K, kinds)
         name = best_run(self.problem, runs)
-        if kinds is None:
-            self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
-            self.begun[K] = runs
+        self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
+        self.begun.setdefault(K, {}).update(runs)
         return name, runs[name]
 
     def other_view(self) -> tuple[str, em.Inference] | None:
@@ -203,7 +215,7 @@ class Search:
         if K not in self.tried:
             self.tried[K] = self._explanation(K, self.start, found, self.family)
         if K + 1 not in self.tried:
-            kind = self.start.split("-")[0]
+            kind = self.tried[K].start.split("-")[0]
             self._try_one_more(K + 1, ("spectral",) if kind == "answers" else (kind,))
         gain = self.tried[K + 1].score - self.tried[K].score
         # A single start and two rates: small gains are no reason to doubt what was asked for.
@@ -212,7 +224,7 @@ class Search:
     def _run_starts(
         self, problem: JointProblem, K: int, kinds: tuple[str, ...] | None = None
     ) -> dict[str, em.Inference]:
-        kinds = kinds or (*self.kinds, *("random",) * bool(self.n_init))
+        kinds = kinds or self._all_kinds
         if K == 2 and (plain := self._run_plain(problem, kinds)) is not None:
             return {"aligned": plain}
         guesses = problem.guesses(kinds, K, self.n_init)
@@ -365,7 +377,7 @@ class Search:
     def choose_family(self, found: em.Inference) -> em.Inference:
         """Let every noise family in question go on from the best start, and keep the best."""
         K = found.beliefs.item.shape[1]
-        if K in self.tried:
+        if K in self.tried and found is self.tried[K].begun:
             runs, self.family = self.tried[K].families, self.tried[K].family
         else:
             runs, self.family, self.start = self._families(found, self.start)
