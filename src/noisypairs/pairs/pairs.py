@@ -47,6 +47,9 @@ class Pairs(AnswerArrays):
     weight : positive finite numbers, shape (n_pairs,)
         A pair of weight 2 counts as two equal answers. Zero is refused: `select` drops pairs.
     labels : the few known classes, {item position: class}
+    question : which answers were given together, any ids, shape (n_pairs,)
+        Who groups m items at once gives m(m−1)/2 answers, of which m−1 are free: their weights are
+        multiplied by 2/m. Ids need to be unique only for each annotator. Stored as codes.
 
     Also kept: `item_ids`, the ids behind the positions when `from_frame` made them (else None), and
     `dropped`, how many rows `from_frame` left out and why. A pair costs 9 bytes, 17 with annotator
