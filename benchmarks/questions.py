@@ -46,7 +46,7 @@ def task(size, counted, seed):
         kept = kept.reweighted(None)
     start = time.process_time()
     model = JointPairClassifier(GaussianClasses(), n_classes=3, random_state=seed).fit(X, kept)
-    chance, known = (model.answer_proba(X, one) for one in (asked, kept))
+    chance, known = (model.answer_proba(X, one, training_items=True) for one in (asked, kept))
     alone = np.log(np.where(asked.same, chance, 1 - chance))
     n_questions = len(np.unique(asked.question))
     return {

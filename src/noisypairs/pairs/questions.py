@@ -43,5 +43,6 @@ def question_weights(
     answers = np.bincount(question)
     ends = np.concatenate([np.stack([question, left], 1), np.stack([question, right], 1)])
     items = np.bincount(np.unique(ends, axis=0)[:, 0], minlength=len(answers))
-    share = np.minimum((items - 1) / np.maximum(answers, 1), 1.0)
-    return share[question].astype(np.float32)
+    share = np.minimum((items - 1) / np.maximum(answers, 1), 1.0).astype(np.float32)
+    counts: NDArray[np.float32] = share[question]
+    return counts

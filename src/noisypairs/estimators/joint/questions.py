@@ -36,7 +36,7 @@ def partitions(n_items: int) -> NDArray[np.intp]:
     >>> [len(partitions(n_items)) for n_items in (2, 3, 4, 5)]
     [2, 5, 15, 52]
     """
-    found = [(0,)]
+    found: list[tuple[int, ...]] = [(0,)]
     for _ in range(n_items - 1):
         found = [(*groups, new) for groups in found for new in range(max(groups) + 2)]
     return np.array(found)
@@ -113,8 +113,8 @@ def _shapes(pairs: Pairs) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], 
         ends = np.searchsorted(items, [low[rows], high[rows]]).T.tolist()
         shapes.setdefault(tuple(map(tuple, ends)), []).append((which, rows))
     for edges, alike in shapes.items():
-        where, rows = zip(*alike, strict=True)
-        yield np.array(where), np.array(rows), edges
+        where, answers = zip(*alike, strict=True)
+        yield np.array(where), np.array(answers), edges
 
 
 def _asked(pairs: Pairs) -> NDArray[np.int32]:
