@@ -64,8 +64,8 @@ def simulated_crowd(
         logit P("same" by r) = θ_r[alike] + b_r + a_r (1[alike] − ½) + slope (cos(x, x') − mean)
 
     where θ_r are the log-odds of r's two rates, and two items are alike if they are of one class
-    or of two confused kinds. About a hard item r answers with the mean of the two log-odds,
-    whatever the classes: what is left is r's bias.
+    or of two confused kinds. About a hard item θ_r is the mean of both log-odds, whatever the
+    classes: what is left are r's bias and skill.
 
     Parameters
     ----------
@@ -156,10 +156,10 @@ def simulated_crowd(
         size * rng.standard_normal(n_annotators) if size else np.zeros(n_annotators)
         for size in (bias_spread, skill_spread)
     )
-    rates = _with_effects(rates, bias, skill)
     left, right, annotator = _asked(n_items, n_pairs, n_annotators, rng)
     looks_same = alike[kind[left], kind[right]]
     odds = _log_odds(rates[annotator], looks_same, hard[left] | hard[right])
+    odds += bias[annotator] + skill[annotator] * (looks_same - 0.5)
     if slope:
         odds += slope * _likeness(X, left, right)
     same = looks_same ^ (rng.random(n_pairs) < expit(np.where(looks_same, -odds, odds)))
@@ -167,7 +167,7 @@ def simulated_crowd(
         data=X,
         target=y,
         pairs=Pairs(left, right, same, n_items=n_items, annotator=annotator),
-        annotator_rates=rates,
+        annotator_rates=_with_effects(rates, bias, skill),
         annotator_kind=annotator_kind,
         bias=bias,
         skill=skill,

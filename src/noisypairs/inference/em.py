@@ -195,6 +195,6 @@ def _fit(
     crowd = noise.same_probability(n_states)
     if len(found.same) == 1:
         return noise, crowd, None
-    alike = noise.told_apart(n_states)
+    alike = noise.same_class(n_states)
     people = fit_people(found.same, found.different, crowd, alike, people)
     return noise, people.matrices(crowd, alike), people

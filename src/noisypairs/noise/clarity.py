@@ -66,11 +66,6 @@ class ClarityNoise(NoiseModel):
         same: NDArray[np.bool_] = which[:, None] == which
         return same
 
-    def told_apart(self, n_states: int) -> Array:
-        """Return `same_class` as 0 or 1, and ½ where one item is hard: no skill recognises it."""
-        hard = np.arange(n_states) >= self.n_classes
-        return np.where(hard[:, None] | hard, 0.5, self.same_class(n_states))
-
     def permuted(self, order: ArrayLike) -> ClarityNoise:
         """Return the noise with its classes renumbered."""
         clear = self.clear.permuted(order)

@@ -74,10 +74,6 @@ class NoiseModel(ABC):
         """Return which states are of one class, (n, n): by default states are classes."""
         return np.eye(n_states, dtype=bool)
 
-    def told_apart(self, n_states: int) -> Array:
-        """Return `same_class` as 0 or 1, and ½ for states of which skill tells nothing, (n, n)."""
-        return self.same_class(n_states).astype(np.float64)
-
     @classmethod
     def fit(cls, same_counts: Array, different_counts: Array) -> NoiseModel:
         """Fit to counted answers: the M-step for S.

@@ -3,11 +3,9 @@
     logit P("same" by r | y, y') = θ[y, y'] + δ[y = y'] + b_r + a_r (1[y = y'] − ½),
     b_r ~ N(0, σ_b²),   a_r ~ N(0, σ_a²).
 
-θ is the log-odds of the crowd's S. Where an item is so hard that skill does not matter, θ and b_r
-alone are left (`NoiseModel.told_apart` is ½ there). The two shifts δ make up for averaging: a mean
-of curves is flatter than each of them. With pairing noise the two numbers of a person are two rates
-of their own, in other coordinates; with a richer S they keep what the crowd says about single
-classes.
+θ is the log-odds of the crowd's S. The two shifts δ make up for averaging: a mean of curves is
+flatter than each of them. With pairing noise the two numbers of a person are two rates of their
+own, in other coordinates; with a richer S they keep what the crowd says about single classes.
 """
 
 from __future__ import annotations
@@ -57,22 +55,18 @@ class People:
         return cls(zero, zero, half, half)
 
     def matrices(self, crowd: Array, alike: ArrayLike) -> Array:
-        """Return S of everybody, shape (R, K, K), from the crowd's S and which states are alike.
-
-        ``alike`` (K, K) is 1 for states of one class, 0 for two, ½ where skill does not matter.
-        """
+        """Return S of everybody, shape (R, K, K), from the crowd's S and which states are alike."""
         return np.clip(expit(self.log_odds(crowd, alike)), MARGIN, 1.0 - MARGIN)
 
     def log_odds(self, crowd: Array, alike: ArrayLike) -> Array:
         """Return the log-odds of "same" by everybody, shape (R, K, K)."""
         contrast = np.asarray(alike, dtype=np.float64) - 0.5
-        odds: Array = (
+        return (
             logit(np.clip(crowd, MARGIN, 1.0 - MARGIN))
-            + np.select([contrast > 0, contrast < 0], self.shift[::-1], 0.0)
+            + np.where(contrast > 0, self.shift[1], self.shift[0])
             + self.bias[:, None, None]
             + self.skill[:, None, None] * contrast
         )
-        return odds
 
 
 def fit_people(
@@ -86,9 +80,8 @@ def fit_people(
     """Fit bias and skill of everybody to counts of answers by class, (R, K, K) each.
 
     ``crowd`` (K, K) is S of all answers together, ``alike`` (K, K) says which states are of one
-    class (the diagonal), as in `People.matrices`. Newton steps on the penalised likelihood; the
-    spreads follow MacKay's rule σ² = Σ b² / Σ (1 − error²/σ²). The more answers, the less a person
-    is shrunk:
+    class (the diagonal). Newton steps on the penalised likelihood; the spreads follow MacKay's rule
+    σ² = Σ b² / Σ (1 − error²/σ²). The more answers, the less a person is shrunk:
 
     >>> crowd = np.array([[0.8, 0.2], [0.2, 0.8]])
     >>> counts = np.array([crowd * 5, crowd * 500, np.full((2, 2), 400.0)])

@@ -108,7 +108,7 @@ class AnswerModel:
         crowd = self.noise.same_probability(self.n_states)
         if self.people is None:
             return crowd[None]
-        alike = self.noise.told_apart(self.n_states)
+        alike = self.noise.same_class(self.n_states)
         return np.concatenate([self.people.matrices(crowd, alike), crowd[None]])
 
     @property

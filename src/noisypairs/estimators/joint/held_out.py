@@ -129,7 +129,7 @@ class PeopleFold(Fold):
         weights, people = crowd_nodes(found.people or NOBODY)
         S = model.noise.same_probability(model.n_states)
         by_node = np.empty((len(weights), self.people))
-        for number, matrix in enumerate(people.matrices(S, model.noise.told_apart(model.n_states))):
+        for number, matrix in enumerate(people.matrices(S, model.noise.same_class(model.n_states))):
             chance = _chance(states, out, matrix)
             by_node[number] = np.bincount(self.who, chance, minlength=self.people)
         return np.asarray(logsumexp(by_node + np.log(weights)[:, None], axis=0))
