@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import BaseEstimator
 
 from noisypairs import datasets
 from noisypairs.errors import ClassNamesWarning
@@ -20,7 +21,7 @@ FEATURES = np.array([[0.5, 0.5, 0.0], [0.9, 0.1, 0], [0.2, 0.7, 0.1], [0, 0.9, 0
 FEATURES = np.vstack([FEATURES, [0.0, 0.3, 0.7]])
 
 
-class Learner(KindNames):
+class Learner(KindNames, BaseEstimator):
     """What a fit leaves behind."""
 
     def __init__(self, beliefs=BELIEFS, means=((0.0,), (0.5,), (5.0,))):
@@ -100,6 +101,7 @@ def test_what_is_refused():
         learner.kinds()
 
 
+@pytest.mark.filterwarnings("ignore::noisypairs.errors.ClassNamesWarning")
 def test_kinds_that_people_confuse_get_their_class_by_name():
     """Two classes of two kinds, a couple of which people confuse: classes follow the people."""
     crowd = datasets.simulated_crowd(

@@ -80,14 +80,16 @@ def test_switches_are_obeyed_and_auto_decides(effects):
 
 def test_few_people_or_answers_are_not_divided():
     simulated = crowd(**PLAIN | {"n_annotators": FEWEST_PEOPLE - 1}, bias_spread=2.0)
-    assert "people" not in fitted(simulated).parts_
+    only_people = {"clarity": False, "similarity": False}
+    assert fitted(simulated, **only_people).part_gains_ == ()
     simulated = crowd(**PLAIN, bias_spread=2.0)
     few = simulated.pairs.select(np.arange(199))
     assert fitted(simulated, few).part_gains_ == ()
+    assert fitted(simulated, **only_people).parts_ == ("people",)
 
 
 def test_names_of_people_are_needed():
     simulated = crowd(**PLAIN, bias_spread=2.0)
     pairs = simulated.pairs
     nameless = Pairs(pairs.left, pairs.right, pairs.same, pairs.n_items)
-    assert "people" not in fitted(simulated, nameless).parts_
+    assert fitted(simulated, nameless, clarity=False, similarity=False).parts_ == ()
