@@ -58,7 +58,6 @@ def test_questions_are_kept():
     again = pickle.loads(pickle.dumps(pairs))
     assert again == pairs
     assert_array_equal(again.question, pairs.question)
-    assert_array_equal(next(pairs.batches(4)).question, [0, 0, 0, 1])
     assert pairs != Pairs(pairs.left, pairs.right, pairs.same, weight=pairs.weight)
     assert pairs.reweighted(None).weight is None
 

@@ -105,7 +105,8 @@ class Pairs(AnswerArrays):
         """Stream all answers, in their order, in batches of at most ``size``."""
         for start in range(0, self.n_pairs, size):
             rows = slice(start, start + size)
-            yield Batch(left=self.left[rows], right=self.right[rows], **self._of_pairs(rows))
+            some = self.select(rows)
+            yield Batch(some.left, some.right, some.same, some.annotator, some.weight)
 
     def _proper_weights(self) -> Array:
         """Weights with zero for self pairs, which count nowhere below."""

@@ -18,14 +18,13 @@ Labels = Mapping[int, Hashable]
 
 
 class Batch(NamedTuple):
-    """Some answers as flat arrays of one length; annotator, weight, question may be None."""
+    """Some answers as flat arrays of one length; annotator (codes) and weight may be None."""
 
     left: NDArray[np.integer[Any]]
     right: NDArray[np.integer[Any]]
     same: NDArray[np.bool_]
     annotator: NDArray[np.int32] | None
     weight: NDArray[np.floating[Any]] | None
-    question: NDArray[np.int32] | None = None
 
 
 @runtime_checkable
