@@ -24,24 +24,31 @@ from noisypairs.estimators.base import (
     warn_names,
     warn_unnamed,
 )
-from noisypairs.estimators.inner.defaults import STEADY, candidates_of
+from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.answers import AnswerModel
 from noisypairs.estimators.joint.choice import Choice
+from noisypairs.estimators.joint.families import WORTH_IT
 from noisypairs.estimators.joint.held_out import Part
 from noisypairs.estimators.joint.intervals import joint_intervals
+from noisypairs.estimators.joint.judged import JudgedAnswers
 from noisypairs.estimators.joint.kinds import KindNames, choose_kinds
 from noisypairs.estimators.joint.parameters import check_parameters, stages
-from noisypairs.estimators.joint.parts import PartChoice, Switch
+from noisypairs.estimators.joint.parts import PartChoice, Switch, wanted_parts
 from noisypairs.estimators.joint.potentials import class_proba
-from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
+from noisypairs.estimators.joint.problem import (
+    JointProblem,
+    any_order,
+    is_gaussian,
+    reordered,
+)
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
-from noisypairs.estimators.joint.selection import WORTH_IT, Search
+from noisypairs.estimators.joint.selection import Search
 from noisypairs.estimators.joint.states import clear_or_hard, folded
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
 from noisypairs.noise import NoiseModel
-from noisypairs.noise.clarity import fit_clarity, hard_probability
+from noisypairs.noise.clarity import fit_clarity
 from noisypairs.pairs import Answers, Pairs
 
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
@@ -51,7 +58,7 @@ PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM = 2_000_000, 10
 PAIRS_FOR_INTERVALS = 500_000
 
 
-class JointPairClassifier(KindNames, PairClassifier):
+class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
     """Learn classes, noise and a classifier at once; nothing needs to be known but the pairs.
 
     Expectation maximisation (see `noisypairs.inference.em`): belief propagation over the pair graph
@@ -96,8 +103,8 @@ class JointPairClassifier(KindNames, PairClassifier):
     ----------
     item_proba_ : P(class | everything) of the training items, shape (n_items, K).
     estimator_, candidate_, candidates_ : the classifier kept, its name among the candidates (or
-        names: it may be a mean), and the log-likelihood of those that were tried, estimated on as
-        many items as it took to leave them. See `noisypairs.estimators.joint.choice`.
+        names: it may be a mean), and the log-likelihood of those that were tried, compared with
+        ridge regression on as many items as it took. See `noisypairs.estimators.joint.choice`.
     noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
@@ -185,18 +192,20 @@ class JointPairClassifier(KindNames, PairClassifier):
         with progress.fitting(self, stages(self)):
             X, pairs, given = self._check_training(X, pairs)
             labels, self.item_kinds_, self.oof_kinds_ = dict(pairs.labels), None, None
-            if self.n_kinds is not None:
-                pairs = pairs.with_labels({})  # labels name kinds, they do not make them
+            pairs = pairs if self.n_kinds is None else pairs.with_labels({})  # they name kinds
             numbers = check_parameters(self, pairs, len(set(labels.values())))
             candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
             some = self._pairs_for_choice(pairs)
             problem = JointProblem(X, some, numbers, self.cv, self.random_state)
-            search, parts, chosen = self._choose(problem, numbers, self._wanted_parts(pairs))
+            search, parts, chosen = self._choose(problem, numbers, wanted_parts(self, pairs))
             found = self._named(problem, chosen)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
-            steady = STEADY if self.estimator is None else {}
-            choice = Choice(problem, folded(found), candidates, steady)
-            choice.choose()
+            own, clusters = self.estimator is None, is_gaussian(search.start)
+            choice = Choice(problem, folded(found), candidates, averaged=own, clusters=clusters)
+            if own and clusters and parts.moved:  # held-out items spoke for this view
+                choice.take({"gaussian": None})
+            else:
+                choice.choose()
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
             last, in_pairs = rounds(whole, choice, found, search, parts)
@@ -230,16 +239,6 @@ class JointPairClassifier(KindNames, PairClassifier):
         if "clarity" not in parts.kept:  # hard items look like one class more
             self._warn_of_more_classes(search, chosen)
         return search, parts, chosen
-
-    def _wanted_parts(self, pairs: Any) -> dict[Part, Switch]:
-        """Return which parts of the answer model are asked for, forbidden or open."""
-        in_memory = isinstance(pairs, Pairs)
-        named = pairs.annotator_names is not None
-        return {
-            "people": self.annotators if named else False,
-            "clarity": self.clarity if in_memory else False,
-            "similarity": self.similarity if in_memory else False,
-        }
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""
@@ -302,31 +301,6 @@ class JointPairClassifier(KindNames, PairClassifier):
     def _kind_proba(self, X: Any) -> Array:
         """Return P(class | x), shape (n, K); of kinds where there are kinds."""
         return class_proba(self.estimator_, X, self.n_classes_)
-
-    def suspect_pairs(self, k: int | None = None) -> tuple[NDArray[np.intp], Array]:
-        """Return (positions, probability wrong) of the k most suspect answers, worst first.
-
-        Without ``k``: every answer that is more likely wrong than right.
-        """
-        check_is_fitted(self)
-        if self.wrong_proba_ is None:
-            raise ValueError(
-                "the answers were streamed from a table, so none is remembered: let "
-                "stream_suspects(pairs, k) read the table once more"
-            )
-        order = np.argsort(-self.wrong_proba_, kind="stable")
-        size = int((self.wrong_proba_ > 0.5).sum()) if k is None else k
-        return order[:size], self.wrong_proba_[order[:size]]
-
-    def stream_suspects(self, pairs: Any, k: int = 20) -> streaming.Suspects:
-        """Return the k most suspect answers of a table, worst first, in one more pass over it.
-
-        ``pairs`` is the `PairTable` of `fit`; see `noisypairs.inference.streaming.most_suspect`.
-        """
-        check_is_fitted(self)
-        S = self.answer_model_.class_matrices
-        beliefs = self.item_proba_ if self.item_kinds_ is None else self.item_kinds_
-        return streaming.most_suspect(pairs, beliefs, S if len(S) > 1 else S[0], k)
 
     def intervals(
         self, X: Any, pairs: Pairs, level: float = 0.9, n_bootstrap: int = 60
@@ -425,37 +399,3 @@ class JointPairClassifier(KindNames, PairClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-    def _store_answers(self, X: Any, pairs: Any, found: em.Inference) -> None:
-        """Keep how people answer, and how probably they err on each pair."""
-        model = AnswerModel.of(found, pairs.annotator_names, self.n_classes_)
-        self.item_states_, likeness = found.beliefs.item, None
-        self.expected_error_ = None
-        if isinstance(pairs, Pairs):
-            if "similarity" in self.parts_:
-                model = model.with_similarity(self.item_states_, pairs, X)
-            if model.similarity is not None:
-                likeness = model.similarity.likeness(X, pairs.left, pairs.right)
-            self.expected_error_ = model.expected_error(self.item_states_, pairs, likeness)
-        self.answer_model_ = model
-        self.people_ = model.people
-
-    @property
-    def item_hard_(self) -> Array | None:
-        """P(nobody recognises the item), shape (n_items,); None without clarity."""
-        check_is_fitted(self)
-        return hard_probability(self.item_states_) if "clarity" in self.parts_ else None
-
-    def answer_proba(self, X: Any, pairs: Pairs, training_items: bool = False) -> Array:
-        """Return P(this person answers "same") for each pair, shape (n_pairs,).
-
-        ``X`` are the items that ``pairs`` compare. With ``training_items`` they are those of `fit`,
-        and all that was answered about them counts, too. Who did not answer there is taken for the
-        crowd.
-        """
-        X, model = self._check_items(X), self.answer_model_
-        states = self.item_states_ if training_items else model.states(self._kind_proba(X))
-        likeness = None
-        if model.similarity is not None:
-            likeness = model.similarity.likeness(X, pairs.left, pairs.right)
-        return model.chance(states, pairs, likeness)

@@ -82,10 +82,13 @@ def stages(given: JointPairClassifier) -> dict[str, float]:
     For `noisypairs.inference.progress`. What is given needs no stage in which it is chosen.
     """
     numbers = AUTOMATIC if isinstance(given.n_classes, str) else given.n_classes
-    if isinstance(numbers, Sequence) and len(numbers) > 1:
-        found = {"candidate number of classes": 12.0 * len(numbers)}
+    parts = {"parts of the answer model": 3.0}
+    if given.n_kinds is not None:
+        found = {"start": 3.0, "candidate number of kinds": 60.0}
+    elif isinstance(numbers, Sequence) and len(numbers) > 1:
+        found = {"candidate number of classes": 12.0 * len(numbers)} | parts
     else:
-        found = {"start": 3.0, "noise family": 1.0, "one class more": 2.0}
+        found = {"start": 3.0, "noise family": 1.0} | parts | {"one class more": 2.0}
     if given.estimator is None or isinstance(given.estimator, list | tuple):
         found["candidate estimators"] = 8.0
     return found | {"round": 4.0, "final fit": 0.5}
