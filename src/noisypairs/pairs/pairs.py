@@ -105,8 +105,9 @@ class Pairs(AnswerArrays):
         """Stream all answers, in their order, in batches of at most ``size``."""
         for start in range(0, self.n_pairs, size):
             rows = slice(start, start + size)
-            some = self.select(rows)
-            yield Batch(some.left, some.right, some.same, some.annotator, some.weight)
+            of = self._of_pairs(rows)
+            ends = self.left[rows], self.right[rows]
+            yield Batch(*ends, of["same"], of["annotator"], of["weight"])
 
     def _proper_weights(self) -> Array:
         """Weights with zero for self pairs, which count nowhere below."""
