@@ -19,7 +19,7 @@ import pandas as pd
 
 from noisypairs import JointPairClassifier, Pairs
 from noisypairs.estimators.inner.gaussian import GaussianClasses
-from noisypairs.estimators.joint.questions import fit_shifts, question_log_chance
+from noisypairs.estimators.joint.questions import question_log_chance
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine, mean_error, run
 
@@ -46,19 +46,17 @@ def task(size, counted, seed):
         kept = kept.reweighted(None)
     start = time.process_time()
     model = JointPairClassifier(GaussianClasses(), n_classes=3, random_state=seed).fit(X, kept)
-    chance, known = (model.answer_proba(X, one, training_items=True) for one in (asked, kept))
+    chance = model.answer_proba(X, asked, training_items=True)
     alone = np.log(np.where(asked.same, chance, 1 - chance))
     n_questions = len(np.unique(asked.question))
     return {
         "seconds": time.process_time() - start,
         "parts": list(model.parts_),
         "items": accuracy_up_to_names(y, model.item_proba_.argmax(axis=1)),
-        "shifts": fit_shifts(known, kept),
+        "shifts": model.question_shifts_,
         "pair by pair": float(alone.sum()) / n_questions,
         "consistent": float(question_log_chance(chance, asked, {}).mean()),
-        "consistent, shifted": float(
-            question_log_chance(chance, asked, fit_shifts(known, kept)).mean()
-        ),
+        "consistent, shifted": float(model.question_log_proba(X, asked, True).mean()),
     }
 
 

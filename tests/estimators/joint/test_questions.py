@@ -17,6 +17,8 @@ from noisypairs.estimators.joint.questions import (
     question_log_chance,
 )
 
+from .builders import joint
+
 
 def is_partition(edges, answers):
     """Whether no triangle has two "same" and one "different"; chains are followed by closure."""
@@ -105,3 +107,29 @@ def test_what_cannot_be_asked_is_refused():
     many = Pairs(np.zeros(8, int), np.arange(1, 9), np.ones(8), question=np.zeros(8))
     with pytest.raises(ValueError, match="a question is about 9 items"):
         question_log_chance(np.full(8, 0.5), many, {})
+
+
+def test_a_learner_predicts_questions_of_its_items_and_of_new_ones():
+    """People who toss coins between partitions of three items, more often the true one."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 60)
+    X = 6.0 * np.eye(2)[y] + rng.normal(size=(60, 2))
+    rows = []
+    for question in range(200):
+        items = rng.choice(60, 3, replace=False)
+        group = y[items] if rng.random() < 0.7 else partitions(3)[rng.integers(5)]
+        rows += [(items[a], items[b], group[a] == group[b], question) for a, b in WHOLE[3]]
+    left, right, same, question = np.array(rows).T
+    pairs = Pairs(left, right, same.astype(bool), 60, question=question)
+    model = joint(clarity=False, similarity=False).fit(X, pairs)
+    for known in (True, False):
+        chance = model.answer_proba(X, pairs, known)
+        whole = model.question_log_proba(X, pairs, known)
+        alone = np.log(np.where(pairs.same, chance, 1 - chance))
+        assert whole.sum() > alone.sum() + 20
+        expected = question_log_chance(chance, pairs, model.question_shifts_)
+        assert_allclose(whole, expected)
+    shifts = np.linspace(-2, 2, 401)
+    chance = model.answer_proba(X, pairs, True)
+    values = [question_log_chance(chance, pairs, {3: shift}).sum() for shift in shifts]
+    assert model.question_shifts_[3] == pytest.approx(shifts[np.argmax(values)], abs=0.011)
