@@ -20,12 +20,14 @@ BY_SUBJECT = {"architecture", "contract", "fuzz", "mutants", "paper", "statistic
 PROGRAMS = {"fuzz", "mutants"}
 #: Test modules that are named neither after a source file nor after its folder.
 ELSEWHERE = {
+    "app/ask/test_browser.py": "the page in Chromium, as people use it",
     "app/test_linkage.py": "check, fit and annotators on records to link",
     "app/files/test_fuzz.py": "any bytes and any table, read by every file of the room",
     "app/report/test_browser.py": "every page of the room in Chromium",
     "cli/test_failures.py": "every command on spoilt files",
     "cli/test_installed.py": "every command as installed",
     "cli/test_nothing.py": "every command on answers that say nothing",
+    "cli/test_walkthrough.py": "docs/walkthrough.md, line by line",
     "estimators/joint/test_classifier_inputs.py": "classifier.py, by what it is given",
     "estimators/joint/test_classifier_tables.py": "classifier.py, on tables",
     "nn/test_conventions.py": "scikit-learn's checks on every network",

@@ -14,6 +14,7 @@ import pytest
 import sklearn
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone, is_classifier
+from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -127,6 +128,22 @@ def test_in_a_pipeline(kind):
     model = make_pipeline(StandardScaler(), build(kind)).fit(shifted, pairs)
     assert model.score(shifted, y) > 0.97
     assert np.isfinite(model.score(shifted, pairs))
+
+
+@every
+def test_in_the_middle_of_a_pipeline_items_become_log_odds(kind):
+    X, _, pairs = problem()
+    model = make_pipeline(build(kind), KMeans(2, random_state=0)).fit(X, pairs)
+    first = model[0]
+    odds = first.transform(X)
+    proba = np.clip(first.predict_proba(X)[:, 1], 1e-6, 1 - 1e-6)
+    np.testing.assert_allclose(odds[:, 0], np.log(proba / (1 - proba)), atol=1e-9)
+    assert odds.shape == (len(X), 1)
+    assert ((odds[:, 0] > 0) == (first.predict(X) == 1)).all()
+    assert model[1].n_features_in_ == 1
+    framed = first.set_output(transform="pandas").transform(X)
+    assert list(framed) == first.get_feature_names_out().tolist() == ["log_odds_1"]
+    np.testing.assert_allclose(framed.to_numpy(), odds)
 
 
 @every
@@ -320,3 +337,19 @@ def test_score_with_classes_and_with_pairs(kind):
     chance = np.array([eta[i] @ S @ eta[j] for i, j in zip(pairs.left, pairs.right, strict=True)])
     log_chance = np.log(np.maximum(np.where(pairs.same, chance, 1 - chance), 1e-12))
     assert clf.score(X, pairs) == pytest.approx(log_chance.mean(), abs=1e-6)
+
+
+@every_with("estimator")
+def test_missing_numbers_are_filled_in_for_the_default_estimator(kind):
+    X, _, pairs = problem()
+    gap = np.random.default_rng(0).random(len(X)) < 0.2
+    holes = np.column_stack([np.where(gap, np.nan, X[:, 0]), X[:, 1]])
+    median = np.nanmedian(holes[:, 0])
+    by_hand = np.column_stack([np.where(gap, median, X[:, 0]), X[:, 1], gap])
+    clf = build(kind).fit(holes, pairs)
+    expected = build(kind).fit(by_hand, pairs).predict_proba(by_hand)
+    np.testing.assert_allclose(clf.predict_proba(holes), expected, rtol=0, atol=1e-12)
+    assert clf.n_features_in_ == 2
+    whole = build(kind).fit(X, pairs)  # gaps may also come later
+    filled = np.where(np.isnan(holes), np.median(X, axis=0), holes)
+    np.testing.assert_array_equal(whole.predict_proba(holes), whole.predict_proba(filled))

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from noisypairs.cli import app, stopping
+from noisypairs.cli import app, stopping, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
+    from noisypairs.app.report.thumbnails import ImageSource
 
 _COLUMN = "Column of {}; guessed if not given."
 
-Items = Annotated[Path, typer.Argument(help="One row per item: CSV, TSV, Parquet, JSON lines.")]
+Items = Annotated[
+    Path, typer.Argument(help="One row per item: CSV, TSV, Excel, Parquet, JSON lines, .npz.")
+]
 Pairs = Annotated[
     Path, typer.Argument(help="One answer per row, or another tool's export; - reads stdin.")
 ]
@@ -28,6 +31,14 @@ Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' 
 Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]
 Classes = Annotated[
     str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else chosen from 2 to 6.")
+]
+Images = Annotated[
+    str | None,
+    typer.Option(help="Pictures of the items: a column with file names, or a folder by ids."),
+]
+Table = Annotated[
+    Path,
+    typer.Option("-o", "--output", help="Write .csv, .tsv, .parquet or .jsonl; - is stdout."),
 ]
 Raw = Annotated[
     bool, typer.Option("--raw", help="Write no ' before cells that a spreadsheet would run.")
@@ -46,33 +57,47 @@ class Reading:
     right: Annotated[str | None, typer.Option(help=_COLUMN.format("the second item"))] = None
     same: Annotated[str | None, typer.Option(help=_COLUMN.format("the answers"))] = None
     annotator: Annotated[str | None, typer.Option(help=_COLUMN.format("who answered"))] = None
+    answers: Annotated[
+        str | None,
+        typer.Option(help='What answers mean: "yes=same,nope=different,hm=unsure", or a file.'),
+    ] = None
     id: Id = None
     format: Annotated[
-        str | None, typer.Option("--format", help="Format of the pairs; guessed if not given.")
+        str | None,
+        typer.Option("--format", help="Format of the pairs, see `noisypairs formats`; guessed."),
     ] = None
     keep_copies: Annotated[
         bool, typer.Option("--keep-copies", help="Keep answers recorded more than once.")
     ] = False
 
     def check(self) -> None:
-        """Refuse a format of pairs that no importer knows."""
-        from noisypairs.app.files import FORMATS
+        """Refuse a format that no importer knows, and meanings that answers cannot have."""
+        from noisypairs.app.files import FORMATS, read_meanings
         from noisypairs.errors import did_you_mean
 
         if self.format is not None and self.format not in FORMATS:
             raise ValueError(
                 f"unknown format {self.format!r}: {did_you_mean(self.format, FORMATS)}"
             )
+        if self.answers is not None:
+            read_meanings(self.answers)
 
     def dataset(
         self, items: Path | None, pairs: Path, labels: Path | None = None, stream: bool = True
     ) -> Dataset:
         """Return the items and pairs in these files, whatever the order of their rows."""
-        from noisypairs.app.files import Columns, read_dataset
+        from noisypairs.app.files import Columns, read_dataset, read_meanings
 
         columns = Columns(self.left, self.right, self.same, self.annotator, self.id)
         found = read_dataset(
-            items, pairs, columns, labels, self.format, stream=stream, keep_copies=self.keep_copies
+            items,
+            pairs,
+            columns,
+            labels,
+            self.format,
+            stream=stream,
+            keep_copies=self.keep_copies,
+            words=None if self.answers is None else read_meanings(self.answers),
         )
         return found.in_order()
 
@@ -110,12 +135,12 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
     ``outputs`` are named by what they hold, for the message where two would share a file. They stay
     reserved for this process until the command ends.
     """
-    from noisypairs.app.files import reserved
+    from noisypairs.app.files import STANDARD_OUTPUT, reserved
 
     given = {os.path.realpath(path) for path in inputs if path is not None}
     taken: dict[str, str] = {}
     for what, path in outputs.items():
-        if path is None:
+        if path is None or path == STANDARD_OUTPUT:
             continue
         place = os.path.realpath(path)
         if place in given:
@@ -126,4 +151,26 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
             )
         taken[place] = what
         app.hold(reserved(path, force))
-    stopping.expect_outputs(outputs)
+    files = {what: None if path == STANDARD_OUTPUT else path for what, path in outputs.items()}
+    stopping.expect_outputs(files)
+
+
+def pictures(images: str, dataset: Dataset, items: Path) -> ImageSource:
+    """Return where the pictures of the items are, or refuse what is neither column nor folder."""
+    from noisypairs.app.report.thumbnails import image_source
+
+    return image_source(images, dataset.features, dataset.ids, items)
+
+
+def refuse_two_on_stdout(output: Path | None, as_json: bool) -> None:
+    """Refuse a table and a JSON object on standard output at once."""
+    if as_json and output is not None and str(output) == "-":
+        raise ValueError("-o - and --json would both write to standard output: name a file for one")
+
+
+def say_written(said: str, output: Path, quiet: bool = False) -> None:
+    """Print a last sentence: on standard error where the table itself is on standard output."""
+    if str(output) != "-":
+        terminal.console_of(100).print(f"{said} Written: {output}")
+    elif not quiet:
+        terminal.say(said, err=True)

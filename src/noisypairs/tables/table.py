@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from noisypairs.pairs import Batch, ItemCounts, Labels, Pairs
 from noisypairs.pairs.audit import Audit
 from noisypairs.pairs.checks import check_index, check_labels
 from noisypairs.pairs.columns import ROLES, Role
-from noisypairs.pairs.ids import clean_ids, id_array
+from noisypairs.pairs.ids import clean_ids, id_array, labelled_positions
 from noisypairs.pairs.protocol import OneEntryPerItem
 from noisypairs.tables import sums
 from noisypairs.tables.auditing import audit_table
@@ -76,8 +76,8 @@ class PairTable(OneEntryPerItem):
         which the columns are joined in the engine. ``memory_limit`` ("2GB"), ``threads`` and
         ``temp_directory`` are DuckDB's; ``engine`` is another Ibis connection, such as
         `spark_engine()`. ``columns`` are left, right, same, annotator, weight (names, guessed as
-        `Pairs.from_frame` does; False leaves one out), unsure ("raise" or "drop") and
-        drop_unknown (False: refuse ids that are not among the items).
+        `Pairs.from_frame` does; False leaves one out), unsure ("raise" or "drop"), words (what
+        answers mean, see `Pairs.from_frame`) and drop_unknown (False: refuse unknown ids).
         """
         settings = {"memory_limit": memory_limit, "threads": threads}
         settings["temp_directory"] = temp_directory
@@ -128,6 +128,7 @@ class PairTable(OneEntryPerItem):
     ) -> PairTable:
         policies = {
             "unsure": columns.pop("unsure", "raise"),
+            "words": columns.pop("words", None),
             "drop_unknown": columns.pop("drop_unknown", False),
         }
         strange = set(columns) - set(ROLES)
@@ -222,9 +223,12 @@ class PairTable(OneEntryPerItem):
             self._changed(self_pairs=False) if self.self_pairs and self._base.self_pairs else self
         )
 
-    def with_labels(self, labels: Labels | None) -> PairTable:
-        """Return the same table with these known classes, {item position: class}, and no others."""
-        return self._changed(labels=MappingProxyType(check_labels(labels, self.n_items)))
+    def with_labels(
+        self, labels: Mapping[Any, Hashable] | None, by: Literal["position", "id"] | None = None
+    ) -> PairTable:
+        """Return the same table with these known classes and no others, as `Pairs.with_labels`."""
+        known = labelled_positions(labels, lambda: self.item_ids, by)
+        return self._changed(labels=MappingProxyType(check_labels(known, self.n_items)))
 
     # --- sums, made by the engine -----------------------------------------------------------
 

@@ -24,7 +24,8 @@ from noisypairs.app import annotators as annotators_module
 from noisypairs.app import check as check_module
 from noisypairs.app.check import check
 from noisypairs.app.files import BadFile, Columns, large, read_dataset
-from noisypairs.app.fit import comparison, summary
+from noisypairs.app.fit import comparison
+from noisypairs.app.suspects import training_suspects
 from noisypairs.estimators.joint import classifier as joint
 
 
@@ -168,6 +169,23 @@ def test_weights_count_in_a_large_table_too(tmp_path):
 
 
 @pytest.mark.usefixtures("lowered")
+def test_columns_are_found_by_ids_and_own_words_read_as_in_a_small_table(tmp_path):
+    rng = np.random.default_rng(0)
+    ends = np.array([f"s{k}" for k in range(8)])[rng.integers(8, size=(2, 1500))]
+    said = np.where(ends[0] == ends[1], "aye", "nay")
+    path, items = tmp_path / "pairs.parquet", tmp_path / "items.csv"
+    pd.DataFrame({"u": ends[0], "batch": 4, "v": ends[1], "same": said}).to_parquet(path)
+    items.write_text("code,w\n" + "".join(f"s{k},{k}.5\n" for k in range(8)))
+    with pytest.raises(BadFile, match=r'--answers "(aye|nay)=…,(aye|nay)=…"'):
+        read_dataset(items, path, stream=True)
+    words = {"aye": "same", "nay": "different"}
+    read = read_dataset(items, path, stream=True, words=words)
+    assert isinstance(read.pairs, PairTable)
+    assert (read.columns.left, read.columns.right, read.columns.id) == ("u", "v", "code")
+    assert read.mapping == words
+
+
+@pytest.mark.usefixtures("lowered")
 def test_a_damaged_part_and_a_missing_column_are_named(files, tmp_path):
     found, parts = files
     for part in parts.iterdir():
@@ -224,10 +242,10 @@ def test_suspects_of_a_pointwise_learner_are_those_of_its_pairs(files):
     table = PairTable.from_parquet(parts, items=data.ids, same="answer", annotator="worker")
     X = data.features[["width"]].to_numpy()
     model = WeightedPairClassifier(noise=NOISE, positive="minority").fit(X, table)
-    streamed, n_streamed = summary.suspect_answers(model, X, table, data.features, data.ids)
-    loaded, n_loaded = summary.suspect_answers(model, X, data.pairs, data.features, data.ids)
-    assert n_streamed == n_loaded > 0
-    chances = [[one.probability for one in some] for some in (streamed, loaded)]
+    streamed = training_suspects(model, X, table, data.features, data.ids)
+    loaded = training_suspects(model, X, data.pairs, data.features, data.ids)
+    assert streamed.n_wrong == loaded.n_wrong == len(loaded) == len(streamed) > 0
+    chances = [sorted(one.probability for one in some) for some in (streamed, loaded)]
     np.testing.assert_allclose(*chances, rtol=1e-9)
     assert {one.left for one in streamed} <= set(data.ids)
 
