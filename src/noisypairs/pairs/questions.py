@@ -37,7 +37,7 @@ def question_weights(
 
     >>> three = question_weights(np.zeros(3, int), np.array([4, 4, 7]), np.array([7, 9, 9]))
     >>> alone = question_weights(np.arange(2), np.array([4, 4]), np.array([7, 9]))
-    >>> three.round(2).tolist(), alone.tolist()
+    >>> three.astype(float).round(2).tolist(), alone.tolist()
     ([0.67, 0.67, 0.67], [1.0, 1.0])
     """
     answers = np.bincount(question)
