@@ -120,6 +120,34 @@ def task(what, way, seed):
         return TASKS[what](way, seed)
 
 
+def error_correlations():
+    """Print how far two wrong answers go together: of one person, about one photo, on one pair.
+
+    Residuals of "the answer is wrong", less its mean over truly same and truly different pairs;
+    mean product over all couples of answers that share something, over the variance.
+    """
+    _, y, pairs = dogs.load()
+    truly = y[pairs.left] == y[pairs.right]
+    wrong = (pairs.same != truly).astype(float)
+    residual = wrong - np.where(truly, wrong[truly].mean(), wrong[~truly].mean())
+    shared = {
+        "person": [pairs.annotator],
+        "photo": [pairs.left, pairs.right],
+        "pair": [np.unique(pairs.pair_keys, return_inverse=True)[1]],
+    }
+    print("| two answers share | correlation of their errors | couples of answers |\n|---|---|---|")
+    for what, groups in shared.items():
+        group = np.concatenate(groups)
+        values = np.tile(residual, len(groups))
+        total, squares, count = (
+            np.bincount(group, one) for one in (values, values**2, np.ones(len(values)))
+        )
+        couples = (count * (count - 1)).sum() / 2
+        rho = ((total**2 - squares).sum() / 2) / couples / residual.var()
+        print(f"| {what} | {rho:.3f} | {couples:,.0f} |")
+    print()
+
+
 def table(records, what, ways, value, title):
     print(f"| {title} | mean ± s.e. | worst of {len(SPLITS)} |\n|---|---|---|")
     for way in ways:
@@ -136,6 +164,7 @@ def main() -> None:
     ]
     records = run(task, cells, "people")
     print(machine())
+    error_correlations()
     table(records, "answers", ANSWERS, "log_likelihood", "log-likelihood of an answer held out")
     table(records, "photos", PHOTOS, "accuracy", "new photos put right")
     table(records, "birds", ways["birds"], "index", "adjusted Rand index")

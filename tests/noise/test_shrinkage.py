@@ -6,10 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from noisypairs import PairingNoise
-from noisypairs.noise.shrinkage import group_errors, group_matrices, strength
-
-CROWD = np.array([[0.7, 0.3, 0.3], [0.3, 0.7, 0.3], [0.3, 0.3, 0.7]])
+from noisypairs.noise.shrinkage import group_errors, strength
 
 
 def group_counts(rates, answers, n_classes=3):
@@ -48,27 +45,3 @@ def test_strength_of_a_beta_crowd_comes_back(expected):
     total = np.full(4000, 60.0)
     wrong = rng.binomial(60, rng.beta(mean * expected, (1 - mean) * expected, 4000))
     assert strength(wrong.astype(float), total, mean) == pytest.approx(expected, rel=0.2)
-
-
-def test_group_matrices_by_hand():
-    rates, answers = [(0.05, 0.1), (0.5, 0.5), (0.3, 0.35)], [100, 40, 3]
-    same, different = group_counts(rates, answers)
-    found = group_matrices(same, different, CROWD)
-    assert found.shape == (3, 3, 3)
-    for kind in (0, 1):
-        wrong = np.array([r[kind] * n for r, n in zip(rates, answers, strict=True)])
-        m = strength(wrong, np.array(answers, dtype=float), 0.3)
-        assert 2 < m < 200
-        by_hand = (wrong + 0.3 * m) / (np.array(answers) + m)
-        entry = 1 - found[:, 0, 0] if kind == 0 else found[:, 0, 1]
-        assert_allclose(entry, by_hand)
-    for S in found:  # two rates each
-        assert_allclose(S, PairingNoise(1 - S[0, 0], S[0, 1]).same_probability(3))
-
-
-def test_groups_with_many_answers_keep_their_own_rates():
-    rates = [(0.02, 0.03), (0.5, 0.5), (0.95, 0.9)]  # good, a coin, reversed
-    found = group_matrices(*group_counts(rates, [1e6] * 3), CROWD)
-    assert_allclose(np.c_[1 - found[:, 0, 0], found[:, 0, 1]], rates, atol=1e-3)
-    silent = group_matrices(*group_counts([(0, 0)] * 2, [0, 0]), CROWD)
-    assert_allclose(silent, [CROWD, CROWD])  # who never answered is like the crowd

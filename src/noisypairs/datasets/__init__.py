@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from noisypairs.datasets.crowd import simulated_crowd
 from noisypairs.datasets.registry import ENTRIES, Entry
-from noisypairs.datasets.simulated import gaussians, simulated_crowd
+from noisypairs.datasets.simulated import gaussians
 from noisypairs.datasets.sources import TableMismatch, TableNotFound, find
 from noisypairs.errors import did_you_mean
 
@@ -65,8 +66,8 @@ def load(name: str, return_X_y: bool = True, **parameters: Any) -> XY | Bunch:
     return_X_y
         With False a ``Bunch`` with ``data``, ``target``, ``feature_names``, ``target_names``
         (negative class first), ``prior`` (P(class 1); one share per class for the crowd),
-        ``source``, ``sha256`` (of each file) and ``DESCR``. The crowd also has ``pairs``,
-        ``annotator_rates`` and ``annotator_kind``; see `simulated_crowd`.
+        ``source``, ``sha256`` (of each file) and ``DESCR``. The crowd also has ``pairs`` and the
+        truth about items and annotators; see `simulated_crowd`.
     parameters
         Passed on to `gaussians` or `simulated_crowd`; the tables take none.
 

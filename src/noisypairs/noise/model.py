@@ -316,10 +316,12 @@ class MatrixNoise(NoiseModel, family="free", auto=True):
         >>> MatrixNoise.fit(same, np.array([[10.0, 80.0], [80.0, 40.0]]))
         MatrixNoise(same=((0.89..., 0.2), (0.2, 0.61...)))
         """
-        prior = np.where(np.eye(len(same_counts), dtype=bool), 1.0 - PSEUDO_RATE, PSEUDO_RATE)
+        on = np.eye(len(same_counts), dtype=bool)
+        prior = np.where(on, 1.0 - PSEUDO_RATE, PSEUDO_RATE)
         answers = np.full_like(prior, PSEUDO_ANSWERS)
         if len(prior) > 2:
             prior, answers = _shared(same_counts, different_counts)
+            answers = np.where(on, answers, answers / 2)  # (y, y') and (y', y) have half each
         total = same_counts + different_counts + answers
         S = (same_counts + answers * prior) / total
         S = np.clip((S + S.T) / 2, MARGIN, 1 - MARGIN)
@@ -349,11 +351,12 @@ def _shared(same: Array, different: Array) -> tuple[Array, Array]:
     """Return what entries share, (K, K) each: their mean rate, and how many answers it is worth.
 
     One mean for the diagonal and one beside it; `strength` follows from the spread between entries.
+    An entry beside the diagonal has the answers of (y, y') and of (y', y).
     """
     on = np.eye(len(same), dtype=bool)
     mean, answers = np.empty(same.shape), np.empty(same.shape)
-    for level, of_prior in ((on, 1.0 - PSEUDO_RATE), (~on, PSEUDO_RATE)):
-        said, total = same[level], (same + different)[level]
+    for level, of_prior, times in ((on, 1.0 - PSEUDO_RATE, 1.0), (~on, PSEUDO_RATE, 2.0)):
+        said, total = times * same[level], times * (same + different)[level]
         share = (said.sum() + PSEUDO_ANSWERS * of_prior) / (total.sum() + PSEUDO_ANSWERS)
         mean[level], answers[level] = share, strength(said, total, float(share))
     return mean, answers

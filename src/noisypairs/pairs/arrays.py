@@ -25,6 +25,7 @@ from noisypairs.pairs.copies import copied
 from noisypairs.pairs.counts import Array, IntArray, answer_weights, pair_keys
 from noisypairs.pairs.ids import labelled_positions
 from noisypairs.pairs.protocol import Labels, OneEntryPerItem
+from noisypairs.pairs.questions import check_questions, question_weights
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
@@ -42,6 +43,7 @@ class AnswerArrays(OneEntryPerItem):
     chosen: NDArray[np.bool_] | None
     item_ids: NDArray[Any] | None
     dropped: Mapping[str, int]
+    question: NDArray[np.int32] | None
 
     def __init__(
         self,
@@ -53,6 +55,7 @@ class AnswerArrays(OneEntryPerItem):
         weight: ArrayLike | None = None,
         labels: Labels | None = None,
         chosen: ArrayLike | None = None,
+        question: ArrayLike | None = None,
     ) -> None:
         first, second = check_positions(left, "left"), check_positions(right, "right")
         answered = answers.parse(same).same
@@ -60,6 +63,11 @@ class AnswerArrays(OneEntryPerItem):
         dtype = np.int32 if size <= 2**31 else np.int64
         check_lengths(first.size, right=second, same=answered)
         codes, names = check_annotators(annotator, first.size)
+        amounts = check_weight(weight, first.size)
+        asked = check_questions(question, codes, first.size)
+        if asked is not None:
+            share = question_weights(asked, first, second)
+            amounts = share if amounts is None else amounts * share
         self._store(
             left=first.astype(dtype),
             right=second.astype(dtype),
@@ -67,11 +75,12 @@ class AnswerArrays(OneEntryPerItem):
             n_items=size,
             annotator=codes,
             annotator_names=names,
-            weight=check_weight(weight, first.size),
+            weight=amounts,
             labels=check_labels(labels, size),
             chosen=check_chosen(chosen, first.size),
             item_ids=None,
             dropped={},
+            question=asked,
         )
 
     def _store(self, **values: Any) -> Self:
@@ -137,7 +146,8 @@ class AnswerArrays(OneEntryPerItem):
 
         def columns(of: AnswerArrays) -> tuple[Any, ...]:
             who = None if of.annotator_names is None else of.annotator_names[of.annotator]
-            return of.left, of.right, of.same, of.weight, who, of.chosen, of.item_ids
+            rest = of.chosen, of.item_ids, of.question
+            return of.left, of.right, of.same, of.weight, who, *rest
 
         alike = all(map(np.array_equal, columns(self), columns(other)))
         return alike and self.n_items == other.n_items and self.labels == other.labels
@@ -146,9 +156,8 @@ class AnswerArrays(OneEntryPerItem):
         return self._state() | {"labels": dict(self.labels), "dropped": dict(self.dropped)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._store(
-            **({"chosen": None} | state)
-        )  # older pickles have no mark; numpy forgets that arrays were read-only
+        # numpy forgets that arrays were read-only; older pickles have no marks and no questions
+        self._store(**{"chosen": None, "question": None} | state)
 
     def __getitem__(self, rows: Any) -> Self:
         """Return the sub-graph on the items `rows`, renumbered in the order given.
@@ -185,6 +194,7 @@ class AnswerArrays(OneEntryPerItem):
             "annotator": None if self.annotator is None else self.annotator[which],
             "weight": None if self.weight is None else self.weight[which],
             "chosen": None if self.chosen is None else self.chosen[which],
+            "question": None if self.question is None else self.question[which],
         }
 
     def drawn_at_random(self) -> Self:

@@ -51,6 +51,9 @@ class Pairs(AnswerArrays):
     chosen : True where a pair was chosen by what is known of its items, such as by `next_pairs`, by
         blocking or by hand; False where it was drawn at random; shape (n_pairs,)
         Without it all count as drawn at random. What rests on that uses `drawn_at_random`.
+    question : which answers were given together, any ids, shape (n_pairs,)
+        Who groups m items at once gives m(m−1)/2 answers, of which m−1 are free: their weights are
+        multiplied by 2/m. Ids need to be unique only for each annotator. Stored as codes.
 
     Also kept: `item_ids`, the ids behind the positions when `from_frame` made them (else None), and
     `dropped`, how many rows `from_frame` left out and why. A pair costs 9 bytes, 17 with annotator
@@ -106,9 +109,9 @@ class Pairs(AnswerArrays):
         """Stream all answers, in their order, in batches of at most ``size``."""
         for start in range(0, self.n_pairs, size):
             rows = slice(start, start + size)
-            columns = self._of_pairs(rows)
-            del columns["chosen"]
-            yield Batch(left=self.left[rows], right=self.right[rows], **columns)
+            of = self._of_pairs(rows)
+            ends = self.left[rows], self.right[rows]
+            yield Batch(*ends, of["same"], of["annotator"], of["weight"])
 
     def _proper_weights(self) -> Array:
         """Weights with zero for self pairs, which count nowhere below."""

@@ -1,11 +1,12 @@
 """How people answer, as one fit found it: the noise, its parts, and the chance of every answer.
 
-    P("same" by r | i, j) = Σ_ss' b_i(s) b_j(s') σ( logit S_r[s, s'] + γ (sim(x_i, x_j) − mean) )
+    P("same" by r | i, j) = Σ_ss' b_i(s) b_j(s') σ( logit S_r[s, s'] + γ sim(x_i, x_j) + δ[y = y'] )
 
 States s are classes, or classes with a hidden bit, clear or hard (`noise.clarity`); S_r is the
 crowd's matrix, or that of a person (`noise.people`). Similarity (`Similarity`) only predicts
 answers. It never moves a class: features say what class an item is of, and classes that were free
-to leave that to similarity would explain something else.
+to leave that to similarity would explain something else. Items of one class are more alike, so S
+has part of the slope γ in it; the two shifts δ take it out.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
+from scipy.optimize import minimize
 from scipy.special import expit, logit
 
 from noisypairs.algebra import Array
@@ -29,17 +30,21 @@ from noisypairs.pairs import Pairs
 
 #: Answers worked on at once: each needs a number for every pair of states.
 BLOCK = 20_000
-#: The slope of similarity is looked for within these.
-SLOPES = (-8.0, 8.0)
+#: Precision of the normal prior on slope and shifts of similarity, which keeps them finite.
+PRECISION = 0.1
 
 
 @dataclass(frozen=True, eq=False)
 class Similarity:
-    """Cosine of two items' centred features, less its mean over the answers, times a slope."""
+    """Cosine of two items' centred features, less its mean over the answers, times a slope.
+
+    ``shift`` has δ for different and for same classes.
+    """
 
     centre: Array
     mean: float
     slope: float = 0.0
+    shift: tuple[float, float] = (0.0, 0.0)
 
     @classmethod
     def of_pairs(cls, X: Any, pairs: Pairs) -> Similarity | None:
@@ -153,25 +158,53 @@ class AnswerModel:
     ) -> Iterator[tuple[slice, Array]]:
         """Yield S of the answers, (n, Q, Q), block by block."""
         S = self.same_probability
-        odds = None if likeness is None or self.similarity is None else logit(S)
+        odds = None
+        if likeness is not None and self.similarity is not None:
+            alike = self.noise.same_class(self.n_states)
+            odds = logit(S) + np.where(alike, *self.similarity.shift[::-1])
         for first in range(0, len(who), BLOCK):
             rows = slice(first, first + BLOCK)
             if odds is None or likeness is None or self.similarity is None:
                 yield rows, S[who[rows]]
                 continue
-            shift = self.similarity.slope * likeness[rows]
-            yield rows, expit(odds[who[rows]] + shift[:, None, None])
+            more = self.similarity.slope * likeness[rows]
+            yield rows, expit(odds[who[rows]] + more[:, None, None])
 
     def with_similarity(self, states: Array, pairs: Pairs, X: Any) -> AnswerModel:
-        """Return the model with the slope of similarity that explains these answers best."""
+        """Return the model with the slope and shifts that explain these answers best."""
         similarity = Similarity.of_pairs(X, pairs)
         if similarity is None:
             return self
         likeness = similarity.likeness(X, pairs.left, pairs.right)
 
-        def unlikely(slope: float) -> float:
-            model = replace(self, similarity=replace(similarity, slope=float(slope)))
-            return -float(model.log_chance(states, pairs, likeness).sum())
+        def unlikely(numbers: Array) -> tuple[float, Array]:
+            slope, *shift = map(float, numbers)
+            model = replace(
+                self, similarity=replace(similarity, slope=slope, shift=(shift[0], shift[1]))
+            )
+            value, gradient = model._log_likelihood(states, pairs, likeness)
+            return PRECISION / 2 * float(numbers @ numbers) - value, PRECISION * numbers - gradient
 
-        slope = minimize_scalar(unlikely, bounds=SLOPES, method="bounded", options={"xatol": 0.01})
-        return replace(self, similarity=replace(similarity, slope=float(slope.x)))
+        found = minimize(unlikely, np.zeros(3), jac=True, method="L-BFGS-B", tol=1e-6)
+        slope, different, same = map(float, found.x)
+        return replace(self, similarity=replace(similarity, slope=slope, shift=(different, same)))
+
+    def _log_likelihood(self, states: Array, pairs: Pairs, likeness: Array) -> tuple[float, Array]:
+        """Return log P of all answers, and its gradient for slope and both shifts."""
+        alike, value, gradient = self.noise.same_class(self.n_states), 0.0, np.zeros(3)
+        for rows, S in self._matrices(self.who(pairs), likeness):
+            both = states[pairs.left[rows]][:, :, None] * states[pairs.right[rows]][:, None]
+            chance = np.clip((both * S).sum(axis=(1, 2)), 1e-9, 1.0 - 1e-9)
+            said = pairs.same[rows]
+            value += float(np.log(np.where(said, chance, 1.0 - chance)).sum())
+            both *= S * (1.0 - S)  # d chance / d log-odds
+            both *= (np.where(said, 1.0, -1.0) / np.where(said, chance, 1.0 - chance))[
+                :, None, None
+            ]
+            by_state = both.sum(axis=0)
+            gradient += (
+                both.sum(axis=(1, 2)) @ likeness[rows],
+                by_state[~alike].sum(),
+                by_state[alike].sum(),
+            )
+        return value, gradient

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from noisypairs.algebra import Array
 from noisypairs.estimators.joint.answers import AnswerModel
+from noisypairs.estimators.joint.questions import fit_shifts, question_log_chance
 from noisypairs.inference import em, streaming
 from noisypairs.noise.clarity import hard_probability
 from noisypairs.noise.people import People
@@ -28,6 +29,7 @@ class JudgedAnswers:
     expected_error_: Array | None
     answer_model_: AnswerModel
     people_: People | None
+    question_shifts_: dict[int, float]
 
     def suspect_pairs(self, k: int | None = None) -> tuple[NDArray[np.intp], Array]:
         """Return (positions, probability wrong) of the k most suspect answers, worst first.
@@ -58,13 +60,16 @@ class JudgedAnswers:
         """Keep how people answer, and how probably they err on each pair."""
         model = AnswerModel.of(found, pairs.annotator_names, self.n_classes_)
         self.item_states_, likeness = found.beliefs.item, None
-        self.expected_error_ = None
+        self.expected_error_, self.question_shifts_ = None, {}
         if isinstance(pairs, Pairs):
             if "similarity" in self.parts_:
                 model = model.with_similarity(self.item_states_, pairs, X)
             if model.similarity is not None:
                 likeness = model.similarity.likeness(X, pairs.left, pairs.right)
             self.expected_error_ = model.expected_error(self.item_states_, pairs, likeness)
+            if pairs.question is not None:
+                chance = model.chance(self.item_states_, pairs, likeness)
+                self.question_shifts_ = fit_shifts(chance, pairs)
         self.answer_model_ = model
         self.people_ = model.people
 
@@ -87,6 +92,15 @@ class JudgedAnswers:
         if model.similarity is not None:
             likeness = model.similarity.likeness(X, pairs.left, pairs.right)
         return model.chance(states, pairs, likeness)
+
+    def question_log_proba(self, X: Any, pairs: Pairs, training_items: bool = False) -> Array:
+        """Return log P of all answers to each question of ``pairs``, shape (n_questions,).
+
+        Questions are in rising order of ``pairs.question``. Only partitions of a question's items
+        are possible answers, see `noisypairs.estimators.joint.questions`.
+        """
+        chance = self.answer_proba(X, pairs, training_items)
+        return question_log_chance(chance, pairs, self.question_shifts_)
 
     def _check_items(self, X: Any) -> Any:
         raise NotImplementedError  # the learner's
