@@ -1,0 +1,53 @@
+"""The house's docstrings as numpydoc reads them.
+
+A parameter is one running text, ``name : text``, which numpydoc would cut into a type (the first
+line) and a description (the others). Bars stand for absolute values, which reStructuredText takes
+for substitutions.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_SECTIONS = ("Parameters", "Attributes", "Returns", "Other Parameters")
+_ENTRY = re.compile(r"(?P<names>[\w*][\w, .*]*?) : (?P<text>.+)")
+
+
+def rewritten(lines: list[str]) -> list[str]:
+    """Return a docstring whose parameters have all of their text as description.
+
+    >>> rewritten(["Parameters", "----------", "n : how many", "    there are", "m : more. |a|"])
+    ['Parameters', '----------', 'n', '    how many', '    there are', 'm', '    more. \\\\|a\\\\|']
+    """
+    found: list[str] = []
+    section, text = "", ""
+    for number, line in enumerate(lines):
+        if number + 1 < len(lines) and re.fullmatch(r"-{3,}", lines[number + 1].strip()):
+            section = line.strip()
+        entry = _ENTRY.fullmatch(line) if section in _SECTIONS else None
+        if entry:
+            text = entry["text"]
+            found += [entry["names"], f"    {_escaped(text)}"]
+            continue
+        if text and re.match(r"\s+[A-Z][a-z]", line) and text[-1] not in ".;:,":
+            found[-1] += "."  # a sentence of its own begins
+        text = line.strip() if line.startswith("    ") and section else ""
+        found.append(_escaped(line))
+    return found
+
+
+def _escaped(line: str) -> str:
+    """Return a line whose bars are bars; examples stay as they are."""
+    return line if line.lstrip().startswith((">>>", "...")) else re.sub(r"(?<!\\)\|", r"\\|", line)
+
+
+def process(_app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:
+    """Rewrite the docstring that autodoc hands over, in place."""
+    lines[:] = rewritten(lines)
+
+
+def skip(_app: Any, _what: str, name: str, _obj: Any, skip: bool, _options: Any) -> bool:
+    """Leave out what scikit-learn adds to every estimator: its own pages describe it."""
+    added = ("set_fit_request", "set_score_request", "set_predict_request", "get_metadata_routing")
+    return skip or name in (*added, "get_params", "set_params")
