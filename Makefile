@@ -46,8 +46,7 @@ dist: $(VENV)/.dev
 	$(BIN)/python -m twine check --strict dist/*
 	$(PYTHON) -m venv --clear $(VENV)-dist
 	$(VENV)-dist/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[app]"
-	$(VENV)-dist/bin/python tests/smoke.py
-	$(VENV)-dist/bin/noisypairs demo --quiet --json > /dev/null
+	$(VENV)-dist/bin/python .ci/smoke.py
 
 # Plant faults and print those that no test notices (docs/testing.md); MUTANTS='--only NAME' plants one.
 mutants: $(VENV)/.dev
