@@ -9,7 +9,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 
-import noisypairs  # noqa: E402 -- the site's own modules first
+from building import gallery  # noqa: E402 -- the folder of the site must be on the path first
+
+import noisypairs  # noqa: E402
 
 #: CI runs the quick examples alone; the others are shown without their pictures.
 QUICK = bool(os.environ.get("DOCS_QUICK"))
@@ -59,6 +61,12 @@ html_sidebars = {"index": []}
 sphinx_gallery_conf = {
     "examples_dirs": str(ROOT / "examples"),
     "gallery_dirs": "gallery",
-    "filename_pattern": r"/quick_|/plot_" if not QUICK else r"/quick_",
-    "ignore_pattern": r"__init__",
+    "filename_pattern": rf"/plot_({'|'.join(gallery.QUICK)})\.py" if QUICK else r"/plot_",
+    "within_subsection_order": "building.gallery.order",
+    "image_srcset": ["2x"],
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "remove_config_comments": True,
+    "reset_modules": ("matplotlib", "building.gallery.reset_warnings"),
 }

@@ -7,10 +7,14 @@ is fitted, and a larger one must explain the answers better, by more than chance
 the truth is four, and one answer in five is wrong.
 """
 
+import warnings
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 from noisypairs import JointPairClassifier, PairingNoise, sample_pairs
+
+warnings.simplefilter("ignore")  # about class names: no group needs one here
 
 # %%
 # Four clouds in six dimensions, 320 items, ten answers each.
@@ -41,7 +45,7 @@ left.plot(numbers, scores - scores.max(), "o-", color="#0072b2")
 left.axvline(model.n_classes_, color="0.7", linestyle=":")
 left.set(xticks=numbers, xlabel="number of classes", ylabel="behind the best, nats")
 left.set_title(f"chosen: {model.n_classes_}", fontsize=10)
-for k, colour in zip(range(model.n_classes_), ("#0072b2", "#d55e00", "#009e73", "#cc79a7")):
+for k, colour in zip(range(model.n_classes_), ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), strict=False):
     right.plot(*plane[group == k].T, ".", color=colour)
 right.set(xticks=[], yticks=[])
 right.set_title("the items, by the group found", fontsize=10)

@@ -4,8 +4,7 @@ A million answers that stay on disk
 
 The point-wise learners need two numbers per item: how often it was called "same", and how often
 "different". ``PairTable`` leaves the answers in Parquet files and lets DuckDB count them, so learning
-takes memory for the items, not for the pairs. Beyond the one pass over the table, a hundred times the
-answers cost nothing more.
+takes memory for the items, not for the pairs. The time is that of a few passes over the file.
 """
 
 import tempfile
@@ -38,9 +37,10 @@ for n in SIZES:
 
 
 # %%
-# Opening and counting is one pass in DuckDB; the fit then sees one row per item.
+# Opening and counting is one pass in DuckDB. The fit asks the engine for some more sums, such as
+# copied answers, and then trains on one row per item.
 def measure(n):
-    """Return (seconds of the pass, seconds of the fit after it, accuracy on new items)."""
+    """Return (seconds to open and count, seconds of the fit, accuracy on new items)."""
     start = time.perf_counter()
     pairs = PairTable.from_parquet(folder / f"{n}.parquet", n_items=len(X), same="answer")
     pairs.item_counts()
@@ -52,12 +52,12 @@ def measure(n):
 measure(SIZES[0])  # the first use of an engine starts it
 passes, fits, accuracy = np.array([measure(n) for n in SIZES]).T
 for n, *row in zip(SIZES, passes, fits, accuracy, strict=True):
-    print("{:>9,} answers: pass {:.2f} s, fit {:.3f} s, {:.1%} right".format(n, *row))
+    print("{:>9,} answers: counted in {:.2f} s, fit in {:.3f} s, {:.1%} right".format(n, *row))
 
 # %%
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
-axes.loglog(SIZES, passes, "o-", color="#0072b2", label="the pass over the file")
-axes.loglog(SIZES, fits, "s-", color="#d55e00", label="learning after it")
+axes.loglog(SIZES, passes, "o-", color="#0072b2", label="opening and counting")
+axes.loglog(SIZES, fits, "s-", color="#d55e00", label="the fit")
 for n, seconds, share in zip(SIZES, fits, accuracy, strict=True):
     axes.annotate(f"{share:.1%} right", (n, seconds), (0, -16), textcoords="offset points")
 axes.set(xlabel="answers", ylabel="seconds", title="5,000 items, answers in Parquet")

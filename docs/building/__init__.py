@@ -13,6 +13,6 @@ def setup(app: Any) -> dict[str, bool]:
     app.connect("autodoc-process-docstring", docstrings.process, priority=100)  # before numpydoc
     app.connect("autodoc-skip-member", docstrings.skip)
     app.connect("source-read", outside.process)
-    app.connect("include-read", lambda app, _path, _name, text: outside.process(app, "", text))
+    app.connect("include-read", lambda app, _path, name, text: outside.process(app, name, text))
     formulas.setup(app)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
 """Links from a page to files outside ``docs/``, which GitHub follows and the site must, too.
 
-The pages at the root of the repository have a page of the site each; any other file is shown as a
-download.
+The pages at the root of the repository have a page of the site each, and so have the examples; any
+other file is a download.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ PAGES = {
 }
 _LINK = re.compile(r"\]\((?:\.\./)?(" + "|".join(map(re.escape, PAGES)) + r")(#[^)]*)?\)")
 _INCLUDED = re.compile(r"\]\(docs/([\w./-]+)(#[^)]*)?\)")
-_FILE = re.compile(r"\]\((?:\.\./)?((?:benchmarks|tests|examples|src)/[\w./-]*\w)\)")
+_EXAMPLE = re.compile(r"\]\((?:\.\./)?examples(?:/(\w+)\.(?:py|rst))?\)")
+_FILE = re.compile(r"\]\((?:\.\./)?((?:benchmarks|tests|src)/[\w./-]*\w)\)")
 
 
 def inside(text: str) -> str:
@@ -30,7 +31,13 @@ def inside(text: str) -> str:
     """
     text = _LINK.sub(lambda link: f"]({PAGES[link[1]]}{link[2] or ''})", text)
     text = _INCLUDED.sub(lambda link: f"]({link[1]}{link[2] or ''})", text)
+    text = _EXAMPLE.sub(lambda link: f"](gallery/{_example_page(link[1])}.rst)", text)
     return _FILE.sub(lambda link: f"](../{link[1]})", text)
+
+
+def _example_page(name: str | None) -> str:
+    """Return the page of the gallery that shows an example; its front page for the folder."""
+    return name if name and name.startswith("plot_") else "index"
 
 
 def process(_app: Any, _name: str, source: list[str]) -> None:
