@@ -2,10 +2,10 @@
 Who answers badly
 =================
 
-Forty people answer questions about pairs, some often, some rarely. A quarter of them is not honest:
-coins, people who always give one answer, and people who took the question the wrong way round. Nobody
-knows who, and no true class is given. ``annotator_table`` infers the classes and judges everyone: two
-error rates with intervals, and the most probable kind.
+Forty people answer questions about pairs, some often, some rarely. A quarter of them is not
+honest: coins, people who always give one answer, and people who took the question the wrong way
+round. Nobody knows who, and no true class is given. ``annotator_table`` infers the classes and
+judges everyone: two error rates with intervals, and the most probable kind.
 """
 
 import matplotlib.pyplot as plt

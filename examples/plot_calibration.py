@@ -2,10 +2,10 @@
 Probabilities that hold
 =======================
 
-A model that says 70 % should be right in 70 % of the cases. Without true classes the only check is by
-answers: of the held-out pairs that are predicted "same" with 70 %, about 70 % should be answered so.
-Here the truth is known as well, so both can be seen: the check that anyone can make, and whether it
-told the truth.
+A model that says 70 % should be right in 70 % of the cases. Without true classes the only check
+is by answers: of the held-out pairs that are predicted "same" with 70 %, about 70 % should be
+answered so. Here the truth is known as well, so both can be seen: the check that anyone can make,
+and whether it told the truth.
 """
 
 import matplotlib.pyplot as plt
@@ -16,19 +16,19 @@ from sklearn.linear_model import LogisticRegression
 from noisypairs import JointPairClassifier, PairingNoise, algebra, sample_pairs
 
 X, y = make_classification(
-    3_000, 10, n_informative=4, n_redundant=0, flip_y=0.1, class_sep=0.8, random_state=0
+    3_000, 10, n_informative=4, n_redundant=0, flip_y=0.05, class_sep=1.3, random_state=0
 )
 train, held = np.arange(600), np.arange(600, 3_000)
 
 # %%
-# Learn from 6,000 answers about 600 items; a quarter of the answers is wrong.
-pairs = sample_pairs(y, 60_000, PairingNoise(0.3, 0.2), random_state=0)
-among_train = sample_pairs(y[train], 6_000, PairingNoise(0.3, 0.2), random_state=1)
+# Learn from 6,000 answers about 600 items; 15 % of the answers are wrong.
+pairs = sample_pairs(y, 60_000, PairingNoise(0.2, 0.1), random_state=0)
+among_train = sample_pairs(y[train], 6_000, PairingNoise(0.2, 0.1), random_state=1)
 named = among_train.with_labels({int(np.flatnonzero(y[train] == k)[0]): k for k in (0, 1)})
 model = JointPairClassifier(LogisticRegression(), random_state=0).fit(X[train], named)
 
 # %%
-# Held-out answers: about items that the model has not seen. What a model with noise S says about the
+# Held-out answers are about items that the model has not seen. What it says about the
 # *answer* to a pair is η(x)ᵀ S η(x').
 unseen = pairs[held]
 eta = model.predict_proba(X[held])

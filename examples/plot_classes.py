@@ -2,9 +2,9 @@
 How many classes are there?
 ===========================
 
-Nobody knows the number of classes before the first fit. The joint learner can choose it: every number
-is fitted, and a larger one must explain the answers better, by more than chance would give it. Here
-the truth is four, and one answer in five is wrong.
+Nobody knows the number of classes before the first fit. The joint learner can choose it: every
+number is fitted, and a larger one must explain the answers better, by more than chance would give
+it. Here the truth is four, and one answer in five is wrong.
 """
 
 import warnings
@@ -45,7 +45,9 @@ left.plot(numbers, scores - scores.max(), "o-", color="#0072b2")
 left.axvline(model.n_classes_, color="0.7", linestyle=":")
 left.set(xticks=numbers, xlabel="number of classes", ylabel="behind the best, nats")
 left.set_title(f"chosen: {model.n_classes_}", fontsize=10)
-for k, colour in zip(range(model.n_classes_), ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), strict=False):
+for k, colour in zip(
+    range(model.n_classes_), ("#0072b2", "#d55e00", "#009e73", "#cc79a7"), strict=False
+):
     right.plot(*plane[group == k].T, ".", color=colour)
 right.set(xticks=[], yticks=[])
 right.set_title("the items, by the group found", fontsize=10)

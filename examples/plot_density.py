@@ -2,10 +2,10 @@
 Two pairs per item, and twenty
 ==============================
 
-Answers are pooled by item: an item that was compared twenty times is known far better than one that
-was compared twice. The point-wise learners need many answers before each item's share of "same" says
-anything. The joint learner also learns from paths of answers through the graph, and from the
-features of all items at once, so two answers per item already carry it most of the way.
+Answers are pooled by item: an item that was compared twenty times is known far better than one
+that was compared twice. The point-wise learners need many answers before each item's share of
+"same" says anything. The joint learner also learns from paths of answers through the graph, and
+from the features of all items at once, so two answers per item already carry it most of the way.
 """
 
 import warnings
@@ -31,7 +31,7 @@ N_ITEMS, N_NEW = 500, 3_000
 
 # %%
 # Two Gaussians, moved closer by added noise; 30 % of the items are of class 1 and a fifth of the
-# answers is wrong. The loss correction is given the true rates and prior, the joint learner nothing.
+# answers is wrong. The loss correction is given rates and prior, the joint learner nothing.
 def problem(density, seed):
     """Return training items, their pairs, new items and the classes of these."""
     X, y = datasets.load("gaussians", n_samples=N_ITEMS + N_NEW, prior=0.3, random_state=seed)
@@ -72,6 +72,8 @@ for (name, values), colour in zip(found.items(), ("#0072b2", "#d55e00"), strict=
 axes.axhline(0.7, color="0.6", linestyle=":", label="larger class")
 axes.set_xscale("log", base=2)
 axes.set_xticks(DENSITIES, [str(n) for n in DENSITIES])
-axes.set(xlabel="answers per item", ylabel="new items right", title="Where the methods part company")
-axes.legend(frameon=False, loc="lower right")
+axes.set(
+    xlabel="answers per item", ylabel="new items right", title="Where the methods part company"
+)
+axes.legend(frameon=False, loc="center right")
 plt.show()

@@ -3,9 +3,9 @@ Ten digits that nobody named
 ============================
 
 1,797 small pictures of handwritten digits. People are shown two of them and say whether it is the
-same digit; one answer in five is wrong, of both kinds. There are ten classes, so nine of ten random
-pairs are truly different and a "same" is more often wrong than right. From such answers the joint
-learner sorts the pictures into ten groups and learns to sort new ones.
+same digit; one answer in five is wrong, of both kinds. There are ten classes, so nine of ten
+random pairs are truly different and a "same" is more often wrong than right. From such answers
+the joint learner sorts the pictures into ten groups and learns to sort new ones.
 """
 
 import matplotlib.pyplot as plt

@@ -2,10 +2,10 @@
 Any scikit-learn estimator inside
 =================================
 
-The answers become beliefs about the items, and any probabilistic classifier that takes sample weights
-is trained on these. Here four of them learn two interleaved half moons from the same 3,000 answers,
-30 % of which are wrong. Where no estimator is given, the learner compares several and keeps the one
-whose predictions for left-out items explain the answers best.
+The answers become beliefs about the items, and any probabilistic classifier that takes sample
+weights is trained on these. Here four of them learn two interleaved half moons from the same
+3,000 answers, 30 % of which are wrong. Where no estimator is given, the learner compares several
+and keeps the one whose predictions for left-out items explain the answers best.
 """
 
 import matplotlib.pyplot as plt
@@ -37,7 +37,9 @@ models = {
 
 # %%
 # Transformations go before the learner, in a pipeline like any other: splines make it bend.
-splines = make_pipeline(SplineTransformer(), JointPairClassifier(LogisticRegression(), random_state=0))
+splines = make_pipeline(
+    SplineTransformer(), JointPairClassifier(LogisticRegression(), random_state=0)
+)
 models["splines before the learner"] = splines.fit(X, pairs)
 print("chosen:", models["chosen by the learner"].candidate_)
 

@@ -2,9 +2,10 @@
 Figure 2 of the paper
 =====================
 
-The paper's picture of its two methods: two Gaussians, answers without noise and with 40 % noise under
-both noise models, and the linear rules that weighted learning and T-Loss find, rates and prior given.
-Every cell is a ``Spec`` of the reproduction, run here as ``noisypairs reproduce figure2`` runs it.
+The paper's picture of its two methods: two Gaussians, answers without noise and with 40 % noise
+under both noise models, and the linear rules that weighted learning and T-Loss find, rates and
+prior given. Every cell is a ``Spec`` of the reproduction, run here as ``noisypairs reproduce
+figure2`` runs it.
 """
 
 import matplotlib.pyplot as plt

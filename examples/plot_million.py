@@ -3,8 +3,9 @@ A million answers that stay on disk
 ===================================
 
 The point-wise learners need two numbers per item: how often it was called "same", and how often
-"different". ``PairTable`` leaves the answers in Parquet files and lets DuckDB count them, so learning
-takes memory for the items, not for the pairs. The time is that of a few passes over the file.
+"different". ``PairTable`` leaves the answers in Parquet files and lets DuckDB count them, so
+learning takes memory for the items, not for the pairs. The time is that of a few passes over the
+file.
 """
 
 import tempfile

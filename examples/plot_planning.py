@@ -2,9 +2,9 @@
 How many more answers, and what they buy
 ========================================
 
-400 items have been compared 1,200 times, and 30 % of the answers are wrong. Is it worth paying for
-more? ``plan`` estimates the accuracy now and a learning curve from the noisy answers alone, says how
-many more answers a target takes, and what the features allow at best.
+400 items have been compared 1,200 times, and 30 % of the answers are wrong. Is it worth paying
+for more? ``plan`` estimates the accuracy now and a learning curve from the noisy answers alone,
+says how many more answers a target takes, and what the features allow at best.
 """
 
 import warnings

@@ -2,10 +2,11 @@
 At a prior of ½ single items say nothing
 ========================================
 
-Every method that looks at items one by one learns from the difference a − b = (1 − ρ_S − ρ_D)(2π − 1):
-how differently the two classes are answered. With two classes of equal size that difference is zero,
-and no number of answers helps: such methods refuse. The pairs as a graph still hold everything:
-*i same as j, j different from k* says something about i and k. The joint learner uses that.
+Every method that looks at items one by one learns from the difference a − b = (1 − ρ_S − ρ_D)(2π
+− 1): how differently the two classes are answered. With two classes of equal size that difference
+is zero, and no number of answers helps: such methods refuse. The pairs as a graph still hold
+everything: *i same as j, j different from k* says something about i and k. The joint learner uses
+that.
 """
 
 import warnings
@@ -45,7 +46,7 @@ def trial(learner, prior, seed):
 
 
 LEARNERS = {
-    "joint, nothing given": lambda prior: JointPairClassifier(random_state=0),
+    "joint, nothing given": lambda _: JointPairClassifier(random_state=0),
     "weighted, rates and prior given": lambda prior: WeightedPairClassifier(
         noise=NOISE, prior=prior, random_state=0
     ),

@@ -2,10 +2,10 @@
 Which answers are wrong
 =======================
 
-A quarter of 4,000 answers is wrong, and nobody knows which. After a fit ``wrong_proba_`` holds, for
-each answer, the probability that it is wrong, given everything else: the features of the two items
-and all other answers about them. Asking again about the most suspect ones finds many more errors than
-asking at random.
+A quarter of 4,000 answers is wrong, and nobody knows which. After a fit ``wrong_proba_`` holds,
+for each answer, the probability that it is wrong, given everything else: the features of the two
+items and all other answers about them. Asking again about the most suspect ones finds many more
+errors than asking at random.
 """
 
 import matplotlib.pyplot as plt
@@ -33,13 +33,10 @@ rows, how_sure = learner.suspect_pairs()
 print(f"{len(rows)} suspects, {wrong[rows].mean():.0%} of them wrong; {wrong.sum()} wrong in all")
 
 # %%
-# Left: how many wrong answers are found when so many are looked at again. Right: do the
-# probabilities hold? Of the answers that are said to be wrong with 70 %, 70 % should be.
+# Left: how many wrong answers are found when so many are looked at again. Right: the probabilities
+# themselves, of the answers that are right and of those that are wrong.
 order = np.argsort(-proba)
 looked = np.arange(1, len(order) + 1)
-edges = np.linspace(0, 1, 11)
-bins = np.clip(np.digitize(proba, edges) - 1, 0, 9)
-shown = [k for k in range(10) if np.count_nonzero(bins == k) >= 10]
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3.8), layout="constrained")
 left.plot(looked, np.cumsum(wrong[order]), color="#0072b2", label="most suspect first")
@@ -47,12 +44,13 @@ left.plot(looked, looked * wrong.mean(), color="0.6", linestyle=":", label="at r
 left.axhline(wrong.sum(), color="0.8", linewidth=0.8)
 left.set(xlabel="answers looked at again", ylabel="wrong ones among them")
 left.legend(frameon=False, loc="lower right")
-right.plot([0, 1], [0, 1], color="0.7", linestyle="--", linewidth=1)
-right.plot(
-    [proba[bins == k].mean() for k in shown],
-    [wrong[bins == k].mean() for k in shown],
-    "o-",
-    color="#0072b2",
+right.hist(
+    [proba[~wrong], proba[wrong]],
+    bins=np.linspace(0, 1, 21),
+    color=["#009e73", "#d55e00"],
+    label=["right answers", "wrong answers"],
 )
-right.set(xlabel="said to be wrong with probability", ylabel="share that is wrong")
+right.set_yscale("log")
+right.set(xlabel="probability of being wrong", ylabel="answers")
+right.legend(frameon=False, loc="upper center")
 plt.show()

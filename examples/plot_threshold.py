@@ -2,14 +2,15 @@ r"""
 Two Gaussians and the threshold
 ===============================
 
-Two items are drawn at random and an annotator says whether they are of the same class. What does one
-such answer say about the first item alone? With a = P("same" | class 1) and b = P("same" | class 0),
+Two items are drawn at random and an annotator says whether they are of the same class. What does
+one such answer say about the first item alone? With a = P("same" | class 1) and b = P("same" |
+class 0),
 
 .. math:: P(\text{same} \mid x) = b + (a - b) \, P(\text{class 1} \mid x),
 
 a straight line in P(class 1 | x). So P("same" | x) orders the items correctly (or the wrong way
-round, where a < b), but the place at which to cut is not ½: it is b + (a − b)/2, and noise moves it.
-A learner that ignores the noise cuts at ½ and gets the items between the two cuts wrong.
+round, where a < b), but the place at which to cut is not ½: it is b + (a − b)/2, and noise moves
+it. A learner that ignores the noise cuts at ½ and gets the items between the two cuts wrong.
 """
 
 import matplotlib.pyplot as plt

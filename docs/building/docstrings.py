@@ -17,8 +17,8 @@ _ENTRY = re.compile(r"(?P<names>[\w*][\w, .*]*?) : (?P<text>.+)")
 def rewritten(lines: list[str]) -> list[str]:
     """Return a docstring whose parameters have all of their text as description.
 
-    >>> rewritten(["Parameters", "----------", "n : how many", "    there are", "m : more. |a|"])
-    ['Parameters', '----------', 'n', '    how many', '    there are', 'm', '    more. \\\\|a\\\\|']
+    >>> rewritten(["Parameters", "----------", "n : how many", "    there are", "m : more"])
+    ['Parameters', '----------', 'n', '    how many', '    there are', 'm', '    more']
     """
     found: list[str] = []
     section, text = "", ""

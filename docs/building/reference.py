@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import shutil
 import types
 from collections.abc import Iterator
 from pathlib import Path
@@ -163,15 +162,15 @@ def _command_pages() -> Iterator[tuple[str, str]]:
     lines = [
         "# Command line",
         "",
-        "The extra `app` brings the command `noisypairs`. Every page below is what the command says",
-        "of itself, as `noisypairs COMMAND --help` prints it.",
+        "The extra `app` brings the command `noisypairs`. Every page below is what the command",
+        "says of itself, as `noisypairs COMMAND --help` prints it.",
         "",
         "| command | what it does |",
         "|---|---|",
         *(f"| [`{name}`](command-{name}.md) | {_first(one)} |" for name, one in found.items()),
         "",
-        "Exit codes: 0 for success, 1 for bad data, 2 for wrong use, 130 after Ctrl-C and 143 after",
-        "SIGTERM.",
+        "Exit codes: 0 for success, 1 for bad data, 2 for wrong use, 130 after Ctrl-C and 143",
+        "after SIGTERM.",
         "",
         "```{toctree}",
         ":hidden:",
@@ -203,7 +202,11 @@ def _command_page(name: str, command: Any) -> str:
 def _value(parameter: Any) -> str:
     """Return how the value of an argument or option is written."""
     value = str(parameter.metavar or parameter.name.upper())
-    return f"[{value}]" if parameter.param_type_name == "argument" and not parameter.required else value
+    return (
+        f"[{value}]"
+        if parameter.param_type_name == "argument" and not parameter.required
+        else value
+    )
 
 
 def _parameter_row(parameter: Any) -> str:

@@ -1,9 +1,9 @@
 """scikit-learn's own checks of every learner, as they are, and with classes turned into pairs.
 
-`check_estimator` hands classes to ``fit``, and a pair classifier refuses what is no `Pairs`. So each
-learner is checked twice. As it is, everything that fits must fail, and all else pass. *Taught*, it
-draws pairs of the classes that the check gives, answered without error, and goes on as ever: then
-nothing may fail but what `docs/contrib.md` lists with its reason.
+`check_estimator` hands classes to ``fit``, and a pair classifier refuses what is no `Pairs`. So
+each learner is checked twice. As it is, everything that fits must fail, and all else pass.
+*Taught*, it draws pairs of the classes that the check gives, answered without error, and goes on
+as ever: then nothing may fail but what `docs/contrib.md` lists with its reason.
 """
 
 from __future__ import annotations
