@@ -40,7 +40,7 @@ class Choice:
     seed: int = 0
 
 
-def plan(experiment: str, choice: Choice = Choice()) -> list[Spec]:  # noqa: B008 -- frozen
+def plan(experiment: str, choice: Choice = Choice()) -> list[Spec]:
     """Return the specs of an experiment, or of ``"all"``, without repetition.
 
     >>> len(plan("table1", Choice(datasets=("cancer",), methods=("joint", "pn"), repeats=2)))
