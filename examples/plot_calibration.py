@@ -11,7 +11,6 @@ and whether it told the truth.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
 
 from noisypairs import JointPairClassifier, PairingNoise, algebra, sample_pairs
 
@@ -25,7 +24,7 @@ train, held = np.arange(600), np.arange(600, 3_000)
 pairs = sample_pairs(y, 60_000, PairingNoise(0.2, 0.1), random_state=0)
 among_train = sample_pairs(y[train], 6_000, PairingNoise(0.2, 0.1), random_state=1)
 named = among_train.with_labels({int(np.flatnonzero(y[train] == k)[0]): k for k in (0, 1)})
-model = JointPairClassifier(LogisticRegression(), random_state=0).fit(X[train], named)
+model = JointPairClassifier(random_state=0).fit(X[train], named)
 
 # %%
 # Held-out answers are about items that the model has not seen. What it says about the

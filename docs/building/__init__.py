@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from building import docstrings, formulas, outside, reference
-
 
 def setup(app: Any) -> dict[str, bool]:
     """Let Sphinx call the parts."""
+    from building import docstrings, formulas, outside, reference
+
     app.connect("builder-inited", lambda app: reference.write_pages(app.srcdir))
     app.connect("autodoc-process-docstring", docstrings.process, priority=100)  # before numpydoc
     app.connect("autodoc-skip-member", docstrings.skip)

@@ -60,16 +60,21 @@ def members(module: types.ModuleType) -> list[str]:
 def write_pages(source: str | Path) -> list[Path]:
     """Write all pages anew where they changed; return their paths."""
     folder = Path(source) / FOLDER
-    pages = dict(_pages())
+    written = pages()
     for old in folder.rglob("*.*") if folder.exists() else ():
-        if old.relative_to(folder).as_posix() not in pages:
+        if old.relative_to(folder).as_posix() not in written:
             old.unlink()
-    for name, text in pages.items():
+    for name, text in written.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")
-    return [folder / name for name in pages]
+    return [folder / name for name in written]
+
+
+def pages() -> dict[str, str]:
+    """Return the text of every page by its file name."""
+    return dict(_pages())
 
 
 def _pages() -> Iterator[tuple[str, str]]:

@@ -74,6 +74,7 @@ class JointPairClassifier(PairClassifier):
     cv : folds by item for out-of-fold P(class | x); ``"auto"`` is 5, and fewer of many items.
     positive : ``"minority"`` or ``"majority"``: which of two groups is class 1 where no item is
         labelled and no prior given.
+    random_state, n_jobs : the seed, and the processes; the model is the same for any number.
     verbose : True prints a line on stderr as each stage begins, with the seconds so far; 2 also the
         steps inside them, and higher numbers deeper ones.
 
@@ -93,6 +94,11 @@ class JointPairClassifier(PairClassifier):
     repeat_correlation_ : correlation of the answers to one pair, beyond what their classes explain;
         zero where it is not clear (see `repeats`), or where the answers were streamed.
     start_, starts_, log_likelihood_, converged_, n_iter_, history_ : how it went.
+
+    References
+    ----------
+    Yedidia, J., Freeman, W. and Weiss, Y. (2005). Constructing free-energy approximations and
+    generalized belief propagation algorithms. IEEE Transactions on Information Theory 51(7).
 
     Examples
     --------
