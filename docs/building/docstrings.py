@@ -28,18 +28,28 @@ def rewritten(lines: list[str]) -> list[str]:
         entry = _ENTRY.fullmatch(line) if section in _SECTIONS else None
         if entry:
             text = entry["text"]
-            found += [entry["names"], f"    {_escaped(text)}"]
+            found += [entry["names"], f"    {text}"]
             continue
         if text and re.match(r"\s+[A-Z][a-z]", line) and text[-1] not in ".;:,":
             found[-1] += "."  # a sentence of its own begins
         text = line.strip() if line.startswith("    ") and section else ""
-        found.append(_escaped(line))
+        found.append(line)
+    return _escaped(found)
+
+
+def _escaped(lines: list[str]) -> list[str]:
+    """Return lines whose bars are bars; examples and code, on several lines too, stay as they are."""
+    found, code = [], False
+    for line in lines:
+        if line.lstrip().startswith((">>>", "...")):
+            found.append(line)
+            continue
+        parts = line.split("``")
+        for k in range(int(code), len(parts), 2):
+            parts[k] = re.sub(r"(?<!\\)\|", r"\\|", parts[k])
+        code ^= len(parts) % 2 == 0
+        found.append("``".join(parts))
     return found
-
-
-def _escaped(line: str) -> str:
-    """Return a line whose bars are bars; examples stay as they are."""
-    return line if line.lstrip().startswith((">>>", "...")) else re.sub(r"(?<!\\)\|", r"\\|", line)
 
 
 def process(_app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: list[str]) -> None:

@@ -125,8 +125,9 @@ def test_examples_of_the_parts(name):
 
 
 def test_bars_are_escaped_but_in_examples():
-    lines = part("docstrings").rewritten(["the signal |a − b|", ">>> 1 | 2"])
-    assert lines == [r"the signal \|a − b\|", ">>> 1 | 2"]
+    given = ["the signal |a − b| of ``P(y |", "x)``, |b|", ">>> 1 | 2"]
+    found = part("docstrings").rewritten(given)
+    assert found == [r"the signal \|a − b\| of ``P(y |", r"x)``, \|b\|", ">>> 1 | 2"]
 
 
 def test_a_sentence_after_a_parameter_stays_a_sentence():
