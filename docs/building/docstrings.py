@@ -38,7 +38,7 @@ def rewritten(lines: list[str]) -> list[str]:
 
 
 def _escaped(lines: list[str]) -> list[str]:
-    """Return lines whose bars are bars; examples and code, on several lines too, stay as they are."""
+    """Return lines whose bars are bars; examples and code, over lines too, stay as they are."""
     found, code = [], False
     for line in lines:
         if line.lstrip().startswith((">>>", "...")):
