@@ -63,5 +63,5 @@ def test_the_point_wise_learners():
 def test_what_skl2onnx_does_not_know_is_refused_by_name():
     X, _, pairs = problem()
     learner = JointPairClassifier(default_classifier(X, 0), positive="minority", random_state=0)
-    with pytest.raises(skl2onnx.common.exceptions.MissingShapeCalculator, match="KernelColumns"):
+    with pytest.raises(skl2onnx.common.exceptions.MissingShapeCalculator, match="Nystroem"):
         served(learner.fit(X, pairs).estimator_, X)
