@@ -24,7 +24,7 @@ from noisypairs.estimators.base import (
     warn_names,
     warn_unnamed,
 )
-from noisypairs.estimators.inner.defaults import STEADY, candidates_of
+from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.parameters import check_parameters, stages
@@ -82,8 +82,8 @@ class JointPairClassifier(PairClassifier):
     ----------
     item_proba_ : P(class | everything) of the training items, shape (n_items, K).
     estimator_, candidate_, candidates_ : the classifier kept, its name among the candidates (or
-        names: it may be a mean), and the log-likelihood of those that were tried, estimated on as
-        many items as it took to leave them. See `noisypairs.estimators.joint.choice`.
+        names: it may be a mean), and the log-likelihood of those that were tried, compared with
+        ridge regression on as many items as it took. See `noisypairs.estimators.joint.choice`.
     noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
@@ -173,8 +173,7 @@ class JointPairClassifier(PairClassifier):
             self._warn_of_more_classes(search, chosen)
             found = self._named(problem, chosen)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
-            steady = STEADY if self.estimator is None else {}
-            choice = Choice(problem, found, candidates, steady)
+            choice = Choice(problem, found, candidates, averaged=self.estimator is None)
             choice.choose()
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
