@@ -82,6 +82,25 @@ def test_the_readme_is_short_and_the_landing_page_is_its_twin():
     assert index.startswith("```{include} ../README.md\n```\n")
 
 
+def test_the_numbers_of_the_claims_are_those_of_their_pages():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    claims = re.findall(r"^\* \*\*\[([\d.]+)[^\]]*\]\(([\w/.-]+)", readme, re.MULTILINE)
+    assert len(claims) == 4
+    for number, page in claims:
+        assert re.search(rf"(?<![\d.]){number}(?![\d.]*\d)", (ROOT / page).read_text("utf-8"))
+
+
+def test_the_costs_of_the_methods_are_those_that_were_measured():
+    def rows(page):
+        text = (DOCS / page).read_text(encoding="utf-8")
+        found = re.findall(r"^\| (1[0,]+) \|([\d. s|]+)\|$", text, re.MULTILINE)
+        return [(pairs, re.findall(r"[\d.]+", times)) for pairs, times in found if "|" in times]
+
+    shown = rows("choosing.md")
+    assert len(shown) == 3
+    assert [row for row in shown if row not in rows("performance.md")] == []
+
+
 def test_the_citation_on_the_page_is_of_this_version():
     assert f"{{{noisypairs.__version__}}}" in (DOCS / "cite.md").read_text(encoding="utf-8")
 
