@@ -260,9 +260,11 @@ class Stages(Given):
         self.right = right
         self.max_iter = max_iter
 
-    def stages(self, X, y, sample_weight, X_new):
+    def stages(self, X, y, sample_weight, X_new, first=1):
         del X, y, sample_weight  # the potentials are given
         for number, right in self.right.items():
+            if number < first:
+                continue
             self.fits.append(number)
             yield number, softened(self.y, right)[X_new[:, 0].astype(int)]
 

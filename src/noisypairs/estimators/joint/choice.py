@@ -30,6 +30,7 @@ from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.inner.staged import Staged
 from noisypairs.estimators.joint.calibration import calibrated
 from noisypairs.estimators.joint.potentials import (
+    MANY_CLASSES,
     EstimatorPotential,
     RidgePotential,
     fit_beliefs,
@@ -39,15 +40,15 @@ from noisypairs.estimators.joint.potentials import (
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em, progress
 
-#: Items that candidates are first trained on, where there are more than twice as many, and how
-#: many candidates then go on at most.
-SAMPLES = ((1_000, 4), (4_000, 2))
+#: Items that candidates are first trained on, and how many candidates then go on at most; where
+#: there are not more than so many times as many items, a fold costs little more than the sample.
+SAMPLES, FEW = ((1_000, 4), (4_000, 2)), 4
 #: The mean of so many candidates at most is tried.
 MOST_MEMBERS = 3
 #: A candidate is left when it is behind by so many standard errors.
 BEHIND = 3.0
 #: A candidate is left at a stage when so many times what this stage gained would not suffice.
-CATCH_UP = 2.0
+CATCH_UP = 1.0
 #: So many nats ahead must be whoever looks better than it is.
 LEAD = 9.0
 #: Gains of so many nats are not worth another fit, nor another member of a mean.
@@ -104,7 +105,7 @@ class Choice:
     def _race(self, racing: list[str]) -> None:
         """Let candidates drop out one after the other, and keep those that lead."""
         for size, most in SAMPLES:
-            if len(self._train(0)) > 2 * size and len(racing) > 2:
+            if len(self._train(0)) > FEW * size and len(racing) > 2:
                 racing = self._sampled_race(racing, size, most)
         self.members = self._leaders(self._fold_race(racing))
 
@@ -244,8 +245,10 @@ class Choice:
             phi = fit_predict(learner, seen, self.taught, train, test)
             return calibrated(phi, self.evidence[test])
         whole = self.problem.items.split(self.candidates[name])[1]
+        # More items never call for fewer stages than a sample of them did.
+        first = 1 if self.tuned[name] is self.candidates[name] else learner.max_iter
         best, reached, last = np.empty(0), -np.inf, -np.inf
-        for stage, flat in fit_stages(whole, seen, self.taught, train, test):
+        for stage, flat in fit_stages(whole, seen, self.taught, train, test, first):
             phi = calibrated(flat, self.evidence[test])
             score = float(self._scores(phi, test).mean())
             if score > reached:
@@ -301,7 +304,7 @@ def is_fast(estimator: Any, problem: JointProblem) -> bool:
     """Return whether a candidate is the ridge regression of the starts, factorised already."""
     like = RidgeClasses(random_state=problem.seed)
     alike = isinstance(estimator, RidgeClasses) and estimator.get_params() == like.get_params()
-    return alike and problem.Z is not None
+    return alike and problem.Z is not None and max(problem.n_classes) <= MANY_CLASSES
 
 
 def _normal(values: Array) -> Array:

@@ -13,7 +13,6 @@ from scipy.optimize import linear_sum_assignment
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators.joint import class_number, starts
-from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em, progress
 from noisypairs.inference.propagation import expected_counts, propagate
@@ -27,11 +26,11 @@ N_SHUFFLES = 4
 #: and where neither leaves a doubt.
 SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
-#: an earlier one does (but for so much per item) is left, and of the others, after the first
-#: rounds, all but the two that lead.
-ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
-#: Beyond so many classes a round makes `FIRST_SWEEPS` sweeps, and a noise family is left if it
-#: would gain too little even with so many times what one M-step of it gains.
+#: an earlier one does (but for so much per item) is left, and of the others all but two. After the
+#: first rounds the second goes on only if so many times their gain would bring it to the first.
+ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE, CATCH_UP = 15, 4, 4, 100_000, 0.01, 1.0
+#: Beyond so many classes a round makes few sweeps. There, and where another number of classes does
+#: better, a noise family is left if so many times what one M-step gains would be too little.
 MANY_CLASSES, ONE_STEP = 6, 5.0
 #: Nats per item over blind guessing from which a likelihood does not agree with itself by chance.
 PLAIN_EVIDENCE = 0.3
@@ -115,7 +114,7 @@ class Search:
 
     def _best_start(self, K: int, kinds: tuple[str, ...] | None = None) -> tuple[str, em.Inference]:
         runs = self._run_starts(self.problem, K, kinds)
-        name = best_run(self.problem, runs)
+        name = ranked(self.problem, runs)[0]
         if kinds is None:
             self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
         return name, runs[name]
@@ -137,7 +136,7 @@ class Search:
         return run.log_likelihood - fitted * self._half_log_n
 
     @property
-    def _first_family(self) -> str:
+    def first_family(self) -> str:
         """The noise family of the starts."""
         if self.given is not None:
             return "given"
@@ -217,17 +216,20 @@ class Search:
     def _run_leading(
         self, problem: JointProblem, guesses: Mapping[str, Array]
     ) -> dict[str, em.Inference]:
-        """Run what leads to different places, and to the end only the two best of these."""
-        runs: dict[str, em.Inference] = {}
+        """Run what leads to different places, and only the best of these to the end."""
+        begun: dict[str, em.Inference] = {}
         for name, guess in progress.each("beginning", guesses.items()):
             run = self._run(problem, guess, 1, sweeps=FIRST_SWEEPS)
-            if not any(self._alike(run, other) for other in runs.values()):
-                runs[name] = self._go_on(problem, run, FIRST_ROUNDS - 1)
-        leader = best_run(problem, runs)
-        others = {name: run for name, run in runs.items() if name != leader}
-        ahead = [leader, best_run(problem, others)] if others else [leader]
-        more = self.rounds - FIRST_ROUNDS
-        each = progress.each("leading start", ahead)
+            if not any(self._alike(run, other) for other in begun.values()):
+                begun[name] = run
+        two = ranked(problem, begun)[:2]
+        runs = {name: self._go_on(problem, begun[name], FIRST_ROUNDS - 1) for name in two}
+        leader, *others = ranked(problem, runs)
+        behind = {n: runs[leader].log_likelihood - runs[n].log_likelihood for n in others}
+        gained = {n: runs[n].log_likelihood - begun[n].log_likelihood for n in others}
+        near = [n for n in others if behind[n] <= CATCH_UP * gained[n]]
+        ahead = [leader, *(n for n in near if not self._alike(runs[n], runs[leader]))]
+        each, more = progress.each("leading start", ahead), self.rounds - FIRST_ROUNDS
         return {name: self._go_on(problem, runs[name], more) for name in each}
 
     def _alike(self, run: em.Inference, other: em.Inference) -> bool:
@@ -261,7 +263,7 @@ class Search:
     def _rounds(
         self, problem: JointProblem, beliefs: Array, noise: NoiseModel, rounds: int, **how: Any
     ) -> em.Inference:
-        first = self.fit_noise(self._first_family)
+        first = self.fit_noise(self.first_family)
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **how)
         start = problem.fast_potential, beliefs, noise, first
         return em.infer(e_step, *start, max_iter=rounds)
@@ -274,11 +276,11 @@ class Search:
         guesses = self.problem.guesses(kinds, more, self.n_init)
         few = {"rounds": FIRST_ROUNDS, "sweeps": FIRST_SWEEPS}
         runs = {name: self._run(self.problem, one, **few) for name, one in guesses.items()}
-        start = best_run(self.problem, runs)
-        found = self._explanation(more, start, runs[start], self._first_family)
+        start = ranked(self.problem, runs)[0]
+        found = self._explanation(more, start, runs[start], self.first_family)
         if found.score > self.tried[more - 1].score:
             run = self._go_on(self.problem, runs[start], self.rounds - FIRST_ROUNDS)
-            found = self._explanation(more, start, run, self._first_family)
+            found = self._explanation(more, start, run, self.first_family)
         self.tried[more] = found
 
     def require_evidence(self, found: em.Inference) -> None:
@@ -294,8 +296,8 @@ class Search:
         if gain > clear_gain(problem, 10):
             return
         aligned = -np.inf
-        if problem.Z is not None:
-            aligned = Alignment(problem.Z, problem.pairs).excess(problem.random_state)
+        if problem.alignment is not None:
+            aligned = problem.alignment.excess(problem.random_state)
         if aligned > CLEARLY_SEEN:
             return
         by_chance = []
@@ -342,9 +344,11 @@ class Search:
         if self.given is not None:
             names = ["given"]
         kept, K = names[0], found.beliefs.item.shape[1]
+        behind = (self._score(found, self.first_family) < o.score for o in self.tried.values())
+        doubt = K > MANY_CLASSES or any(behind)
         runs: dict[str, em.Inference] = {}
         for name in progress.each("noise family", names):
-            if runs and K > MANY_CLASSES and not self._promising(name, kept, runs[kept], K):
+            if runs and doubt and not self._promising(name, kept, runs[kept], K):
                 continue
             runs[name] = self.go_on_with(self.problem, name, found)
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
@@ -353,10 +357,7 @@ class Search:
         return runs, kept
 
     def _promising(self, name: str, kept: str, run: em.Inference, K: int) -> bool:
-        """Return whether a family might gain enough on a run, to judge by one M-step of it.
-
-        Of many classes a matrix has so many numbers that it is hopeless nearly always, and dear.
-        """
+        """Return whether a family might gain enough on a run, by one M-step of it."""
         S = run.noise.same_probability(K)
         same, different = (part[0] for part in expected_counts(self.problem.graph, run.beliefs, S))
         wanted = self.fit_noise(name)(same, different).same_probability(K)
@@ -387,14 +388,13 @@ def clear_gain(problem: JointProblem, times: float) -> float:
     return max(CLEAR_GAIN * problem.pairs.n_items, times * WORTH_IT)
 
 
-def best_run(problem: JointProblem, runs: Mapping[str, em.Inference]) -> str:
-    """Return the name of the run of the highest likelihood whose features predict the answers.
+def ranked(problem: JointProblem, runs: Mapping[str, em.Inference]) -> list[str]:
+    """Return the names of the runs by falling likelihood, last those it cannot be believed of.
 
     Where evidence is weak, runs that trust the graph too much agree with themselves and have the
-    highest likelihood; but their features alone do not predict the answers. A run is left out
+    highest likelihood; but their features alone do not predict the answers. A run comes last
     if its features predict less than half as well as those of another, beyond `WORTH_IT`.
     """
     predicted = {name: problem.predicted_gain(run.potential) for name, run in runs.items()}
     least = (max(predicted.values()) - WORTH_IT) / 2
-    kept = [name for name in runs if predicted[name] >= least]
-    return max(kept, key=lambda name: runs[name].log_likelihood)
+    return sorted(runs, key=lambda n: (predicted[n] < least, -runs[n].log_likelihood))
