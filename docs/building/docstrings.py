@@ -22,19 +22,37 @@ def rewritten(lines: list[str]) -> list[str]:
     """
     found: list[str] = []
     section, text = "", ""
-    for number, line in enumerate(lines):
-        if number + 1 < len(lines) and re.fullmatch(r"-{3,}", lines[number + 1].strip()):
+    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+        if re.fullmatch(r"-{3,}", following.strip()):
             section = line.strip()
+        elif section in (*_SECTIONS, "Notes") and (heading := _heading(line, following)):
+            if heading != section:
+                found += [heading, "-" * len(heading)]
+            section = heading
         entry = _ENTRY.fullmatch(line) if section in _SECTIONS else None
         if entry:
             text = entry["text"]
             found += [entry["names"], f"    {text}"]
             continue
-        if text and re.match(r"\s+[A-Z][a-z]", line) and text[-1] not in ".;:,":
+        if text and re.match(r"\s+[A-Z][a-z ]", line) and text[-1] not in ".;:,":
             found[-1] += "."  # a sentence of its own begins
         text = line.strip() if line.startswith("    ") and section else ""
         found.append(line)
     return _escaped(found)
+
+
+def _heading(line: str, following: str) -> str:
+    """Return the section that a line after the parameters begins, if it begins one.
+
+    >>> _heading("Also kept: the ids.", ""), _heading(">>> 1 + 1", "2")
+    ('Notes', 'Examples')
+    >>> _heading("n : how many", ""), _heading("n_items", "    how many"), _heading("---", "")
+    ('', '', '')
+    """
+    if line.startswith(">>>"):
+        return "Examples"
+    plain = line[:1].strip() and not following.startswith("    ") and not _ENTRY.fullmatch(line)
+    return "Notes" if plain and not re.fullmatch(r"-{3,}", line) else ""
 
 
 def _escaped(lines: list[str]) -> list[str]:
@@ -57,7 +75,8 @@ def process(_app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: 
     lines[:] = rewritten(lines)
 
 
-def skip(_app: Any, _what: str, name: str, _obj: Any, skip: bool, _options: Any) -> bool:
-    """Leave out what scikit-learn adds to every estimator: its own pages describe it."""
+def skip(_app: Any, _what: str, name: str, thing: Any, skip: bool, _options: Any) -> bool:
+    """Leave out what scikit-learn adds to every estimator, and fields that say nothing."""
     added = ("set_fit_request", "set_score_request", "set_predict_request", "get_metadata_routing")
-    return skip or name in (*added, "get_params", "set_params")
+    field = (getattr(thing, "__doc__", None) or "").startswith("Alias for field number")
+    return skip or field or name in (*added, "get_params", "set_params")
