@@ -22,7 +22,7 @@ def rewritten(lines: list[str]) -> list[str]:
     """
     found: list[str] = []
     section, text = "", ""
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in zip(lines, [*lines, ""][1:], strict=True):
         if re.fullmatch(r"-{3,}", following.strip()):
             section = line.strip()
         elif section in (*_SECTIONS, "Notes") and (heading := _heading(line, following)):

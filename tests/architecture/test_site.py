@@ -149,6 +149,10 @@ def test_bars_are_escaped_but_in_examples():
     assert found == [r"the signal \|a − b\| of ``P(y |", r"x)``, \|b\|", ">>> 1 | 2"]
 
 
+def test_nothing_is_rewritten_to_nothing():
+    assert part("docstrings").rewritten([]) == []
+
+
 def test_a_sentence_after_a_parameter_stays_a_sentence():
     given = ["Parameters", "----------", "left : positions, shape (n,)", "    The order is free."]
     assert part("docstrings").rewritten(given)[2:] == [
