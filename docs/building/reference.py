@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, KeysView, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -146,8 +146,15 @@ def _module_page(name: str) -> str:
         elif inspect.isfunction(thing):
             lines.append(f".. autofunction:: {member}\n")
         else:
-            lines.append(f".. autodata:: {member}\n   :no-value:\n")
+            lines.append(f".. data:: {member}\n\n   {_shown(thing)}\n")
     return "\n".join(lines) + "\n"
+
+
+def _shown(value: Any) -> str:
+    """Return a constant as text: what is in it, or what it is."""
+    if isinstance(value, Mapping | KeysView):
+        return "Has: " + ", ".join(f"``{key}``" for key in value)
+    return f"``{value!r}``"
 
 
 # ---------------------------------------------------------------- commands
