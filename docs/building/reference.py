@@ -1,4 +1,4 @@
-"""Pages of the reference that the code itself writes: names, commands, formats, answer words."""
+"""Pages of the reference that the code itself writes: names and commands."""
 
 from __future__ import annotations
 
@@ -85,7 +85,6 @@ def _pages() -> Iterator[tuple[str, str]]:
     for name in modules():
         yield f"{name}.rst", _module_page(name)
     yield from _command_pages()
-    yield "answers.md", _answers_page()
 
 
 # ---------------------------------------------------------------- names
@@ -238,40 +237,3 @@ def _plain(text: str) -> str:
     for sign in ("|", "*", "<", "[", "_"):
         text = text.replace(sign, f"\\{sign}")
     return text
-
-
-# ---------------------------------------------------------------- formats and words
-
-
-def _answers_page() -> str:
-    from noisypairs.app.files.importers import IMPORTERS
-    from noisypairs.pairs.answers import CODINGS, UNSURE
-
-    words = sorted(word for word in UNSURE if word)
-    formats = [f"| `{one.name}` | {_plain(one.title)} |" for one in IMPORTERS.values()]
-    codings = [f"| `{same}` | `{different}` |" for same, different in CODINGS]
-    lines = [
-        "# Formats and answer words",
-        "",
-        "These tables are made from the code when this site is built.",
-        "",
-        "## Formats",
-        "",
-        "`--format NAME` names one; without it the file is recognised by its looks.",
-        "",
-        "| format | what it is |",
-        "|---|---|",
-        *formats,
-        "",
-        "## Words for an answer",
-        "",
-        "All answers of one column must fit one row of this table. Case, blanks, hyphens and",
-        "underscores do not matter.",
-        "",
-        "| same | different |",
-        "|---|---|",
-        *codings,
-        "",
-        "Read as no answer: " + ", ".join(f"`{word}`" for word in words) + ", and empty cells.",
-    ]
-    return "\n".join(lines) + "\n"

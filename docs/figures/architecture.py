@@ -81,6 +81,7 @@ BOXES = (
     Box("app/model_card.py", "facts for people", 706, 248, 149),
     Box("app/words.py", "numbers as text", 865, 248, 114),
     Box("app/model_archive.py", "whole or refused", 706, 306, 149),
+    Box("app/ask/", "asks people", 22, 306, 154),
     Box("app/annotators.py", "who errs?", 235, 306, 140),
     Box("app/prediction.py", "new items", 385, 306, 150),
     Box("datasets/", "tables to try", 240, 406, 130),

@@ -229,12 +229,3 @@ def test_the_pages_of_the_commands_say_what_the_commands_say():
             for option in parameter.opts if parameter.param_type_name == "option" else ():
                 assert f"`{option}`" in page
         assert f"(command-{name}.md)" in pages["commands.md"]
-
-
-def test_formats_and_words_come_from_the_code():
-    from noisypairs.app.files import FORMATS
-    from noisypairs.pairs.answers import CODINGS
-
-    page = part("reference").pages()["answers.md"]
-    assert [name for name in FORMATS if f"| `{name}` |" not in page] == []
-    assert [pair for pair in CODINGS if "| `{}` | `{}` |".format(*pair) not in page] == []

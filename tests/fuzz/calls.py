@@ -21,6 +21,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "check {items} {pairs} --no-fit --quiet --json",
         "check {items} {pairs} --no-fit --quiet",
         "check {items} {pairs} --labels {labels} --no-fit --quiet --json",
+        "check {items} {pairs} --answers yes=same,no=different --no-fit --quiet --json",
         "check {items} {pairs} --classes 2 --quiet --json",
         "check {items} {pairs} --quiet",
     ),
@@ -39,6 +40,10 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "plan {items} {pairs} --target 0.9 --classes 2 --next 5 -o out.csv --quiet --json",
         "plan {items} {pairs} --target 0.95 --classes 2 --cost 0.1 --report out.html --quiet",
     ),
+    "ask": (
+        "ask --store {pairs} --export out.csv",
+        "ask --store {pairs} --export out.csv --json",
+    ),
     "predict": (
         "predict {model} {new} -o out.csv --quiet --json",
         "predict {model} {new} -o out.parquet --quiet",
@@ -49,7 +54,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "reproduce": (f"{RECORDS} --out {{run}} --resume", f"{RECORDS} --out {{run}} --json"),
 }
 #: Commands that read no file of the user.
-WITHOUT_FILES = {"demo", "theory"}
+WITHOUT_FILES = {"demo", "formats", "theory"}
 
 
 @dataclass(frozen=True)

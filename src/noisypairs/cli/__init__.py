@@ -23,6 +23,8 @@ COMMANDS = (
     "inspect",
     "annotators",
     "plan",
+    "formats",
+    "ask",
     "reproduce",
     "theory",
 )
