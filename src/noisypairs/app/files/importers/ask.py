@@ -10,7 +10,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from noisypairs.app.files.answers import Columns
+from noisypairs.app.files.columns import Columns
 from noisypairs.app.files.contents import BadFile, load
 from noisypairs.app.files.importers.importer import ImportedTable, Importer, PairsFile, answer_table
 
