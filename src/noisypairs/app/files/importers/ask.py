@@ -12,7 +12,12 @@ from typing import Any
 
 from noisypairs.app.files.columns import Columns
 from noisypairs.app.files.contents import BadFile, load
-from noisypairs.app.files.importers.importer import ImportedTable, Importer, PairsFile, answer_table
+from noisypairs.app.files.importers.importer import (
+    ImportedTable,
+    Importer,
+    PairsFile,
+    answer_table,
+)
 
 MAGIC = b"SQLite format 3\0"
 """How every SQLite file begins."""
@@ -96,4 +101,12 @@ def _read(file: PairsFile) -> ImportedTable:
     return ImportedTable(table, Columns("left", "right", "answer", "annotator", file.named.id))
 
 
-ASK = Importer("ask", "the store of noisypairs ask", _recognises, _read)
+ASK = Importer(
+    "ask",
+    "the store of noisypairs ask",
+    _recognises,
+    _read,
+    reading="Answers that count: what was undone or skipped is left out. `noisypairs ask --store "
+    "answers.db --export answers.csv` writes the same as a table.",
+    checked="stores that `noisypairs ask` wrote",
+)
