@@ -5,7 +5,7 @@ Every distinct pair e of items has a truth of its own, same with probability π,
     P("different" | same) = ρ_S,r,     P("same" | different) = ρ_D,r.
 
 EM alternates between P(same | answers) of every pair and the rates, which are shrunk as those of
-classes are (`shrinkage.group_matrices`). Nothing follows from one pair for another, not even that
+classes are (`people.fit_people`). Nothing follows from one pair for another, not even that
 a = b and b = c give a = c. Records to link need no more: their groups are many and tiny, and no
 small number of classes holds them.
 
@@ -26,7 +26,7 @@ from scipy.special import expit, logit
 from noisypairs.algebra import Array
 from noisypairs.inference.graph import PairGraph
 from noisypairs.noise import PairingNoise
-from noisypairs.noise.shrinkage import group_matrices
+from noisypairs.noise.people import fit_people
 from noisypairs.pairs import Pairs
 
 #: Rounds of EM at most, and the change of the P(same) at which they have converged.
@@ -149,7 +149,9 @@ def _counts(evidence: csr_array, same_proba: Array) -> tuple[Array, Array]:
 def _rates(same: Array, different: Array) -> Array:
     """Return S (R, 2, 2): everybody's rates, shrunk towards those of all."""
     crowd = PairingNoise.fit(same.sum(axis=0), different.sum(axis=0)).same_probability()
-    return crowd[None] if len(same) == 1 else group_matrices(same, different, crowd)
+    if len(same) == 1:
+        return crowd[None]
+    return fit_people(same, different, crowd, steps=8).matrices(crowd, np.eye(2))
 
 
 def _log_chance(S: Array) -> NDArray[np.float64]:

@@ -29,7 +29,7 @@ from noisypairs.inference.propagation import (
     propagate,
 )
 from noisypairs.noise import Fit, NoiseModel
-from noisypairs.noise.shrinkage import group_matrices
+from noisypairs.noise.people import People, fit_people
 
 #: From item beliefs, shape (n_items, K), to potentials P(class | x) of the same shape.
 Potential = Callable[[Array], Array]
@@ -99,12 +99,13 @@ class GraphEStep:
 class Inference:
     """The state of the loop when it stopped.
 
-    ``matrices`` is S, shape (K, K), or (R, K, K) with one matrix per annotator; ``noise`` the noise
-    model of the crowd; ``potential`` the last P(class | x); ``log_likelihood`` the Bethe
-    log-likelihood of all answers given these potentials, which were learnt out of fold: it can be
-    compared across starts, estimators, noise models and numbers of classes. (How well each answer
-    is predicted from its neighbours cannot: with too certain an S, a sparse graph agrees with
-    itself.) ``history`` has one row per round.
+    ``matrices`` is S, shape (K, K), or (R, K, K) with one matrix per annotator, and ``people`` the
+    bias and skill of these; ``noise`` is the noise model of the crowd; ``potential`` the last
+    P(class | x), and ``learnt_by`` what made it; ``log_likelihood`` the Bethe log-likelihood of all
+    answers given these potentials, which were learnt out of fold: it can be compared across starts,
+    estimators, noise models and numbers of classes. (How well each answer is predicted from its
+    neighbours cannot: with too certain an S, a sparse graph agrees with itself.) ``history`` has
+    one row per round.
     """
 
     beliefs: Beliefs
@@ -114,6 +115,8 @@ class Inference:
     log_likelihood: float
     converged: bool
     history: list[dict[str, float]] = field(repr=False)
+    people: People | None = None
+    learnt_by: Potential | None = field(default=None, repr=False)
 
     @property
     def item_proba(self) -> Array:
@@ -137,8 +140,8 @@ def infer(
     """Run the loop from a guess of the item beliefs and of the noise until both have converged.
 
     Stops when no entry of S changes by ``tol`` and the beliefs change by less than ``tol`` on
-    average. Several groups of answers get a matrix each, shrunk towards the crowd's; ``matrices``
-    are those to start from.
+    average. Several groups of answers, such as annotators, get a matrix each, with a bias and a
+    skill of their own (`noisypairs.noise.people`); ``matrices`` are those to start from.
 
     If the loop does not converge, ``or_best`` returns not the last round but the one that explains
     the answers best: a flexible classifier can follow beliefs that are mostly noise, round after
@@ -148,11 +151,12 @@ def infer(
     S = noise.same_probability(item_proba.shape[1]) if matrices is None else matrices
     history: list[dict[str, float]] = []
     best: Inference | None = None
+    people: People | None = None
     for _ in progress.each("round", range(max_iter)):
         phi = np.clip(potential(item_proba), CERTAIN, None)
         phi /= phi.sum(axis=1, keepdims=True)
         found = e_step(phi, item_proba, S)
-        noise, new_S = _fit(found, fit_noise)
+        noise, new_S, people = _fit(found, fit_noise, people)
         beliefs = found.beliefs
         change = float(np.abs(new_S - S).max()), float(np.abs(beliefs.item - item_proba).mean())
         S, item_proba = new_S, beliefs.item
@@ -162,7 +166,8 @@ def infer(
             value = found.log_likelihood(S)
             gain = np.inf if best is None else value - best.log_likelihood
             if converged or best is None or gain > 0.0:
-                best = Inference(beliefs, phi, S, noise, value, converged, history)
+                rest = value, converged, history, people, potential
+                best = Inference(beliefs, phi, S, noise, *rest)
             if gain < worth and change[0] < SETTLED * tol:
                 converged, best = True, replace(best, converged=True)
         if converged:
@@ -181,10 +186,15 @@ def class_shares(beliefs: Array) -> Array:
     return np.broadcast_to(beliefs.mean(axis=0), beliefs.shape).copy()
 
 
-def _fit(found: Expectation, fit_noise: Fit) -> tuple[NoiseModel, Array]:
-    """Return the noise of all answers together, and S: its matrix, or one per group."""
+def _fit(
+    found: Expectation, fit_noise: Fit, people: People | None
+) -> tuple[NoiseModel, Array, People | None]:
+    """Return the noise of all answers together, S, its matrix or one per group, and the people."""
     noise = fit_noise(found.same.sum(axis=0), found.different.sum(axis=0))
-    crowd = noise.same_probability(found.same.shape[1])
+    n_states = found.same.shape[1]
+    crowd = noise.same_probability(n_states)
     if len(found.same) == 1:
-        return noise, crowd
-    return noise, group_matrices(found.same, found.different, crowd)
+        return noise, crowd, None
+    alike = noise.same_class(n_states)
+    people = fit_people(found.same, found.different, crowd, alike, people)
+    return noise, people.matrices(crowd, alike), people

@@ -265,6 +265,16 @@ def signed_embedding(
     return embedding
 
 
+def answer_matrix(graph: PairGraph) -> csr_array:
+    """Return A (n_items, n_items), symmetric: Σ over answers of weight · (same − mean of same)."""
+    weight, same = graph.answer_weight.astype(np.float64), graph.answer_kind % 2
+    centred = weight * (same - np.average(same, weights=weight))
+    sums = np.add.reduceat(centred, graph.answer_start[:-1])
+    upper = csr_array((sums, (graph.left, graph.right)), shape=(graph.n_items,) * 2)
+    both: csr_array = (upper + upper.T).tocsr()
+    return both
+
+
 def _item_sums(graph: PairGraph, edge_value: FloatArray) -> FloatArray:
     """Sum a value per edge (n_edges,) over the edges of each item, (n_items,)."""
     ends = (graph.left, graph.right)

@@ -312,11 +312,14 @@ def expected_counts(
     return by_answer[:, 1], by_answer[:, 0]
 
 
-def answer_wrong_probability(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> FloatArray:
+def answer_wrong_probability(
+    graph: PairGraph, beliefs: Beliefs, S: ArrayLike, alike: ArrayLike | None = None
+) -> FloatArray:
     """Posterior probability that each answer, in the order given, is wrong, shape (n,).
 
     P(y ≠ y' | everything) for the answer "same", P(y = y' | everything) for "different". A self
-    pair is of one class for certain, so there it is 0 or 1.
+    pair is of one class for certain, so there it is 0 or 1. ``alike`` (K, K) says which states are
+    of one class where states are not classes.
 
     >>> graph = PairGraph.from_answers([0, 1, 2], [1, 0, 2], [True, False, False])
     >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
@@ -325,12 +328,13 @@ def answer_wrong_probability(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -
     """
     factors = _factors_of(graph, beliefs, S)
     one_class = np.ones(graph.n_edges + 1)  # the last entry, index −1, is that of self pairs
+    of_one = np.ravel(np.eye(factors.n_classes, dtype=bool) if alike is None else alike)
     for block in graph.blocks():
         if factors.by_row:
             one_class[block] = levels.same_class(factors, beliefs, block)
             continue
         posterior, _ = _edge_joint(factors, beliefs, block)
-        one_class[block] = posterior[:: factors.n_classes + 1].sum(axis=0)
+        one_class[block] = posterior[of_one].sum(axis=0)
     probability = one_class[graph.edge_of_answer]
     wrong: FloatArray = np.where(graph.same, 1 - probability, probability)
     return wrong

@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import betaln
 
 from noisypairs import algebra
 from noisypairs.algebra import Array, Formula
 from noisypairs.errors import NotIdentifiable, did_you_mean
+from noisypairs.noise.shrinkage import strength
 
 if TYPE_CHECKING:
     from noisypairs.noise.pairing import ComposedNoise
@@ -76,6 +78,10 @@ class NoiseModel(ABC):
     def same_probability(self, n_classes: int = 2) -> Array:
         """Return S, shape (K, K): P("same" | classes y, y')."""
 
+    def same_class(self, n_states: int) -> NDArray[np.bool_]:
+        """Return which states are of one class, (n, n): by default states are classes."""
+        return np.eye(n_states, dtype=bool)
+
     @classmethod
     def fit(cls, same_counts: Array, different_counts: Array) -> NoiseModel:
         """Fit to counted answers: the M-step for S.
@@ -94,6 +100,12 @@ class NoiseModel(ABC):
     def n_parameters(cls, n_classes: int) -> int:
         """Return how many numbers are fitted: by default the entries of a symmetric S."""
         return n_classes * (n_classes + 1) // 2
+
+    @classmethod
+    def cost(cls, same_counts: Array, different_counts: Array) -> float:
+        """Return the nats that the fitted numbers cost: Schwarz's ½ log n for each of them."""
+        n_answers = float((same_counts + different_counts).sum())
+        return cls.n_parameters(len(same_counts)) * float(np.log(max(n_answers, 1.0))) / 2.0
 
     def permuted(self, order: ArrayLike) -> NoiseModel:
         """Return the noise after renumbering: class k is what was class ``order[k]``.
@@ -311,12 +323,51 @@ class MatrixNoise(NoiseModel, family="free", auto=True):
     def fit(cls, same_counts: Array, different_counts: Array) -> MatrixNoise:
         """Fit every entry of the symmetric S by its own share of "same" answers.
 
+        Of more than two classes entries are shrunk to the mean of the diagonal and of the rest, as
+        far as they do not differ beyond chance (`noise.shrinkage`).
+
         >>> same = np.array([[90.0, 20.0], [20.0, 60.0]])
         >>> MatrixNoise.fit(same, np.array([[10.0, 80.0], [80.0, 40.0]]))
         MatrixNoise(same=((0.89..., 0.2), (0.2, 0.61...)))
         """
         prior = np.where(np.eye(len(same_counts), dtype=bool), 1.0 - PSEUDO_RATE, PSEUDO_RATE)
-        total = same_counts + different_counts + PSEUDO_ANSWERS
-        S = (same_counts + PSEUDO_ANSWERS * prior) / total
+        answers = np.full_like(prior, PSEUDO_ANSWERS)
+        if len(prior) > 2:
+            prior, answers = _shared(same_counts, different_counts)
+        total = same_counts + different_counts + answers
+        S = (same_counts + answers * prior) / total
         S = np.clip((S + S.T) / 2, MARGIN, 1 - MARGIN)
         return MatrixNoise(tuple(map(tuple, S.tolist())))
+
+    @classmethod
+    def cost(cls, same_counts: Array, different_counts: Array) -> float:
+        """Return the nats that the entries cost: their likelihood less their evidence.
+
+        Evidence is that of a rate per pair of classes, drawn from Beta laws around the two mean
+        rates. An entry on which few answers rest is nearly its mean, and costs nearly nothing.
+        """
+        upper = np.triu_indices(len(same_counts))
+        said, other = (  # (y, y') and (y', y) are one entry
+            ((counts + counts.T) / np.where(np.eye(len(counts), dtype=bool), 2.0, 1.0))[upper]
+            for counts in (same_counts, different_counts)
+        )
+        S = cls.fit(same_counts, different_counts).same_probability(len(same_counts))[upper]
+        prior, answers = (one[upper] for one in _shared(same_counts, different_counts))
+        a, b = answers * prior, answers * (1.0 - prior)
+        likelihood = said @ np.log(S) + other @ np.log1p(-S)
+        evidence = (betaln(said + a, other + b) - betaln(a, b)).sum()
+        return float(likelihood - evidence + 2.0 * np.log(said.sum() + other.sum()))
+
+
+def _shared(same: Array, different: Array) -> tuple[Array, Array]:
+    """Return what entries share, (K, K) each: their mean rate, and how many answers it is worth.
+
+    One mean for the diagonal and one beside it; `strength` follows from the spread between entries.
+    """
+    on = np.eye(len(same), dtype=bool)
+    mean, answers = np.empty(same.shape), np.empty(same.shape)
+    for level, of_prior in ((on, 1.0 - PSEUDO_RATE), (~on, PSEUDO_RATE)):
+        said, total = same[level], (same + different)[level]
+        share = (said.sum() + PSEUDO_ANSWERS * of_prior) / (total.sum() + PSEUDO_ANSWERS)
+        mean[level], answers[level] = share, strength(said, total, float(share))
+    return mean, answers

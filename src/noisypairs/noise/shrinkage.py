@@ -1,33 +1,10 @@
-"""One matrix S per group of answers, such as an annotator: own rates, shrunk to the crowd's."""
+"""How far rates of single groups, such as annotators or pairs of classes, are shrunk together."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from noisypairs.algebra import Array
-from noisypairs.noise.model import MARGIN
-
-
-def group_matrices(same: Array, different: Array, crowd: Array) -> Array:
-    """Return S per group, shape (R, K, K): two rates each, shrunk towards the crowd's.
-
-    ``same`` and ``different`` are (R, K, K). Each rate of group r is
-    (wrong_r + m·crowd rate)/(n_r + m); the `strength` m follows from the spread between groups
-    beyond binomial chance (method of moments).
-
-    >>> one = np.array([[[45.0, 10.0], [10.0, 45.0]]])
-    >>> group_matrices(one, one[:, ::-1], np.array([[0.8, 0.2], [0.2, 0.8]])).round(2)[0, 0]
-    array([0.81, 0.19])
-    """
-    diagonal = np.eye(crowd.shape[0], dtype=bool)
-    wrong, total = group_errors(same, different)
-    rates = []
-    for kind, mean in ((0, 1.0 - crowd[diagonal].mean()), (1, crowd[~diagonal].mean())):
-        m = strength(wrong[kind], total[kind], float(mean))
-        rates.append((wrong[kind] + m * mean) / (total[kind] + m))
-    similar, dissimilar = (np.clip(rate, MARGIN, 1 - MARGIN)[:, None, None] for rate in rates)
-    matrices: Array = np.where(diagonal, 1.0 - similar, dissimilar)
-    return matrices
 
 
 def group_errors(same: Array, different: Array) -> tuple[Array, Array]:

@@ -151,8 +151,8 @@ def test_an_answer_is_as_suspect_as_its_annotator():
     people = crowd(n_annotators=4, **settings)
     pairs = people.pairs
     clf = joint(annotators=True).fit(people.data, pairs)
-    similar, dissimilar = clf.annotator_noise_.T[:, :, None, None]
-    own = np.where(np.eye(2, dtype=bool), 1 - similar, dissimilar)
+    own = clf.answer_model_.class_matrices
+    assert_allclose(own[:, 0, 1], clf.annotator_noise_[:, 1])
     crowds = clf.noise_.same_probability()
     graph = PairGraph.from_pairs(pairs, annotators=True)
     beliefs = propagate(graph, np.log(np.clip(clf.oof_proba_, 1e-3, None)), own, tol=1e-6)

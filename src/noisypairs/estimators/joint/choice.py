@@ -70,6 +70,7 @@ class Choice:
     found: em.Inference
     candidates: Mapping[str, Any]
     averaged: bool = False
+    clusters: bool = False
     members: list[str] = field(default_factory=list)
     gains: dict[str, float] = field(default_factory=dict)
 
@@ -80,6 +81,7 @@ class Choice:
         self.tuned = dict(self.candidates)
         self.ridge = {name for name, one in self.candidates.items() if is_fast(one, self.problem)}
         self.known: dict[str, dict[int, Array]] = {name: {} for name in self.candidates}
+        self.whole: dict[str, Array] = {}
         everything = np.arange(len(self.beliefs))
         self.before = self._scores(self._calibrated(self._fast, everything), everything)
 
@@ -240,6 +242,8 @@ class Choice:
         """
         if name in self.ridge:
             return self._calibrated(self._fast, test)
+        if hasattr(self.tuned[name], "leave_one_out"):
+            return self._calibrated(self._alone(name), test)
         learner, seen = self._learner(name), self.problem.items.split(self.tuned[name])[2]
         if number > 0 or not self._staged(name):
             phi = fit_predict(learner, seen, self.taught, train, test)
@@ -268,13 +272,20 @@ class Choice:
     def _calibrated(self, phi: Array, items: NDArray[np.intp]) -> Array:
         return calibrated(phi[items], self.evidence[items])
 
+    def _alone(self, name: str) -> Array:
+        """Return the potentials of a candidate that leaves out each item by itself."""
+        if name not in self.whole:
+            self.whole[name] = self._potential(name, self.problem.in_pairs, None)(self.taught)
+        return self.whole[name]
+
     def _lead(self, name: str) -> float:
         """Return by how many nats a candidate must lead.
 
         The number of stages was chosen on the same items, and Gaussian classes trust their clusters
-        more with every round.
+        more with every round; where the start has shown that the classes are ``clusters``, rightly.
         """
-        return LEAD if self._staged(name) or self._gaussian(name) else 0.0
+        trusting = self._gaussian(name) and not self.clusters
+        return LEAD if self._staged(name) or trusting else 0.0
 
     def _gaussian(self, name: str) -> bool:
         return isinstance(self._learner(name), GaussianClasses)

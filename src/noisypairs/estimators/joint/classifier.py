@@ -25,17 +25,30 @@ from noisypairs.estimators.base import (
     warn_unnamed,
 )
 from noisypairs.estimators.inner.defaults import candidates_of
+from noisypairs.estimators.joint.answers import AnswerModel
 from noisypairs.estimators.joint.choice import Choice
+from noisypairs.estimators.joint.families import WORTH_IT
+from noisypairs.estimators.joint.held_out import Part
 from noisypairs.estimators.joint.intervals import joint_intervals
+from noisypairs.estimators.joint.judged import JudgedAnswers
+from noisypairs.estimators.joint.kinds import KindNames, choose_kinds
 from noisypairs.estimators.joint.parameters import check_parameters, stages
+from noisypairs.estimators.joint.parts import PartChoice, Switch, wanted_parts
 from noisypairs.estimators.joint.potentials import class_proba
-from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
+from noisypairs.estimators.joint.problem import (
+    JointProblem,
+    any_order,
+    is_gaussian,
+    reordered,
+)
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
-from noisypairs.estimators.joint.selection import WORTH_IT, Search
+from noisypairs.estimators.joint.selection import Search
+from noisypairs.estimators.joint.states import clear_or_hard, folded
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
-from noisypairs.noise import Fit, NoiseModel
+from noisypairs.noise import NoiseModel
+from noisypairs.noise.clarity import fit_clarity
 from noisypairs.pairs import Answers, Pairs
 
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
@@ -45,7 +58,7 @@ PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM = 2_000_000, 10
 PAIRS_FOR_INTERVALS = 500_000
 
 
-class JointPairClassifier(PairClassifier):
+class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
     """Learn classes, noise and a classifier at once; nothing needs to be known but the pairs.
 
     Expectation maximisation (see `noisypairs.inference.em`): belief propagation over the pair graph
@@ -63,12 +76,21 @@ class JointPairClassifier(PairClassifier):
         the answers better; with several, when one more than the largest does.
     noise : a noise model, or ``"estimate"``.
     prior : P(class 1) if known: it only decides which of two groups is class 1.
-    annotators : give every annotator in ``pairs.annotator`` two rates of their own, shrunk towards
-        the crowd's.
+    annotators : give every annotator in ``pairs.annotator`` a bias and a skill of their own, shrunk
+        towards the crowd's (`noisypairs.noise.people`); ``"auto"`` where that predicts held-out
+        answers better.
+    clarity : allow for items that nobody recognises (`noisypairs.noise.clarity`); ``"auto"`` where
+        that predicts held-out answers better.
+    similarity : let the answers, not the classes, depend on how alike two items look; ``"auto"``
+        where that predicts held-out answers better.
+    n_kinds : infer kinds that people tell apart, which may be finer than classes: a number, several
+        or ``"auto"``, 3 to 12, of which the one that predicts answers about held-out items best is
+        kept. `kinds` shows them, and `name_kinds` or labels of items turn them into classes;
+        ``n_classes`` is then not looked at.
     noise_model : ``"pairing"``, ``"labeling"``, ``"free"`` (any symmetric matrix) or ``"auto"``,
         the one that explains the answers best, simplest first.
     starts : guesses to begin from, among ``"aligned"``, ``"answers"``, ``"kmeans"``,
-        ``"spectral"``, ``"random"``.
+        ``"spectral"``, ``"gaussian"``, ``"random"``.
     n_init : how many random guesses besides.
     max_iter, tol : rounds with the classifier, and the change at which they have converged.
     cv : folds by item for out-of-fold P(class | x); ``"auto"`` is 5, and fewer of many items.
@@ -116,9 +138,12 @@ class JointPairClassifier(PairClassifier):
         n_classes: int | Sequence[int] | Literal["auto"] = 2,
         noise: NoiseModel | Literal["estimate"] = "estimate",
         prior: float | Literal["estimate"] = "estimate",
-        annotators: bool = False,
+        annotators: Switch = "auto",
+        clarity: Switch = "auto",
+        similarity: Switch = "auto",
+        n_kinds: int | Sequence[int] | Literal["auto"] | None = None,
         noise_model: str = "auto",
-        starts: Sequence[str] = ("aligned", "answers", "kmeans", "spectral"),
+        starts: Sequence[str] = ("aligned", "answers", "kmeans", "spectral", "gaussian"),
         n_init: int = 0,
         max_iter: int = 10,
         tol: float = 5e-3,
@@ -133,6 +158,9 @@ class JointPairClassifier(PairClassifier):
         self.noise = noise
         self.prior = prior
         self.annotators = annotators
+        self.clarity = clarity
+        self.similarity = similarity
+        self.n_kinds = n_kinds
         self.noise_model = noise_model
         self.starts = starts
         self.n_init = n_init
@@ -144,11 +172,18 @@ class JointPairClassifier(PairClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    verbose: bool | int = False  # models of older files have none of their own
+    # Models of older files have none of their own.
+    verbose: bool | int = False
+    clarity: Switch = False
+    similarity: Switch = False
+    n_kinds: int | Sequence[int] | Literal["auto"] | None = None
+    item_kinds_: Array | None = None
+    oof_kinds_: Array | None = None
     wrong_proba_: Array | None
     repeat_correlation_: float
-    _of_items = ("item_proba_", "oof_proba_")
-    _of_answers = ("wrong_proba_",)
+    expected_error_: Array | None
+    _of_items = ("item_proba_", "oof_proba_", "item_states_", "item_kinds_", "oof_kinds_")
+    _of_answers = ("wrong_proba_", "expected_error_")
 
     def _leaves_in_place(self, pairs: Answers) -> bool:
         return pairs.n_pairs > PAIRS_FOR_CHOICE  # a table is then sampled and streamed
@@ -162,32 +197,54 @@ class JointPairClassifier(PairClassifier):
         """
         with progress.fitting(self, stages(self)):
             X, pairs, given = self._check_training(X, pairs)
-            numbers = check_parameters(self, pairs)
+            labels, self.item_kinds_, self.oof_kinds_ = dict(pairs.labels), None, None
+            pairs = pairs if self.n_kinds is None else pairs.with_labels({})  # they name kinds
+            numbers = check_parameters(self, pairs, len(set(labels.values())))
             candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
             some = self._pairs_for_choice(pairs)
             problem = JointProblem(X, some, numbers, self.cv, self.random_state)
-            search = self.search(problem)
-            found = search.choose_classes(numbers)
-            search.require_evidence(found)
-            chosen = search.choose_family(found)
-            self._warn_of_more_classes(search, chosen)
+            search, parts, chosen = self._choose(problem, numbers, wanted_parts(self, pairs))
             found = self._named(problem, chosen)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
-            choice = Choice(problem, found, candidates, averaged=self.estimator is None)
-            choice.choose()
+            own, clusters = self.estimator is None, is_gaussian(search.start)
+            choice = Choice(problem, folded(found), candidates, averaged=own, clusters=clusters)
+            if own and clusters and parts.moved:  # held-out items spoke for this view
+                choice.take({"gaussian": None})
+            else:
+                choice.choose()
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
-            last, in_pairs = rounds(whole, choice, search.fit_noise(search.family))
+            last, in_pairs = rounds(whole, choice, found, search, parts)
             self.start_, self.starts_ = search.start, search.starts
             self.n_classes_ = search.n_classes
             self.noise_model_, self.noise_models_ = search.family, search.noise_models
+            self.parts_, self.part_gains_ = tuple(sorted(parts.kept)), tuple(parts.gains)
             self.candidate_ = choice.name
             self.candidates_ = {n: found.log_likelihood + gain for n, gain in choice.gains.items()}
             classifier = [{"stage": "classifier", **row} for row in last.history]
             self.history_ = search.history + classifier
             self._store(choice, in_pairs, last)
+            self._store_answers(X, whole, last)
+            if self.n_kinds is not None:
+                self._store_kinds(X, labels)
             self._restore_order(given)
             return self
+
+    def _choose(
+        self, problem: JointProblem, numbers: list[int], wanted: dict[Part, Switch]
+    ) -> tuple[Search, PartChoice, em.Inference]:
+        """Choose start, number of classes or kinds, noise family and parts of the answer model."""
+        search = self.search(problem)
+        if self.n_kinds is not None:
+            search.require_evidence(search.choose_classes(numbers[:1]))
+            return choose_kinds(lambda: self.search(problem), numbers, wanted)
+        found = search.choose_classes(numbers)
+        search.require_evidence(found)
+        parts = PartChoice(search, search.choose_family(found), wanted)
+        chosen = parts.choose()
+        if "clarity" not in parts.kept:  # hard items look like one class more
+            self._warn_of_more_classes(search, chosen)
+        return search, parts, chosen
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""
@@ -198,74 +255,58 @@ class JointPairClassifier(PairClassifier):
         return pairs.select(rng.random_sample(pairs.n_pairs) < enough / pairs.n_pairs)
 
     def _graph_rounds(
-        self, pairs: Pairs, choice: Choice, fit_noise: Fit
+        self, pairs: Pairs, choice: Choice, found: em.Inference, search: Search, parts: PartChoice
     ) -> tuple[em.Inference, NDArray[np.bool_]]:
         """Run the rounds with the classifier in memory; return also which items are in pairs."""
-        problem, found = choice.problem, choice.found
+        problem, people, clarity = choice.problem, "people" in parts.kept, "clarity" in parts.kept
         graph, in_pairs = problem.graph, problem.in_pairs
-        if self.annotators or pairs is not problem.all_pairs:
-            graph = PairGraph.from_pairs(pairs, annotators=self.annotators)
+        if people or pairs is not problem.all_pairs:
+            graph = PairGraph.from_pairs(pairs, annotators=people)
             in_pairs = pairs.item_counts().total > 0
-        potential = choice.potential(in_pairs, self.n_jobs)
+        potential, fit_noise = (
+            choice.potential(in_pairs, self.n_jobs),
+            search.fit_noise(search.family),
+        )
+        if clarity:
+            potential = clear_or_hard(potential, problem.clamp)
+            fit_noise = fit_clarity(fit_noise, search.n_classes)
+        e_step = em.GraphEStep(graph, clamp=None if clarity else problem.clamp)
         start = found.beliefs.item, found.noise, fit_noise
-        e_step = em.GraphEStep(graph, clamp=problem.clamp)
-        last = self._rounds(choice, e_step, potential, *start)
-        self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices)
+        last = self._rounds(choice, e_step, potential, *start, matrices=found.matrices)
+        alike = last.noise.same_class(last.beliefs.item.shape[1])
+        self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices, alike)
         if (single := single_answers(pairs)) is not pairs:
             graph = PairGraph.from_pairs(single)  # the same edges, votes one by one
         self.repeat_correlation_ = repeat_correlation(graph, last)
         return last, in_pairs
 
     def _stream_rounds(
-        self, pairs: Any, choice: Choice, fit_noise: Fit
+        self, pairs: Any, choice: Choice, found: em.Inference, search: Search, parts: PartChoice
     ) -> tuple[em.Inference, NDArray[np.bool_]]:
         """Run the rounds with the classifier over a table; return also which items are in pairs."""
-        problem, found = choice.problem, choice.found
         in_pairs = pairs.degrees() > 0
         potential = choice.potential(in_pairs, self.n_jobs)
-        start = found.beliefs.item, found.noise, fit_noise
-        n_groups = len(pairs.annotator_names) if self.annotators else 1
+        start = found.beliefs.item, found.noise, search.fit_noise(search.family)
+        n_groups = len(pairs.annotator_names) if "people" in parts.kept else 1
         self.wrong_proba_, self.repeat_correlation_ = None, 0.0
-        e_step = streaming.StreamEStep(pairs, n_groups=n_groups, clamp=problem.clamp, tol=self.tol)
+        clamp = choice.problem.clamp
+        e_step = streaming.StreamEStep(pairs, n_groups=n_groups, clamp=clamp, tol=self.tol)
         return self._rounds(choice, e_step, potential, *start), in_pairs
 
-    def _rounds(self, choice: Choice, e_step: em.EStep, *start: Any) -> em.Inference:
+    def _rounds(
+        self, choice: Choice, e_step: em.EStep, *start: Any, matrices: Array | None = None
+    ) -> em.Inference:
         """Run the rounds; where they take time, no longer than they are worth it."""
         worth = -np.inf if choice.quick else WORTH_IT
-        return em.infer(
-            e_step, *start, max_iter=self.max_iter, tol=self.tol, or_best=True, worth=worth
-        )
+        how: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "worth": worth}
+        return em.infer(e_step, *start, or_best=True, matrices=matrices, **how)
 
     def _class_proba(self, X: Any) -> Array:
-        return class_proba(self.estimator_, X, len(self.classes_))
+        return self._of_classes(self._kind_proba(X))
 
-    def suspect_pairs(self, k: int | None = None) -> tuple[NDArray[np.intp], Array]:
-        """Return (positions, probability wrong) of the k most suspect answers, worst first.
-
-        Without ``k``: every answer that is more likely wrong than right.
-        """
-        check_is_fitted(self)
-        if self.wrong_proba_ is None:
-            raise ValueError(
-                "the answers were streamed from a table, so none is remembered: let "
-                "stream_suspects(pairs, k) read the table once more"
-            )
-        order = np.argsort(-self.wrong_proba_, kind="stable")
-        size = int((self.wrong_proba_ > 0.5).sum()) if k is None else k
-        return order[:size], self.wrong_proba_[order[:size]]
-
-    def stream_suspects(self, pairs: Any, k: int = 20) -> streaming.Suspects:
-        """Return the k most suspect answers of a table, worst first, in one more pass over it.
-
-        ``pairs`` is the `PairTable` of `fit`; see `noisypairs.inference.streaming.most_suspect`.
-        """
-        check_is_fitted(self)
-        K = len(self.classes_)
-        S = self.noise_.same_probability(K)
-        if self.annotator_noise_ is not None and len(self.annotator_noise_) > 1:
-            similar, dissimilar = self.annotator_noise_.T[:, :, None, None]
-            S = np.where(np.eye(K, dtype=bool), 1.0 - similar, dissimilar)
-        return streaming.most_suspect(pairs, self.item_proba_, S, k)
+    def _kind_proba(self, X: Any) -> Array:
+        """Return P(class | x), shape (n, K); of kinds where there are kinds."""
+        return class_proba(self.estimator_, X, self.n_classes_)
 
     def intervals(
         self, X: Any, pairs: Pairs, level: float = 0.9, n_bootstrap: int = 60
@@ -315,14 +356,15 @@ class JointPairClassifier(PairClassifier):
 
     def _named(self, problem: JointProblem, found: em.Inference) -> em.Inference:
         """Put the groups in the order of their names and set ``classes_``."""
-        K = found.beliefs.item.shape[1]
+        item = folded(found).beliefs.item
+        K = item.shape[1]
         if problem.names is not None:
             self.classes_ = all_names(problem.names, K)
             if len(problem.names) < K:
                 warn_unnamed(self.classes_[len(problem.names) :])
             return found
         self.classes_ = np.arange(K)
-        shares = found.beliefs.item[problem.in_pairs].mean(axis=0)
+        shares = item[problem.in_pairs].mean(axis=0)
         if isinstance(self.noise, NoiseModel) and not any_order(self.noise.same_probability(K)):
             return found  # the given noise says which class is which
         if not isinstance(self.noise, NoiseModel):
@@ -339,20 +381,20 @@ class JointPairClassifier(PairClassifier):
         return reordered(found, order)
 
     def _store(self, choice: Choice, in_pairs: NDArray[np.bool_], found: em.Inference) -> None:
-        beliefs = found.item_proba
+        beliefs = folded(found).item_proba
         K = beliefs.shape[1]
         items = np.flatnonzero(in_pairs)
         with progress.stage("final fit"):
             self.estimator_ = choice.fit(beliefs, items)
         self.item_proba_ = beliefs
-        self.oof_proba_ = found.potential
+        self.oof_proba_ = folded(found).potential
         self.noise_ = found.noise
         shares = beliefs[items].mean(axis=0)
         self.prior_ = float(beliefs[items, 1].mean()) if K == 2 else shares
         self.annotator_noise_ = None
-        if self.annotators:
-            S = found.matrices.reshape(-1, K, K)  # one annotator comes without an axis for it
-            self.annotator_noise_ = np.column_stack([1.0 - S[:, 0, 0], S[:, 0, 1]])
+        if "people" in self.parts_:
+            S = AnswerModel.of(found, None, K).class_matrices
+            self.annotator_noise_ = np.array([algebra.mean_rates(own, shares) for own in S])
         self.log_likelihood_ = found.log_likelihood
         self.converged_, self.n_iter_ = found.converged, len(found.history)
         if not found.converged:

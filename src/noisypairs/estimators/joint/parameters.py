@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from noisypairs import algebra
 from noisypairs.estimators.base import label_names
 from noisypairs.estimators.joint.class_number import AUTOMATIC
+from noisypairs.estimators.joint.kinds import kind_numbers
 from noisypairs.noise import NoiseModel, family
 from noisypairs.pairs import Pairs
 
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from noisypairs.estimators.joint.classifier import JointPairClassifier
 
 
-def check_parameters(given: JointPairClassifier, pairs: Pairs) -> list[int]:
-    """Refuse parameters that make no sense for these pairs; return the numbers of classes."""
+def check_parameters(given: JointPairClassifier, pairs: Pairs, n_labels: int = 0) -> list[int]:
+    """Refuse parameters that make no sense for these pairs; return the numbers of classes.
+
+    With kinds, return the numbers of kinds, of which there are no fewer than ``n_labels`` classes.
+    """
     if not (isinstance(given.noise, NoiseModel) or given.noise == "estimate"):
         raise ValueError(
             f"noise={given.noise!r}: expected 'estimate' or a noise model such as "
@@ -29,6 +33,9 @@ def check_parameters(given: JointPairClassifier, pairs: Pairs) -> list[int]:
         algebra.class_prior(given.prior)
     if given.noise_model != "auto":
         family(given.noise_model, also=["auto"])
+    if given.n_kinds is not None:
+        _check_parts(given, pairs)
+        return kind_numbers(given.n_kinds, n_labels)
     if isinstance(given.n_classes, str) and given.n_classes != "auto":
         raise ValueError(f"n_classes={given.n_classes!r}: expected a number, several, or 'auto'")
     numbers = class_numbers(given.n_classes, pairs)
@@ -38,12 +45,19 @@ def check_parameters(given: JointPairClassifier, pairs: Pairs) -> list[int]:
         label_names(pairs, int(given.n_classes))
     if given.max_iter < 1:
         raise ValueError(f"max_iter={given.max_iter!r}: expected at least one round")
-    if given.annotators and pairs.annotator_names is None:
+    _check_parts(given, pairs)
+    return numbers
+
+
+def _check_parts(given: JointPairClassifier, pairs: Pairs) -> None:
+    for name in ("annotators", "clarity", "similarity"):
+        if getattr(given, name) not in (True, False, "auto"):
+            raise ValueError(f"{name}={getattr(given, name)!r}: expected True, False or 'auto'")
+    if given.annotators is True and pairs.annotator_names is None:
         raise ValueError(
             "annotators=True, but the pairs do not say who answered: give Pairs annotator=, or "
             "leave annotators=False"
         )
-    return numbers
 
 
 def class_numbers(n_classes: int | Sequence[int] | Literal["auto"], pairs: Pairs) -> list[int]:
@@ -68,10 +82,13 @@ def stages(given: JointPairClassifier) -> dict[str, float]:
     For `noisypairs.inference.progress`. What is given needs no stage in which it is chosen.
     """
     numbers = AUTOMATIC if isinstance(given.n_classes, str) else given.n_classes
-    if isinstance(numbers, Sequence) and len(numbers) > 1:
-        found = {"candidate number of classes": 12.0 * len(numbers)}
+    parts = {"parts of the answer model": 3.0}
+    if given.n_kinds is not None:
+        found = {"start": 3.0, "candidate number of kinds": 60.0}
+    elif isinstance(numbers, Sequence) and len(numbers) > 1:
+        found = {"candidate number of classes": 12.0 * len(numbers)} | parts
     else:
-        found = {"start": 3.0, "noise family": 1.0, "one class more": 2.0}
+        found = {"start": 3.0, "noise family": 1.0} | parts | {"one class more": 2.0}
     if given.estimator is None or isinstance(given.estimator, list | tuple):
         found["candidate estimators"] = 8.0
     return found | {"round": 4.0, "final fit": 0.5}

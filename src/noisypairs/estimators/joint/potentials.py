@@ -99,7 +99,8 @@ class EstimatorPotential:
 
     In-sample probabilities of a flexible classifier would confirm its own errors; out-of-fold
     ones cannot. Items in no pair are predicted but never trained on. ``known`` holds what is
-    already known for one array of beliefs: it and {number of a fold: its probabilities}.
+    already known for one array of beliefs: it and {number of a fold: its probabilities}. A learner
+    that can leave out each item by itself (``leave_one_out``) needs no folds.
     """
 
     def __init__(
@@ -117,6 +118,9 @@ class EstimatorPotential:
 
     def __call__(self, beliefs: Array) -> Array:
         """Return out-of-fold P(class | x), shape (n_items, K)."""
+        if hasattr(self.learner, "leave_one_out"):
+            weight = self.in_pairs.astype(float)
+            return np.asarray(clone(self.learner).leave_one_out(self.seen, beliefs, weight))
         phi = np.empty_like(beliefs)
         known = self.known[1] if self.known and self.known[0] is beliefs else {}
         unknown = [number for number in range(len(self.folds)) if number not in known]

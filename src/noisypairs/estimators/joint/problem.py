@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
@@ -17,9 +18,10 @@ from noisypairs.algebra import Array
 from noisypairs.estimators.base import known_classes, label_names, match_labels
 from noisypairs.estimators.inner.features import KernelColumns, finite_numbers
 from noisypairs.estimators.inner.front import PreparedItems
+from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.joint import starts
 from noisypairs.estimators.joint.alignment import Alignment
-from noisypairs.estimators.joint.potentials import RidgePotential
+from noisypairs.estimators.joint.potentials import EstimatorPotential, RidgePotential
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
 from noisypairs.pairs import Pairs
@@ -49,6 +51,7 @@ class JointProblem:
         self.clamp = None if self.names is None else known_classes(pairs, self.names)
         self.share = float(np.average(self.pairs.same, weights=self.pairs.weight))
         self.Z: Array | None = None
+        self.numbers: Any = None
         self.fast_potential: em.Potential = em.class_shares
         if X is not None:
             self._add_features(X)
@@ -58,7 +61,7 @@ class JointProblem:
         splitter = KFold(self.cv, shuffle=True, random_state=self.seed)
         self.folds = list(splitter.split(np.arange(self.pairs.n_items)))
         self.items = PreparedItems(X)
-        numbers = finite_numbers(X)
+        self.numbers = numbers = finite_numbers(X)
         if numbers is not None:
             columns = Pipeline([("columns", KernelColumns(random_state=self.seed))])
             prepared = self.items if numbers is X else PreparedItems(numbers)
@@ -122,6 +125,22 @@ class JointProblem:
             other.fast_potential = RidgePotential(self.Z, self.folds, weight)
         return other
 
+    @property
+    def has_gaussian(self) -> bool:
+        """Whether the features allow for Gaussian classes: numbers, and not sparse."""
+        return self.numbers is not None and not issparse(self.numbers)
+
+    def potential_of(self, start: str) -> em.Potential:
+        """Return what learns P(class | x) in the rounds of the start of this name.
+
+        Clusters of the features suit a model of the features themselves, `GaussianClasses`; all
+        other starts a discriminative one.
+        """
+        if not is_gaussian(start):
+            return self.fast_potential
+        items = self.items if self.numbers is self.X else PreparedItems(self.numbers)
+        return EstimatorPotential(GaussianClasses(), items, self.folds, self.in_pairs)
+
     def guesses(self, kinds: tuple[str, ...], n_classes: int, n_random: int) -> dict[str, Array]:
         """Return the starting guesses, columns matched to the known labels where there are any."""
         found = starts.guesses(
@@ -133,6 +152,7 @@ class JointProblem:
             n_random,
             self.random_state,
             self.alignment if "aligned" in kinds else None,
+            self.numbers if self.has_gaussian else None,
         )
         if self.names is None:
             return found
@@ -140,6 +160,11 @@ class JointProblem:
             name: guess[:, match_labels(guess, self.pairs, self.names)]
             for name, guess in found.items()
         }
+
+
+def is_gaussian(start: str) -> bool:
+    """Return whether the rounds of the start of this name have Gaussian classes."""
+    return start.startswith("gaussian")
 
 
 def n_folds(n_items: int) -> int:
@@ -158,9 +183,21 @@ def any_order(S: Array) -> bool:
 
 
 def reordered(found: em.Inference, order: NDArray[np.intp]) -> em.Inference:
-    """Return the inference with its classes in another order, which its messages do not follow."""
+    """Return the inference with its classes in another order, which its messages do not follow.
+
+    Of 2K states the clear and the hard ones are put in that order each.
+    """
+    n_states = found.beliefs.item.shape[1]
+    states = np.concatenate([order + first for first in range(0, n_states, len(order))])
     beliefs = replace(
-        found.beliefs, item=found.beliefs.item[:, order], log_item=found.beliefs.log_item[:, order]
+        found.beliefs,
+        item=found.beliefs.item[:, states],
+        log_item=found.beliefs.log_item[:, states],
     )
-    potential = found.potential[:, order]
-    return replace(found, beliefs=beliefs, potential=potential, noise=found.noise.permuted(order))
+    return replace(
+        found,
+        beliefs=beliefs,
+        potential=found.potential[:, states],
+        noise=found.noise.permuted(order),
+        matrices=found.matrices[..., states, :][..., states],
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,17 @@ from scipy.optimize import linear_sum_assignment
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators.joint import class_number, starts
-from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.estimators.joint.families import (
+    FIRST_SWEEPS,
+    MANY_CLASSES,
+    WORTH_IT,
+    NoiseFamilies,
+    going_on,
+)
+from noisypairs.estimators.joint.problem import JointProblem, is_gaussian
 from noisypairs.inference import em, progress
-from noisypairs.inference.propagation import expected_counts, propagate
-from noisypairs.noise import Fit, NoiseModel, PairingNoise, families, family, fixed
+from noisypairs.inference.propagation import propagate
+from noisypairs.noise import NoiseModel, PairingNoise
 
 #: Nats per item above which a gain over blind guessing cannot be chance (random answers: .03).
 CLEAR_GAIN = 0.06
@@ -28,14 +35,11 @@ SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
 #: an earlier one does (but for so much per item) is left, and of the others all but two. After the
 #: first rounds the second goes on only if so many times their gain would bring it to the first.
-ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE, CATCH_UP = 15, 4, 4, 100_000, 0.01, 1.0
-#: Beyond so many classes a round makes few sweeps. There, and where another number of classes does
-#: better, a noise family is left if so many times what one M-step gains would be too little.
-MANY_CLASSES, ONE_STEP = 6, 5.0
+ROUNDS, FIRST_ROUNDS, MANY_PAIRS, ALIKE, CATCH_UP = 15, 4, 100_000, 0.01, 1.0
+#: Rounds of a start with a free matrix of many classes, which takes longer to settle.
+MANY_ROUNDS = 40
 #: Nats per item over blind guessing from which a likelihood does not agree with itself by chance.
 PLAIN_EVIDENCE = 0.3
-#: A richer noise model, or one class more, must explain the answers better by so many nats.
-WORTH_IT = 3.0
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ class Explanation:
 
 
 @dataclass
-class Search:
+class Search(NoiseFamilies):
     """The choices of one joint fit, and what each alternative reached.
 
     ``given`` is the noise if it is known; ``noise_model`` a family or ``"auto"``; ``kinds`` and
@@ -66,26 +70,18 @@ class Search:
     out-of-fold potentials (see `noisypairs.inference.em.Inference`).
     """
 
-    problem: JointProblem
-    given: NoiseModel | None
-    noise_model: str
     kinds: tuple[str, ...]
     n_init: int
     rounds: int = ROUNDS
     every_start: bool = False
     guess_sweeps: int = 0
     start: str = ""
-    n_classes: int = 0
-    family: str = ""
     starts: dict[str, float] = field(default_factory=dict)
     noise_models: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     tried: dict[int, Explanation] = field(default_factory=dict)
     held_out: dict[int, Array] = field(default_factory=dict)
-
-    def fit_noise(self, name: str) -> Fit:
-        """Return what fits S: the family of that name, or always the given noise."""
-        return family(name).fit if self.given is None else fixed(self.given)
+    begun: dict[int, dict[str, em.Inference]] = field(default_factory=dict)
 
     def choose_classes(self, numbers: Iterable[int]) -> em.Inference:
         """Return the best start of the number of classes that explains the answers best.
@@ -98,7 +94,7 @@ class Search:
         for more in progress.each(
             "candidate number of classes", [first, *larger] if larger else []
         ):
-            self.tried[more] = self.explain(more)
+            self.tried[more] = self.explain(more, self._plain_kinds)
             if more == first:
                 continue
             better = self.better(more, K)
@@ -106,45 +102,50 @@ class Search:
             if missed == 2:
                 break
         self.n_classes = K
-        if larger:
-            self.start = self.tried[K].start
-            return self.tried[K].begun
-        self.start, found = self._best_start(K)
+        if not larger:
+            self.start, found = self._best_start(K)
+            return found
+        self.start, found = self.tried[K].start, self.tried[K].begun
+        if K > 2 and "gaussian" in self.kinds and self.problem.has_gaussian:
+            name, run = self._best_start(K, ("gaussian",))
+            if run.log_likelihood > found.log_likelihood:
+                self.start, found = name, run
         return found
+
+    @property
+    def _plain_kinds(self) -> tuple[str, ...]:
+        """The starts by which numbers of classes are compared: those that all numbers have."""
+        return tuple(kind for kind in self._all_kinds if kind != "gaussian")
+
+    @property
+    def _all_kinds(self) -> tuple[str, ...]:
+        return (*self.kinds, *("random",) * bool(self.n_init))
 
     def _best_start(self, K: int, kinds: tuple[str, ...] | None = None) -> tuple[str, em.Inference]:
         runs = self._run_starts(self.problem, K, kinds)
         name = ranked(self.problem, runs)[0]
-        if kinds is None:
-            self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
+        self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
+        self.begun.setdefault(K, {}).update(runs)
         return name, runs[name]
+
+    def other_view(self) -> tuple[str, em.Inference] | None:
+        """Return the best start with another learner of P(class | x) than the one kept, if any."""
+        runs = self.begun.get(self.n_classes, {})
+        others = {n: run for n, run in runs.items() if is_gaussian(n) != is_gaussian(self.start)}
+        if not others:
+            return None
+        name = ranked(self.problem, others)[0]
+        return name, self.go_on_with(self.problem, self.family, others[name])
 
     def explain(self, K: int, kinds: tuple[str, ...] | None = None) -> Explanation:
         """Return how well K classes explain the answers, with the noise family that suits them."""
         start, begun = self._best_start(K, kinds)
-        runs, name = self._families(begun)
-        return Explanation(K, start, name, begun, runs, self._score(runs[name], name))
+        runs, name, start = self._families(begun, start)
+        return Explanation(K, start, name, begun, runs, self.score(runs[name], name))
 
     def _explanation(self, K: int, start: str, run: em.Inference, name: str) -> Explanation:
         """Return what one noise family alone explains."""
-        return Explanation(K, start, name, run, {name: run}, self._score(run, name))
-
-    def _score(self, run: em.Inference, name: str) -> float:
-        """Return the log-likelihood less Schwarz's ½ log n for each number the noise fits."""
-        K = run.beliefs.item.shape[1]
-        fitted = 0 if name == "given" else family(name).n_parameters(K)
-        return run.log_likelihood - fitted * self._half_log_n
-
-    @property
-    def first_family(self) -> str:
-        """The noise family of the starts."""
-        if self.given is not None:
-            return "given"
-        return "free" if self.noise_model == "free" else "pairing"
-
-    @property
-    def _half_log_n(self) -> float:
-        return float(np.log(self.problem.pairs.n_pairs)) / 2
+        return Explanation(K, start, name, run, {name: run}, self.score(run, name))
 
     def better(self, more: int, K: int) -> bool:
         """Return whether ``more`` classes explain the answers better than K, both tried.
@@ -175,7 +176,7 @@ class Search:
         if K not in self.tried:
             self.tried[K] = self._explanation(K, self.start, found, self.family)
         if K + 1 not in self.tried:
-            kind = self.start.split("-")[0]
+            kind = self.tried[K].start.split("-")[0]
             self._try_one_more(K + 1, ("spectral",) if kind == "answers" else (kind,))
         gain = self.tried[K + 1].score - self.tried[K].score
         # A single start and two rates: small gains are no reason to doubt what was asked for.
@@ -184,7 +185,7 @@ class Search:
     def _run_starts(
         self, problem: JointProblem, K: int, kinds: tuple[str, ...] | None = None
     ) -> dict[str, em.Inference]:
-        kinds = kinds or (*self.kinds, *("random",) * bool(self.n_init))
+        kinds = kinds or self._all_kinds
         if K == 2 and (plain := self._run_plain(problem, kinds)) is not None:
             return {"aligned": plain}
         guesses = problem.guesses(kinds, K, self.n_init)
@@ -194,7 +195,7 @@ class Search:
         if cost > MANY_PAIRS and not self.every_start:
             return self._run_leading(problem, guesses)
         each = progress.each("start", guesses.items())
-        return {name: self._run(problem, guess, self.rounds) for name, guess in each}
+        return {name: self._run(problem, name, guess, self.rounds) for name, guess in each}
 
     @progress.stage("start")
     def _run_plain(self, problem: JointProblem, kinds: tuple[str, ...]) -> em.Inference | None:
@@ -204,11 +205,12 @@ class Search:
         """
         if problem.Z is None or self.every_start or not {"aligned", "spectral"} <= set(kinds):
             return None
-        run = self._run(problem, problem.guesses(("aligned",), 2, 0)["aligned"], FIRST_ROUNDS)
+        guess = problem.guesses(("aligned",), 2, 0)["aligned"]
+        run = self._run(problem, "aligned", guess, FIRST_ROUNDS)
         if problem.gain(run) < PLAIN_EVIDENCE * problem.pairs.n_items:
             return None
         embedded = problem.guesses(("spectral",), 2, 0)["spectral"]
-        other = self._run(problem, embedded, 1, sweeps=FIRST_SWEEPS)
+        other = self._run(problem, "spectral", embedded, 1, sweeps=FIRST_SWEEPS)
         alike = self._alike(run, other)
         return self._go_on(problem, run, self.rounds - FIRST_ROUNDS) if alike else None
 
@@ -219,7 +221,7 @@ class Search:
         """Run what leads to different places, and only the best of these to the end."""
         begun: dict[str, em.Inference] = {}
         for name, guess in progress.each("beginning", guesses.items()):
-            run = self._run(problem, guess, 1, sweeps=FIRST_SWEEPS)
+            run = self._run(problem, name, guess, 1, sweeps=FIRST_SWEEPS)
             if not any(self._alike(run, other) for other in begun.values()):
                 begun[name] = run
         two = ranked(problem, begun)[:2]
@@ -240,33 +242,43 @@ class Search:
         return float(np.abs(one - two).mean()) < ALIKE
 
     def _run(
-        self, problem: JointProblem, guess: Array, rounds: int, sweeps: int = em.SWEEPS
+        self, problem: JointProblem, name: str, guess: Array, rounds: int, sweeps: int = em.SWEEPS
     ) -> em.Inference:
-        noise = self.given or starts.guessed_noise(guess, problem.pairs)
+        noise, learner = (
+            self.given or starts.guessed_noise(guess, problem.pairs),
+            problem.potential_of(name),
+        )
         if not self.guess_sweeps:
-            return self._rounds(problem, guess, noise, rounds, sweeps=sweeps)
+            return self._rounds(problem, learner, guess, noise, rounds, sweeps=sweeps)
         S, most = noise.same_probability(guess.shape[1]), self.guess_sweeps
         first = propagate(problem.graph, np.log(guess), S, max_iter=most, clamp=problem.clamp)
         how: dict[str, Any] = {"sweeps": sweeps, "messages": first.messages}
-        return self._rounds(problem, first.item, noise, rounds, **how)
+        return self._rounds(problem, learner, first.item, noise, rounds, **how)
 
     def run_start(self, problem: JointProblem, name: str, K: int) -> em.Inference:
         """Run the one start of this name, as `starts` calls it, on a problem."""
         guess = problem.guesses((name.split("-")[0],), K, self.n_init)[name]
-        return self._run(problem, guess, self.rounds)
+        return self._run(problem, name, guess, self.rounds)
 
     def _go_on(self, problem: JointProblem, run: em.Inference, rounds: int) -> em.Inference:
         if run.converged:
             return run
-        return self._rounds(problem, run.beliefs.item, run.noise, rounds, **_going_on(run))
+        learner = run.learnt_by or problem.fast_potential
+        start = learner, run.beliefs.item, run.noise, rounds
+        return self._rounds(problem, *start, **going_on(run))
 
     def _rounds(
-        self, problem: JointProblem, beliefs: Array, noise: NoiseModel, rounds: int, **how: Any
+        self,
+        problem: JointProblem,
+        learner: em.Potential,
+        beliefs: Array,
+        noise: NoiseModel,
+        rounds: int,
+        **how: Any,
     ) -> em.Inference:
         first = self.fit_noise(self.first_family)
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **how)
-        start = problem.fast_potential, beliefs, noise, first
-        return em.infer(e_step, *start, max_iter=rounds)
+        return em.infer(e_step, learner, beliefs, noise, first, max_iter=rounds)
 
     def _try_one_more(self, more: int, kinds: tuple[str, ...]) -> None:
         """Keep what ``more`` classes explain: after a few rounds, and to the end if that is better.
@@ -275,7 +287,7 @@ class Search:
         """
         guesses = self.problem.guesses(kinds, more, self.n_init)
         few = {"rounds": FIRST_ROUNDS, "sweeps": FIRST_SWEEPS}
-        runs = {name: self._run(self.problem, one, **few) for name, one in guesses.items()}
+        runs = {name: self._run(self.problem, name, one, **few) for name, one in guesses.items()}
         start = ranked(self.problem, runs)[0]
         found = self._explanation(more, start, runs[start], self.first_family)
         if found.score > self.tried[more - 1].score:
@@ -329,58 +341,44 @@ class Search:
     def choose_family(self, found: em.Inference) -> em.Inference:
         """Let every noise family in question go on from the best start, and keep the best."""
         K = found.beliefs.item.shape[1]
-        if K in self.tried:
+        if K in self.tried and found is self.tried[K].begun:
             runs, self.family = self.tried[K].families, self.tried[K].family
         else:
-            runs, self.family = self._families(found)
+            runs, self.family, self.start = self._families(found, self.start)
         self.noise_models = {name: run.log_likelihood for name, run in runs.items()}
         best = runs[self.family]
         self.history += [{"stage": "start", **row} for row in best.history]
         return best
 
-    def _families(self, found: em.Inference) -> tuple[dict[str, em.Inference], str]:
-        """Return the run of every noise family from one start, and the family to keep."""
-        names = list(families(auto=True)) if self.noise_model == "auto" else [self.noise_model]
-        if self.given is not None:
-            names = ["given"]
+    def _families(
+        self, found: em.Inference, start: str
+    ) -> tuple[dict[str, em.Inference], str, str]:
+        """Return the run of every noise family from one start, the family to keep, and the start.
+
+        Two rates merge small classes that people confuse, and a matrix that goes on from there does
+        not part them: of many classes, where a matrix is better, all starts begin with it again.
+        """
+        names = self.family_names()
         kept, K = names[0], found.beliefs.item.shape[1]
-        behind = (self._score(found, self.first_family) < o.score for o in self.tried.values())
+        behind = (self.score(found, self.first_family) < o.score for o in self.tried.values())
         doubt = K > MANY_CLASSES or any(behind)
         runs: dict[str, em.Inference] = {}
         for name in progress.each("noise family", names):
-            if runs and doubt and not self._promising(name, kept, runs[kept], K):
+            if runs and doubt and not self.promising(name, kept, runs[kept]):
                 continue
             runs[name] = self.go_on_with(self.problem, name, found)
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
-            if name != kept and gain > self._worth(name, kept, K):
+            more = self.cost(name, runs[name]) - self.cost(kept, runs[kept])
+            if name != kept and gain > max(WORTH_IT, more):
                 kept = name
-        return runs, kept
-
-    def _promising(self, name: str, kept: str, run: em.Inference, K: int) -> bool:
-        """Return whether a family might gain enough on a run, by one M-step of it."""
-        S = run.noise.same_probability(K)
-        same, different = (part[0] for part in expected_counts(self.problem.graph, run.beliefs, S))
-        wanted = self.fit_noise(name)(same, different).same_probability(K)
-        gain = (same * np.log(wanted / S)).sum() + (different * np.log1p(-wanted)).sum()
-        gain -= (different * np.log1p(-S)).sum()
-        return bool(ONE_STEP * gain > self._worth(name, kept, K))
-
-    def go_on_with(self, problem: JointProblem, name: str, found: em.Inference) -> em.Inference:
-        """Return where the noise family of this name leads from a start."""
-        e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **_going_on(found))
-        start = problem.fast_potential, found.beliefs.item, found.noise
-        return em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
-
-    def _worth(self, name: str, last: str, K: int) -> float:
-        """Return the nats that a family must gain on the last one kept: Schwarz's ½ log n each."""
-        more = family(name).n_parameters(K) - family(last).n_parameters(K)
-        return max(WORTH_IT, more * self._half_log_n)
-
-
-def _going_on(run: em.Inference) -> dict[str, Any]:
-    """Return how the E-step goes on; messages are kept, so of many classes few sweeps will do."""
-    few = run.beliefs.item.shape[1] > MANY_CLASSES
-    return {"messages": run.beliefs.messages, "sweeps": FIRST_SWEEPS if few else em.SWEEPS}
+        if K > MANY_CLASSES and kept == "free" != self.first_family:
+            again = replace(
+                self, noise_model="free", every_start=True, rounds=MANY_ROUNDS, begun={}
+            )
+            other, run = again._best_start(K)
+            if run.log_likelihood > runs[kept].log_likelihood:
+                runs[kept], start = run, other
+        return runs, kept, start
 
 
 def clear_gain(problem: JointProblem, times: float) -> float:

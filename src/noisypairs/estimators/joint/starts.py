@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
@@ -13,13 +14,17 @@ from sklearn.linear_model import Ridge
 from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
 from noisypairs.estimators.joint.alignment import Alignment
-from noisypairs.inference.graph import PairGraph, signed_embedding
+from noisypairs.inference.graph import PairGraph, answer_matrix, signed_embedding
 from noisypairs.noise import PairingNoise
 from noisypairs.pairs import Pairs
 
-KINDS = ("aligned", "answers", "kmeans", "spectral", "random")
+KINDS = ("aligned", "answers", "kmeans", "spectral", "gaussian", "random")
 
 
+#: Of more classes than this, more k-means starts are needed to find good clusters.
+MANY_CLASSES = 6
+#: What features weigh against answers in mixed starts.
+FEATURE_SHARES = (0.3, 0.5, 0.7)
 #: Clusters of a guess are found on so many items at most, and the others put to the nearest.
 ENOUGH_ITEMS = 5_000
 
@@ -33,13 +38,16 @@ def guesses(
     n_random: int,
     random_state: np.random.RandomState,
     alignment: Alignment | None = None,
+    numbers: Array | None = None,
 ) -> dict[str, Array]:
     """Return named guesses of P(class | item), each of shape (n_items, K).
 
     ``"aligned"``: directions of the features along which the answers agree most (`Alignment`);
     ``"answers"``: classes by how often an item is called "same", smoothed over the features (what
     the point-wise learners see); ``"kmeans"``: clusters of the features; ``"spectral"``: leading
-    eigenvectors of the signed graph; ``"random"``. Those that need features are left out without.
+    eigenvectors of the signed graph; ``"gaussian"``, for more than two classes: clusters of the
+    features as they are given, ``numbers`` (n_items, d), alone and with the answers (`_mixed`);
+    ``"random"``. Those that need features are left out without.
     """
     found: dict[str, Array] = {}
     for kind in kinds:
@@ -59,6 +67,12 @@ def guesses(
                 found["spectral-smooth"] = _clusters(smooth, n_classes, random_state)
         elif kind == "answers" and n_classes == 2:
             found |= _by_answers(Z, pairs)
+        elif kind == "gaussian" and n_classes > 2 and numbers is not None:
+            found["gaussian-clusters"] = _clusters(numbers, n_classes, random_state)
+            for share in FEATURE_SHARES:
+                embedding = _mixed(numbers, graph, n_classes, share, random_state)
+                guess = _clusters(embedding, n_classes, random_state)
+                found[f"gaussian-mixed-{share:g}"] = guess
         elif kind == "random":
             for number in range(max(n_random, 1)):
                 draw = random_state.randint(n_classes, size=pairs.n_items)
@@ -92,8 +106,44 @@ def _clusters(Z: Array, n_classes: int, random_state: np.random.RandomState) -> 
         # guess a poor one, and a guess may be poor.
         warnings.simplefilter("ignore", ConvergenceWarning)
         few = random_state.permutation(len(Z))[:ENOUGH_ITEMS]
-        labels = KMeans(n_classes, n_init=4, random_state=random_state).fit(Z[few]).predict(Z)
+        labels = (
+            KMeans(
+                n_classes, n_init=10 if n_classes > MANY_CLASSES else 4, random_state=random_state
+            )
+            .fit(Z[few])
+            .predict(Z)
+        )
     return _soften(labels, n_classes, 0.8)
+
+
+def _mixed(
+    X: Array,
+    graph: PairGraph,
+    n_classes: int,
+    share: float,
+    random_state: np.random.RandomState,
+) -> Array:
+    """Place the items by features and answers at once, shape (n_items, K).
+
+    Leading eigenvectors of w XXᵀ/‖XXᵀ‖ + (1 − w) A/‖A‖, times their eigenvalues, with X centred and
+    A the centred answers: many small classes show in neither alone.
+    """
+    centred = (X - X.mean(axis=0)) / max(float(np.linalg.norm(X - X.mean(axis=0), 2)), 1e-12)
+    answers = answer_matrix(graph)
+    norm = abs(eigsh(answers, k=1, which="LM", v0=random_state.standard_normal(len(X)))[0][0])
+    weight = (1.0 - share) / max(float(norm), 1e-12)
+
+    def product(v: Array) -> Array:
+        both: Array = share * (centred @ (centred.T @ v)) + weight * (answers @ v)
+        return both
+
+    shape = (len(X), len(X))
+    mixed = LinearOperator(shape, matvec=product, dtype=np.float64)
+    number = min(n_classes, len(X) - 2)
+    start = random_state.standard_normal(len(X))
+    values, vectors = eigsh(mixed, k=number, which="LA", v0=start, tol=1e-6)
+    embedding: Array = vectors * np.maximum(values, 0.0)
+    return embedding
 
 
 def _soften(labels: Any, n_classes: int, certainty: float) -> Array:

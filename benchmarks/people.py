@@ -1,0 +1,146 @@
+"""Real people: what each part of the answer model is worth on two crowds, and what kinds gain.
+
+    NOISYPAIRS_DATA=… python benchmarks/people.py
+
+Dogs: 473 photos of three breeds, 9,000 answers to two-photo questions of 300 people. Eight splits.
+Answers: a fifth of the answers is held out, and predicted with all else known. Photos: a quarter of
+the photos is held out, pairs among the others. Birds: 125 photos of 20 species, every pair answered
+once; eight seeds with all pairs, and eight draws of 30 % of them. No true class is used but to name
+kinds, two typical photos each, and to score. The data stay outside the package: NOISYPAIRS_DATA
+must hold ``crowd_dogs3`` and ``crowd_birds20``. Prints the tables of docs/people.md.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+from sklearn.model_selection import train_test_split
+
+import dogs
+from noisypairs import JointPairClassifier, Pairs
+from noisypairs.errors import ClassNamesWarning
+from noisypairs.metrics import accuracy_up_to_names
+from protocol import machine, mean_error, run
+
+SPLITS = range(8)
+OFF = {"annotators": False, "clarity": False, "similarity": False}
+#: Ways to predict answers: parts switched on one after the other, and the defaults.
+ANSWERS = {
+    "two rates": {**OFF, "noise_model": "pairing"},
+    "matrix S": {**OFF, "noise_model": "free"},
+    "two rates, people": {**OFF, "noise_model": "pairing", "annotators": True},
+    "S, people": {**OFF, "noise_model": "free", "annotators": True},
+    "S, people, clarity": {**OFF, "noise_model": "free", "annotators": True, "clarity": True},
+    "S, people, similarity": {**OFF, "noise_model": "free", "annotators": True, "similarity": True},
+    "defaults": {},
+}
+PHOTOS = (
+    "three classes, defaults",
+    "kinds, named by two photos",
+    "kinds, joined by their looks",
+    "k-means, 3 clusters, named by two photos",
+    "k-means, 8 clusters, named by two photos",
+)
+
+
+def birds():
+    folder = Path(os.environ["NOISYPAIRS_DATA"]) / "crowd_birds20"
+    answers = pd.read_csv(folder / "pairs.csv")
+    X = pd.read_csv(folder / "features_effnetlite0_pca64.csv").drop(columns="item").to_numpy()
+    y = pd.read_csv(folder / "items.csv")["true_class"].to_numpy()
+    return X, y, Pairs(answers["item_a"], answers["item_b"], answers["same"], len(y))
+
+
+def held_out_answers(way, seed):
+    """Return the log-likelihood of an answer held out, its items and person known from others."""
+    X, _, pairs = dogs.load()
+    out = np.random.default_rng(seed).random(pairs.n_pairs) < 0.2
+    model = JointPairClassifier(n_classes=3, random_state=seed, **ANSWERS[way])
+    model.fit(X, pairs.select(~out))
+    asked = pairs.select(out)
+    chance = model.answer_proba(X, asked, training_items=True)
+    log_chance = np.log(np.where(asked.same, chance, 1 - chance))
+    return {"log_likelihood": float(log_chance.mean()), "parts": list(model.parts_)}
+
+
+def new_photos(way, seed):
+    """Return the share of photos held out that are put into the right breed."""
+    X, y, pairs = dogs.load()
+    train, test = train_test_split(np.arange(len(y)), stratify=y, random_state=seed)
+    if way.startswith("k-means"):
+        clusters = KMeans(3 if " 3 " in way else 8, n_init=10, random_state=seed).fit(X[train])
+        near = clusters.transform(X[train]).argsort(axis=0)[:2]
+        names = np.array([_agreed(y[train][near[:, k]]) for k in range(clusters.n_clusters)])
+        return {"accuracy": float((names[clusters.predict(X[test])] == y[test]).mean())}
+    if way.startswith("three"):
+        model = JointPairClassifier(n_classes=3, random_state=seed).fit(X[train], pairs[train])
+        return {"accuracy": accuracy_up_to_names(y[test], model.predict(X[test]))}
+    model = JointPairClassifier(n_kinds="auto", random_state=seed).fit(X[train], pairs[train])
+    kinds = model.n_classes_
+    if "named" in way:
+        shown = model.kinds(2)
+        model.name_kinds({one.number: _agreed(y[train][list(one.typical)]) for one in shown})
+        accuracy = float((model.predict(X[test]) == y[test]).mean())
+    else:
+        model.join_kinds(3)
+        accuracy = accuracy_up_to_names(y[test], model.predict(X[test]))
+    return {"accuracy": accuracy, "kinds": kinds}
+
+
+def _agreed(breeds):
+    """Return the breed of two photos; where they differ, that of the more typical one."""
+    return int(breeds[0])
+
+
+def species(way, seed):
+    """Return how far twenty classes agree with the species, as an adjusted Rand index."""
+    X, y, pairs = birds()
+    if way != "all pairs":
+        pairs = pairs.select(np.random.default_rng(seed).random(pairs.n_pairs) < 0.3)
+    model = JointPairClassifier(n_classes=20, random_state=seed).fit(X, pairs)
+    clusters = KMeans(20, n_init=10, random_state=seed).fit_predict(X)
+    return {
+        "index": adjusted_rand_score(y, model.item_proba_.argmax(axis=1)),
+        "k-means": adjusted_rand_score(y, clusters),
+    }
+
+
+TASKS = {"answers": held_out_answers, "photos": new_photos, "birds": species}
+
+
+def task(what, way, seed):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ClassNamesWarning)
+        return TASKS[what](way, seed)
+
+
+def table(records, what, ways, value, title):
+    print(f"| {title} | mean ± s.e. | worst of {len(SPLITS)} |\n|---|---|---|")
+    for way in ways:
+        mine = [r[value] for r in records if (r["cell"]["what"], r["cell"]["way"]) == (what, way)]
+        mean, error = mean_error(mine)
+        print(f"| {way} | {mean:.3f} ± {error:.3f} | {min(mine):.3f} |")
+    print()
+
+
+def main() -> None:
+    ways = {"answers": ANSWERS, "photos": PHOTOS, "birds": ("all pairs", "30 % of the pairs")}
+    cells = [
+        {"what": t, "way": w, "seed": s} for t, those in ways.items() for s in SPLITS for w in those
+    ]
+    records = run(task, cells, "people")
+    print(machine())
+    table(records, "answers", ANSWERS, "log_likelihood", "log-likelihood of an answer held out")
+    table(records, "photos", PHOTOS, "accuracy", "new photos put right")
+    table(records, "birds", ways["birds"], "index", "adjusted Rand index")
+    table(records, "birds", ways["birds"], "k-means", "the same of k-means, answers ignored")
+
+
+if __name__ == "__main__":
+    main()

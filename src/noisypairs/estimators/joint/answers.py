@@ -1,0 +1,177 @@
+"""How people answer, as one fit found it: the noise, its parts, and the chance of every answer.
+
+    P("same" by r | i, j) = Σ_ss' b_i(s) b_j(s') σ( logit S_r[s, s'] + γ (sim(x_i, x_j) − mean) )
+
+States s are classes, or classes with a hidden bit, clear or hard (`noise.clarity`); S_r is the
+crowd's matrix, or that of a person (`noise.people`). Similarity (`Similarity`) only predicts
+answers. It never moves a class: features say what class an item is of, and classes that were free
+to leave that to similarity would explain something else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
+from scipy.special import expit, logit
+
+from noisypairs.algebra import Array
+from noisypairs.estimators.inner.features import finite_numbers
+from noisypairs.inference.em import Inference
+from noisypairs.noise import NoiseModel
+from noisypairs.noise.clarity import ClarityNoise, with_clarity
+from noisypairs.noise.people import People
+from noisypairs.pairs import Pairs
+
+#: Answers worked on at once: each needs a number for every pair of states.
+BLOCK = 20_000
+#: The slope of similarity is looked for within these.
+SLOPES = (-8.0, 8.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Similarity:
+    """Cosine of two items' centred features, less its mean over the answers, times a slope."""
+
+    centre: Array
+    mean: float
+    slope: float = 0.0
+
+    @classmethod
+    def of_pairs(cls, X: Any, pairs: Pairs) -> Similarity | None:
+        """Return similarity with slope zero; None where features are not numbers or all alike."""
+        numbers = finite_numbers(X)
+        if numbers is None or hasattr(numbers, "toarray") or not np.ptp(numbers, axis=0).any():
+            return None
+        start = cls(np.asarray(numbers, dtype=np.float64).mean(axis=0), 0.0)
+        return replace(start, mean=float(start.likeness(X, pairs.left, pairs.right).mean()))
+
+    def likeness(self, X: Any, left: NDArray[Any], right: NDArray[Any]) -> Array:
+        """Return the cosines of pairs of items less their mean, shape (n,)."""
+        centred = np.asarray(finite_numbers(X), dtype=np.float64) - self.centre
+        centred /= np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-12)
+        cosine: Array = np.einsum("nd,nd->n", centred[left], centred[right])
+        return cosine - self.mean
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerModel:
+    """The chance of every answer, given P(state) of its two items.
+
+    ``names`` (R,) are those whom ``people`` describes; for everybody else the crowd's S holds.
+    """
+
+    noise: NoiseModel
+    n_classes: int
+    people: People | None = None
+    names: NDArray[Any] | None = None
+    similarity: Similarity | None = None
+
+    @classmethod
+    def of(cls, found: Inference, names: NDArray[Any] | None, n_classes: int) -> AnswerModel:
+        """Return the answer model of an inference, without similarity."""
+        return cls(found.noise, n_classes, found.people, names if found.people else None)
+
+    @property
+    def n_states(self) -> int:
+        """K, or 2K where items are clear or hard."""
+        return self.n_classes * (2 if isinstance(self.noise, ClarityNoise) else 1)
+
+    def states(self, proba: Array) -> Array:
+        """Return P(state) of items that nobody was asked about, from P(class), shape (n, K)."""
+        if isinstance(self.noise, ClarityNoise):
+            return with_clarity(proba, self.noise.hard_share)
+        return proba
+
+    def who(self, pairs: Pairs) -> NDArray[np.intp]:
+        """Return the position of each answer's person among `names`, and R for everybody else."""
+        n_people = 0 if self.names is None else len(self.names)
+        unknown = np.full(pairs.n_pairs, n_people, dtype=np.intp)
+        if self.names is None or pairs.annotator is None or pairs.annotator_names is None:
+            return unknown
+        position = {name: k for k, name in enumerate(self.names.tolist())}
+        known = [position.get(name, n_people) for name in pairs.annotator_names.tolist()]
+        return np.asarray(known, dtype=np.intp)[pairs.annotator]
+
+    @property
+    def same_probability(self) -> Array:
+        """S of everybody, and last of people who are not known, shape (R + 1, Q, Q)."""
+        crowd = self.noise.same_probability(self.n_states)
+        if self.people is None:
+            return crowd[None]
+        alike = self.noise.same_class(self.n_states)
+        return np.concatenate([self.people.matrices(crowd, alike), crowd[None]])
+
+    @property
+    def class_matrices(self) -> Array:
+        """S of the K classes of everybody whom ``people`` describes, shape (R, K, K)."""
+        S, K = self.same_probability, self.n_classes
+        S = S[: -1 if self.people else None]
+        if not isinstance(self.noise, ClarityNoise):
+            return S
+        share = np.repeat([1.0 - self.noise.hard_share, self.noise.hard_share], K)
+        blocks = (S * np.outer(share, share)).reshape(-1, 2, K, 2, K)
+        mean: Array = blocks.sum(axis=(1, 3))
+        return mean
+
+    def chance(self, states: Array, pairs: Pairs, likeness: Array | None = None) -> Array:
+        """Return P("same") of every answer, shape (n_pairs,), from P(state), (n_items, Q).
+
+        ``likeness`` is what `Similarity.likeness` gives, where there is similarity.
+        """
+        chance = np.empty(pairs.n_pairs)
+        for rows, S in self._matrices(self.who(pairs), likeness):
+            left, right = states[pairs.left[rows]], states[pairs.right[rows]]
+            chance[rows] = np.einsum("ns,nst,nt->n", left, S, right)
+        return np.clip(chance, 1e-9, 1.0 - 1e-9)
+
+    def log_chance(self, states: Array, pairs: Pairs, likeness: Array | None = None) -> Array:
+        """Return log P(answer) of every answer, shape (n_pairs,)."""
+        chance = self.chance(states, pairs, likeness)
+        return np.asarray(np.log(np.where(pairs.same, chance, 1.0 - chance)))
+
+    def expected_error(self, states: Array, pairs: Pairs, likeness: Array | None = None) -> Array:
+        """Return how probably somebody of the crowd errs on each pair, shape (n_pairs,).
+
+        A pair is hard where this comes near one half, whatever was answered.
+        """
+        nobody = np.full(pairs.n_pairs, len(self.same_probability) - 1)
+        alike = self.noise.same_class(self.n_states)
+        error = np.empty(pairs.n_pairs)
+        for rows, S in self._matrices(nobody, likeness):
+            left, right = states[pairs.left[rows]], states[pairs.right[rows]]
+            wrong = np.where(alike, 1.0 - S, S)
+            error[rows] = np.einsum("ns,nst,nt->n", left, wrong, right)
+        return error
+
+    def _matrices(
+        self, who: NDArray[np.intp], likeness: Array | None
+    ) -> Iterator[tuple[slice, Array]]:
+        """Yield S of the answers, (n, Q, Q), block by block."""
+        S = self.same_probability
+        odds = None if likeness is None or self.similarity is None else logit(S)
+        for first in range(0, len(who), BLOCK):
+            rows = slice(first, first + BLOCK)
+            if odds is None or likeness is None or self.similarity is None:
+                yield rows, S[who[rows]]
+                continue
+            shift = self.similarity.slope * likeness[rows]
+            yield rows, expit(odds[who[rows]] + shift[:, None, None])
+
+    def with_similarity(self, states: Array, pairs: Pairs, X: Any) -> AnswerModel:
+        """Return the model with the slope of similarity that explains these answers best."""
+        similarity = Similarity.of_pairs(X, pairs)
+        if similarity is None:
+            return self
+        likeness = similarity.likeness(X, pairs.left, pairs.right)
+
+        def unlikely(slope: float) -> float:
+            model = replace(self, similarity=replace(similarity, slope=float(slope)))
+            return -float(model.log_chance(states, pairs, likeness).sum())
+
+        slope = minimize_scalar(unlikely, bounds=SLOPES, method="bounded", options={"xatol": 0.01})
+        return replace(self, similarity=replace(similarity, slope=float(slope.x)))
