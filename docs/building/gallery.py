@@ -17,6 +17,7 @@ EXAMPLES = (
     "digits",
     "classes",
     "annotators",
+    "people",
     "suspects",
     "calibration",
     "planning",
