@@ -373,3 +373,18 @@ def test_the_seed_decides_the_bootstrap_of_repeats():
     assert one == again
     assert one.similar_flip.estimate == other.similar_flip.estimate
     assert one.similar_flip.high != other.similar_flip.high
+
+
+def test_prior_comes_from_pairs_drawn_at_random_alone():
+    y = np.arange(400) < 120
+    noise = PairingNoise(0.1, 0.2)
+    drawn = sample_pairs(y, 3000, noise, random_state=0)
+    likely = sample_pairs(y, 3000, noise, same_share=0.9, random_state=1)
+    both = drawn.with_answers(likely.left, likely.right, likely.same, chosen=np.ones(3000, bool))
+    assert estimate_prior(both, noise) == estimate_prior(drawn, noise)
+    unmarked = drawn.with_answers(likely.left, likely.right, likely.same)
+    wrong = estimate_prior(unmarked, noise).choose("minority")
+    assert wrong.high < 0.3  # what the mark is for
+    chosen_alone = both.select(both.chosen)
+    with pytest.raises(NotIdentifiable, match="all 3,000 pairs were chosen"):
+        estimate_prior(chosen_alone, noise)

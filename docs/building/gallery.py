@@ -21,6 +21,7 @@ EXAMPLES = (
     "suspects",
     "calibration",
     "planning",
+    "active",
     "million",
     "figure2",
 )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         theory,
     )
     from noisypairs.errors import (
+        ChosenPairsWarning,
         ClassNamesWarning,
         ClassNumberWarning,
         CopiedAnswersWarning,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         LossCorrectionClassifier,
         PairKMeans,
         WeightedPairClassifier,
+        first_pairs,
     )
     from noisypairs.noise import (
         CleanPairs,
@@ -47,6 +49,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "COPKMeans": "estimators",
+    "ChosenPairsWarning": "errors",
     "ClassNamesWarning": "errors",
     "ClassNumberWarning": "errors",
     "CleanPairs": "noise",
@@ -64,6 +67,7 @@ _HOME = {
     "PairingNoise": "noise",
     "Pairs": "pairs",
     "WeightedPairClassifier": "estimators",
+    "first_pairs": "estimators",
     "sample_pairs": "sampling",
 }
 _MODULES = (
@@ -78,6 +82,7 @@ _MODULES = (
 
 __all__ = [
     "COPKMeans",
+    "ChosenPairsWarning",
     "ClassNamesWarning",
     "ClassNumberWarning",
     "CleanPairs",
@@ -99,6 +104,7 @@ __all__ = [
     "annotators",
     "datasets",
     "estimation",
+    "first_pairs",
     "metrics",
     "model_selection",
     "sample_pairs",

@@ -39,6 +39,10 @@ class CopiedAnswersWarning(UserWarning):
     """
 
 
+class ChosenPairsWarning(UserWarning):
+    """Some pairs were chosen, not drawn at random, and were left out where that matters."""
+
+
 class MissingExtra(ImportError):
     """An optional package is needed; the message names the extra that brings it."""
 

@@ -118,13 +118,15 @@ def same_share(
 ) -> Interval:
     """Return the share of "same" answers with an interval; self pairs do not count.
 
+    Nor do chosen pairs: only those drawn at random show how often two items are the same.
+
     ``"wilson"`` speaks about these items: only answers and choice of pairs are random.
     ``"items"`` speaks about the population the items were drawn from, see `dyadic_mean`.
 
     >>> print(same_share(Pairs([0, 1, 2], [1, 2, 0], [True, False, True])))
     0.667 [0.208, 0.939]
     """
-    pairs = pairs.without_self_pairs()
+    pairs = random_answers(pairs.without_self_pairs(), "their share of 'same'")
     if pairs.n_pairs == 0:
         raise ValueError("there are no pairs, so there is no share of 'same' answers")
     weight = pairs.weights
@@ -136,6 +138,24 @@ def same_share(
         raise ValueError(f"interval={interval!r}: expected 'wilson' or 'items'")
     share, low, high = dyadic_mean(pairs, pairs.same.astype(float), level)
     return Interval(share, max(low, 0.0), min(high, 1.0), level)
+
+
+def random_answers(pairs: Pairs, what: str) -> Pairs:
+    """Return the answers about pairs drawn at random; refuse where every pair was chosen.
+
+    ``what`` of chosen pairs says nothing, for the message.
+
+    >>> random_answers(Pairs([0, 1], [1, 2], [1, 0], chosen=[1, 0]), "their share").n_pairs
+    1
+    """
+    drawn = pairs.drawn_at_random()
+    if drawn.n_pairs == 0 and pairs.n_pairs > 0:
+        raise NotIdentifiable(
+            f"all {pairs.n_pairs:,} pairs were chosen, none was drawn at random: {what} says "
+            "nothing about all items. Ask some pairs at random (next_pairs draws a share of them), "
+            "or give the prior"
+        )
+    return drawn
 
 
 def dyadic_mean(pairs: Pairs, values: Array, level: float = 0.95) -> tuple[float, float, float]:
@@ -173,9 +193,9 @@ def estimate_prior(
 ) -> PriorEstimate:
     """Solve P(same) = πᵀ S π for the binary prior, with both roots and their intervals.
 
-    Assumes pairs drawn at random. The limits of each root are the roots at the limits of the
-    share of "same"; where a limit lies below what any prior can give, the interval ends at the
-    flattest prior (½ under pairing noise).
+    Only pairs drawn at random count (`Pairs.chosen`). The limits of each root are the roots at the
+    limits of the share of "same"; where a limit lies below what any prior can give, the interval
+    ends at the flattest prior (½ under pairing noise).
 
     >>> from noisypairs import PairingNoise, sample_pairs
     >>> y = [1] * 300 + [0] * 700

@@ -13,7 +13,7 @@ from scipy.optimize import linear_sum_assignment
 from noisypairs import algebra
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable
-from noisypairs.estimation import Interval, dyadic_mean
+from noisypairs.estimation import Interval, dyadic_mean, random_answers
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
@@ -122,8 +122,8 @@ def estimate_accuracy(
         E[r ẑ ẑ'] = r₀ m² + 2 r₁ m t + r₂ t²,   m = E[ẑ],   accuracy = (1 + t)/2,
 
     a quadratic in t, of which the larger root is taken: a prediction better than its opposite, its
-    larger value being class 1. ``pairs`` must be drawn at random among items the prediction was
-    not trained on.
+    larger value being class 1. ``pairs`` must be among items the prediction was not trained on; of
+    them those drawn at random count (`Pairs.chosen`).
 
     >>> from noisypairs import PairingNoise, sample_pairs
     >>> rng = np.random.default_rng(0)
@@ -141,6 +141,7 @@ def estimate_accuracy(
     if r2 < algebra.NO_SIGNAL:
         raise NotIdentifiable(f"answers under {noise} do not depend on the classes")
     predicted = _predicted(pairs, y_pred)
+    pairs = random_answers(pairs, "how often a prediction agrees with them")
     names = np.unique(predicted)
     if len(names) > 2:
         raise ValueError(f"the accuracy estimate is for two classes, predictions have {len(names)}")

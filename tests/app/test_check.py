@@ -185,3 +185,15 @@ def test_dependent_answers_break_fewer_triangles_than_the_noise_predicts():
     found = check(dataset(pairs, None), fit=False)
     assert found.triangles.seen == 0
     assert any("not independent" in problem for problem in found.problems)
+
+
+def test_chosen_pairs_are_told_and_show_no_prior():
+    X, y, drawn = gaussians(0.25, 1500, PairingNoise(0.1, 0.1), n=150)
+    odd = sample_pairs(y, 3000, PairingNoise(0.1, 0.1), same_share=0.0, random_state=1)
+    marked = drawn.with_answers(odd.left, odd.right, odd.same, chosen=np.ones(3000, bool))
+    found = check(dataset(marked, X))
+    assert any("3,000 of 4,500 pairs were chosen" in text for text in found.problems)
+    assert not any("more than two classes" in text for text in found.problems)
+    plain = check(dataset(drawn.with_answers(odd.left, odd.right, odd.same), None))
+    assert any("more than two classes" in text for text in plain.problems)
+    assert found.noise.prior.low < (y == 0).mean() < found.noise.prior.high

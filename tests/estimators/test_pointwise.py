@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from noisypairs import (
+    ChosenPairsWarning,
     CleanPairs,
     LossCorrectionClassifier,
     MatrixNoise,
@@ -168,3 +169,30 @@ def test_no_warning_where_the_prior_names_the_classes(kind):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         kind(noise=NOISE, prior=0.3, random_state=0).fit(X, pairs)
+
+
+@both
+def test_chosen_pairs_are_left_out_and_that_is_said(kind):
+    X, y = datasets.load("gaussians", n_samples=200, prior=0.3, random_state=0)
+    drawn = sample_pairs(y, 1500, NOISE, random_state=0)
+    likely = sample_pairs(y, 900, NOISE, same_share=0.9, random_state=1)
+    pairs = drawn.with_answers(likely.left, likely.right, likely.same, chosen=np.ones(900, bool))
+    learner = kind(noise=NOISE, positive="minority", random_state=0)
+    with pytest.warns(ChosenPairsWarning, match="900 of 2,400 pairs were chosen"):
+        found = learner.fit(X, pairs)
+    expected = kind(noise=NOISE, positive="minority", random_state=0).fit(X, drawn)
+    assert found.prior_ == expected.prior_
+    assert_allclose(found.predict_proba(X), expected.predict_proba(X))
+    with pytest.raises(NotIdentifiable, match="none was drawn at random"):
+        learner.fit(X, pairs.select(pairs.chosen))
+
+
+def test_the_signal_counts_pairs_drawn_at_random():
+    few, many = n_pairs_of_strength(TOO_WEAK / 2), n_pairs_of_strength(2 * WEAK)
+    y = np.arange(1000) % 2
+    pairs = sample_pairs(y, many, random_state=0)
+    marked = Pairs(pairs.left, pairs.right, pairs.same, chosen=np.arange(many) >= few)
+    noise, prior = PairingNoise(0.0, 0.0), 0.55
+    check_signal(noise, prior, pairs)
+    with pytest.raises(NotIdentifiable, match="too few for a point-wise method"):
+        check_signal(noise, prior, marked)

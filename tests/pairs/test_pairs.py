@@ -376,3 +376,23 @@ def test_as_an_array_pairs_are_items_of_unknown_class(full):
     assert np.asarray(full).tolist() == [None] * 6
     with pytest.raises(TypeError, match=r"use \.left, \.right and \.same"):
         np.asarray(full, dtype=float)
+
+
+def test_more_answers_come_behind(full):
+    more = full.with_answers([4], [5], [True], annotator=["cy"], weight=[2.0], chosen=[True])
+    assert more.n_pairs == full.n_pairs + 1
+    assert more.select(slice(0, 5)).drawn_at_random() == full
+    assert more.annotator_names[more.annotator].tolist()[-2:] == ["bob", "cy"]
+    assert more.chosen.tolist() == [False] * 5 + [True]
+    assert more.labels == full.labels
+    again = more.with_answers([0], [5], [0], annotator=["cy"], weight=[1.0])
+    assert again.chosen.tolist() == [False] * 5 + [True, False]
+    empty = Pairs([], [], [], n_items=3).with_answers([0], [1], [1], annotator=["ann"])
+    assert empty.annotator_names.tolist() == ["ann"]
+
+
+def test_more_answers_must_say_as_much_as_the_first(full):
+    with pytest.raises(ValueError, match="annotator is known of some answers only"):
+        full.with_answers([4], [5], [True], weight=[1.0])
+    with pytest.raises(ValueError, match="too large for n_items=6"):
+        full.with_answers([4], [6], [True], annotator=["cy"], weight=[1.0])

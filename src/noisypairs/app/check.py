@@ -281,7 +281,7 @@ def _pointwise(
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
         return tuple(Feasibility(name, "not tried", reason) for name in names)
     prior = float(np.clip(found.prior.estimate, 1e-6, 1 - 1e-6))
-    pooled = pairs.pooled_answers()
+    pooled = pairs.pooled_answers().drawn_at_random()
     total = pooled.total_weight
     works = (
         f"the signal |a − b| = {found.signal:.3f} is {found.signal * np.sqrt(2 * total):.0f} times "
@@ -320,12 +320,19 @@ def _linkage_problem(dataset: Dataset, pairs: Pairs, seed: int) -> tuple[str, ..
 def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
     """Yield what is wrong with the answers, worst first, each with what to do."""
     pairs = dataset.pairs.pooled_answers()
+    drawn = pairs.drawn_at_random()
+    if drawn is not pairs:
+        yield (
+            f"{pairs.n_pairs - drawn.n_pairs:,} of {pairs.n_pairs:,} pairs were chosen, not drawn "
+            "at random: prior and signal are estimated from the others alone, and the point-wise "
+            "methods leave the chosen ones out"
+        )
     if report.same_share in (0.0, 1.0):
         only = "same" if report.same_share else "different"
         yield f"every answer is {only!r}: nothing can be learnt before both answers occur"
-    elif same_share(pairs).high < 0.5:
+    elif drawn.n_pairs and (share := same_share(drawn)).high < 0.5:
         yield (
-            f"only {report.same_share:.1%} of the answers are 'same', which two classes without "
+            f"only {share.estimate:.1%} of the answers are 'same', which two classes without "
             "noise never give: there are more than two classes, or the pairs were "
             "not drawn at random (then the share says nothing about the prior), or many same pairs "
             "were called different"

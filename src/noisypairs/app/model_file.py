@@ -70,6 +70,8 @@ TRAINING_ONLY = (
     "item_proba_",
     "oof_proba_",
     "wrong_proba_",
+    "asked_",
+    "members_",
     "history_",
     "rate_choice_",
 )

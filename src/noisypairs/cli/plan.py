@@ -10,7 +10,8 @@ import typer
 from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
-    from noisypairs.app.plan import Candidates, Plan
+    from noisypairs.app.plan import Plan
+    from noisypairs.estimators import NextPairs
 
 
 @app.command()
@@ -144,15 +145,15 @@ def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
     console.print(app.table(console, ("left", "right", "bits"), again))
 
 
-def _print_files(chosen: Candidates | None, output: Path | None, report: Path | None) -> None:
+def _print_files(chosen: NextPairs | None, output: Path | None, report: Path | None) -> None:
     console = terminal.console_of(110)
     if chosen is not None:
-        n_again = int(chosen.again.sum())
+        n_chosen = int(chosen.chosen.sum())
         console.print(
             "",
-            f"{len(chosen)} pairs to ask next ({len(chosen) - n_again} new, {n_again} again), mean "
-            f"{chosen.information.mean():.3f} bits, are in {output}. They are chosen, not drawn at "
-            "random: their share of 'same' says nothing about the prior.",
+            f"{len(chosen)} new pairs to ask next, mean {chosen.information.mean():.3f} bits, are "
+            f"in {output}: {n_chosen} chosen and {len(chosen) - n_chosen} drawn at random. Keep "
+            "the column 'chosen' beside the answers: it says which of them show the prior.",
             sep="\n",
             soft_wrap=True,
         )

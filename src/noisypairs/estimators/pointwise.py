@@ -14,9 +14,10 @@ from sklearn.utils import _safe_indexing
 
 from noisypairs import algebra, model_selection
 from noisypairs.algebra import Array
-from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
-from noisypairs.estimation import PriorEstimate, estimate_prior
+from noisypairs.errors import ChosenPairsWarning, NotIdentifiable, NotIdentifiableWarning
+from noisypairs.estimation import PriorEstimate, estimate_prior, random_answers
 from noisypairs.estimators.base import PairClassifier, label_names, warn_names
+from noisypairs.estimators.order import GivenOrder
 from noisypairs.noise import NoiseModel, family
 from noisypairs.pairs import Answers, Pairs
 
@@ -51,6 +52,24 @@ class PointwiseClassifier(PairClassifier):
 
     def _leaves_in_place(self, pairs: Answers) -> bool:
         return pairs.n_pairs > PAIRS_IN_MEMORY  # a smaller table gives the model that `Pairs` give
+
+    def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs, GivenOrder]:
+        """Return what the base does, without chosen pairs.
+
+        What an answer says about one of its items rests on the other being any item, of class k
+        with probability π_k: that is so of pairs drawn at random and of no others.
+        """
+        if isinstance(pairs, Pairs) and pairs.chosen is not None:
+            drawn = random_answers(pairs, "how often an item is called 'same'")
+            warnings.warn(
+                f"{pairs.n_pairs - drawn.n_pairs:,} of {pairs.n_pairs:,} pairs were chosen, not "
+                "drawn at random: a method that looks at items one by one cannot use them, and "
+                "they are left out. JointPairClassifier uses all of them",
+                ChosenPairsWarning,
+                stacklevel=3,
+            )
+            pairs = drawn
+        return super()._check_training(X, pairs)
 
     def _class_proba(self, X: Any) -> Array:
         positive = self._positive_proba(self._fitted_rule(), X)
@@ -156,8 +175,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when the randomness of the answers hides a − b, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
-    pairs = pairs.pooled_answers()
-    total = pairs.total_weight
+    total = pairs.pooled_answers().drawn_at_random().total_weight
     strength = abs(difference) * np.sqrt(2.0 * total)
     if strength >= WEAK:
         return

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from noisypairs.pairs import answers
 from noisypairs.pairs.checks import (
     check_annotators,
+    check_chosen,
     check_index,
     check_labels,
     check_lengths,
@@ -38,6 +39,7 @@ class AnswerArrays(OneEntryPerItem):
     annotator_names: NDArray[Any] | None
     weight: NDArray[np.float32] | None
     labels: Labels
+    chosen: NDArray[np.bool_] | None
     item_ids: NDArray[Any] | None
     dropped: Mapping[str, int]
 
@@ -50,6 +52,7 @@ class AnswerArrays(OneEntryPerItem):
         annotator: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         labels: Labels | None = None,
+        chosen: ArrayLike | None = None,
     ) -> None:
         first, second = check_positions(left, "left"), check_positions(right, "right")
         answered = answers.parse(same).same
@@ -66,6 +69,7 @@ class AnswerArrays(OneEntryPerItem):
             annotator_names=names,
             weight=check_weight(weight, first.size),
             labels=check_labels(labels, size),
+            chosen=check_chosen(chosen, first.size),
             item_ids=None,
             dropped={},
         )
@@ -121,6 +125,8 @@ class AnswerArrays(OneEntryPerItem):
             parts.append(f"annotators={self.annotator_names.size}")
         if self.weight is not None:
             parts.append(f"weight={float(self.weight.sum()):g}")
+        if self.chosen is not None:
+            parts.append(f"chosen={int(np.count_nonzero(self.chosen))}")
         if self.labels:
             parts.append(f"labels={len(self.labels)}")
         return f"{type(self).__name__}({', '.join(parts)})"
@@ -131,7 +137,7 @@ class AnswerArrays(OneEntryPerItem):
 
         def columns(of: AnswerArrays) -> tuple[Any, ...]:
             who = None if of.annotator_names is None else of.annotator_names[of.annotator]
-            return of.left, of.right, of.same, of.weight, who, of.item_ids
+            return of.left, of.right, of.same, of.weight, who, of.chosen, of.item_ids
 
         alike = all(map(np.array_equal, columns(self), columns(other)))
         return alike and self.n_items == other.n_items and self.labels == other.labels
@@ -140,7 +146,9 @@ class AnswerArrays(OneEntryPerItem):
         return self._state() | {"labels": dict(self.labels), "dropped": dict(self.dropped)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self._store(**state)  # numpy forgets that arrays were read-only
+        self._store(
+            **({"chosen": None} | state)
+        )  # older pickles have no mark; numpy forgets that arrays were read-only
 
     def __getitem__(self, rows: Any) -> Self:
         """Return the sub-graph on the items `rows`, renumbered in the order given.
@@ -176,7 +184,22 @@ class AnswerArrays(OneEntryPerItem):
             "same": self.same[which],
             "annotator": None if self.annotator is None else self.annotator[which],
             "weight": None if self.weight is None else self.weight[which],
+            "chosen": None if self.chosen is None else self.chosen[which],
         }
+
+    def drawn_at_random(self) -> Self:
+        """Leave out the answers about chosen pairs; the same object if there are none.
+
+        What is left shows the classes' shares by its share of "same", and the accuracy of a
+        prediction by how often it agrees. Chosen pairs show neither.
+
+        >>> from noisypairs import Pairs
+        >>> Pairs([0, 1], [1, 2], [1, 0], chosen=[True, False]).drawn_at_random()
+        Pairs(n_items=3, n_pairs=1, same=0, different=1)
+        """
+        if self.chosen is None:
+            return self
+        return self.select(~self.chosen)._replace(chosen=None)
 
     def select(self, which: ArrayLike | slice) -> Self:
         """Keep all items but only these pairs: mask, positions (repeats allowed) or slice.
@@ -205,7 +228,7 @@ class AnswerArrays(OneEntryPerItem):
         key = 2 * self.pair_keys + self.same
         if (np.diff(key) > 0).all() and (self.left <= self.right).all():
             return self._replace(labels=labels), np.arange(self.n_pairs)
-        more = [one for one in (self.weight, self.annotator) if one is not None]
+        more = [one for one in (self.chosen, self.weight, self.annotator) if one is not None]
         place = np.lexsort((*more, key)) if more else np.argsort(key, kind="stable")
         low, high = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
         ends = {"left": low[place], "right": high[place]}

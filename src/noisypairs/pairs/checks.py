@@ -150,3 +150,18 @@ def check_index(which: Any, size: int, what: str) -> NDArray[np.int64]:
     if index.size and not (-size <= index.min() and index.max() < size):
         raise IndexError(f"{index.min()} … {index.max()} do not all exist: there are {size} {what}")
     return np.where(index < 0, index + size, index).astype(np.int64)
+
+
+def check_chosen(chosen: ArrayLike | None, n_pairs: int) -> NDArray[np.bool_] | None:
+    """Return the mark of pairs that were not drawn at random, (n_pairs,); None if there are none.
+
+    >>> check_chosen([0, 1], 2), check_chosen([False], 1)
+    (array([False,  True]), None)
+    """
+    if chosen is None:
+        return None
+    marks = np.asarray(chosen)
+    if marks.dtype != bool and not np.isin(marks, (0, 1)).all():
+        raise ValueError("chosen holds other values than True and False (or 1 and 0)")
+    check_lengths(n_pairs, chosen=marks)
+    return marks.astype(bool) if marks.any() else None

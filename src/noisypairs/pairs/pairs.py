@@ -48,6 +48,9 @@ class Pairs(AnswerArrays):
     weight : positive finite numbers, shape (n_pairs,)
         A pair of weight 2 counts as two equal answers. Zero is refused: `select` drops pairs.
     labels : the few known classes, {item position: class}
+    chosen : True where a pair was chosen by what is known of its items, such as by `next_pairs`, by
+        blocking or by hand; False where it was drawn at random; shape (n_pairs,)
+        Without it all count as drawn at random. What rests on that uses `drawn_at_random`.
 
     Also kept: `item_ids`, the ids behind the positions when `from_frame` made them (else None), and
     `dropped`, how many rows `from_frame` left out and why. A pair costs 9 bytes, 17 with annotator
@@ -103,7 +106,9 @@ class Pairs(AnswerArrays):
         """Stream all answers, in their order, in batches of at most ``size``."""
         for start in range(0, self.n_pairs, size):
             rows = slice(start, start + size)
-            yield Batch(left=self.left[rows], right=self.right[rows], **self._of_pairs(rows))
+            columns = self._of_pairs(rows)
+            del columns["chosen"]
+            yield Batch(left=self.left[rows], right=self.right[rows], **columns)
 
     def _proper_weights(self) -> Array:
         """Weights with zero for self pairs, which count nowhere below."""
@@ -135,6 +140,48 @@ class Pairs(AnswerArrays):
         array([2., 1., 0.])
         """
         return sum_neighbours(self.left, self.right, self.same, self._proper_weights(), values)
+
+    def with_answers(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        same: ArrayLike,
+        annotator: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        chosen: ArrayLike | None = None,
+    ) -> Pairs:
+        """Return these answers and more of them, about the same items, behind.
+
+        Who answered and what an answer weighs must be said of all or of none; where some were
+        ``chosen``, the others count as drawn at random.
+
+        >>> pairs = Pairs([0], [1], [True], n_items=3)
+        >>> pairs.with_answers([1], [2], ["different"], chosen=[True])
+        Pairs(n_items=3, n_pairs=2, same=1, different=1, chosen=1)
+        """
+        more = Pairs(left, right, same, self.n_items, annotator, weight, self.labels, chosen)
+        more = more._replace(item_ids=self.item_ids, dropped=self.dropped)
+        if not (self.n_pairs and more.n_pairs):
+            return more if more.n_pairs else self
+        columns: dict[str, tuple[Any, Any]]
+        columns = {"left": (self.left, more.left), "right": (self.right, more.right)}
+        columns |= {"same": (self.same, more.same), "weight": (self.weight, more.weight)}
+        columns["annotator"] = self._who(), more._who()
+        if self.chosen is not None or more.chosen is not None:
+            columns["chosen"] = self._marks(), more._marks()
+        for name, (one, other) in columns.items():
+            if (one is None) != (other is None):
+                raise ValueError(f"{name} is known of some answers only: give it for all, or none")
+        joined = {k: np.concatenate(both) for k, both in columns.items() if both[0] is not None}
+        whole = Pairs(**joined, n_items=self.n_items, labels=self.labels)
+        return whole._replace(item_ids=self.item_ids, dropped=self.dropped)
+
+    def _who(self) -> NDArray[Any] | None:
+        """Return the name of who gave each answer, if known."""
+        return None if self.annotator_names is None else self.annotator_names[self.annotator]
+
+    def _marks(self) -> NDArray[np.bool_]:
+        return np.zeros(self.n_pairs, dtype=bool) if self.chosen is None else self.chosen
 
     # --- other forms that answers come in ---------------------------------------------------
 
@@ -217,6 +264,7 @@ class Pairs(AnswerArrays):
         items: ArrayLike | None = None,
         unknown: answers.Treatment = "raise",
         copies: int = 0,
+        chosen: ArrayLike | None = None,
     ) -> Pairs:
         """Take answers about items named by ids; see `from_frame` for what ``items`` does.
 
@@ -234,7 +282,8 @@ class Pairs(AnswerArrays):
             for name, end in (("left", left), ("right", right))
         ]
         sizes = {"right": ends[1].values, "same": parsed.usable}
-        check_lengths(ends[0].values.size, **sizes, annotator=who, weight=amount)
+        marks = None if chosen is None else answers.column(chosen, "chosen")
+        check_lengths(ends[0].values.size, **sizes, annotator=who, weight=amount, chosen=marks)
         ends = [end._replace(values=end.values[parsed.usable]) for end in ends]
         first, second, ids = number_items(ends[0], ends[1], items, unknown)
         known = (first >= 0) & (second >= 0)
@@ -246,6 +295,7 @@ class Pairs(AnswerArrays):
             None if ids is None else len(ids),
             None if who is None else who[rows],
             None if amount is None else amount[rows],
+            chosen=None if marks is None else marks[rows],
         )
         n_unsure = parsed.usable.size - known.size
         dropped = {"unsure": n_unsure, "unknown": int(np.count_nonzero(~known))}

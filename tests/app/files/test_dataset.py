@@ -401,3 +401,11 @@ def test_a_cell_of_a_megabyte_is_no_name(tmp_path, name, column):
     said = f"{name}, line 3: the cell in column '{column}' has 1,000,000 characters"
     with pytest.raises(BadFile, match=said):
         read_dataset(tmp_path / "items.csv", tmp_path / "pairs.csv", columns)
+
+
+def test_a_column_says_which_pairs_were_chosen(put):
+    pairs = "left,right,answer,chosen\n007,008,Yes,yes\n008,009,,no\n009,007,no,NO\n"
+    data = read_dataset(put("i.csv", ITEMS), put("p.csv", pairs))
+    assert data.pairs.chosen.tolist() == [True, False]
+    other = pairs.replace(",yes\n", ",the left one\n")  # a column of another meaning
+    assert read_dataset(put("i.csv", ITEMS), put("q.csv", other)).pairs.chosen is None

@@ -146,3 +146,27 @@ def test_the_spread_between_folds_is_part_of_the_error(monkeypatch: pytest.Monke
     for found in curves_of(repeated_pairs()):
         expected = np.var([0.6, 0.7, 0.7, 0.8], ddof=1) / 4
         np.testing.assert_allclose(found.error**2, expected, rtol=1e-4)
+
+
+def test_only_random_pairs_judge(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = items(120, 1)
+    pairs = sample_pairs(y, 400, NOISE, random_state=0)
+    mark = np.arange(400) % 3 == 0
+    marked = Pairs(pairs.left, pairs.right, pairs.same, n_items=120, chosen=mark)
+    judged, learnt = [], []
+
+    def score(left_out: Pairs, *_: object) -> Score:
+        judged.append(left_out)
+        return Score(0.8, np.zeros(left_out.n_pairs))
+
+    def fit(_: object, part: Pairs, *__: object) -> SimpleNamespace:
+        learnt.append(part)
+        return SimpleNamespace(
+            item_proba_=np.full((120, 2), 0.5), oof_proba_=np.full((120, 2), 0.5)
+        )
+
+    monkeypatch.setattr(curve, "score_predictions", score)
+    monkeypatch.setattr(curve, "fit_joint", fit)
+    learning_curves(X, marked, NOISE, LogisticRegression(), n_folds=2, n_sizes=3)
+    assert all(not part.chosen.any() for part in judged if part.chosen is not None)
+    assert any(part.chosen is not None and part.chosen.any() for part in learnt)

@@ -84,3 +84,11 @@ def test_a_target_is_not_reached_while_the_number_of_classes_is_doubted(
     told = as_dict(found, None, [str(k) for k in range(60)], None)
     assert told["warnings"] == ["three classes explain more"]
     assert "is reached" not in str(told)
+
+
+def test_too_few_random_pairs_cannot_judge() -> None:
+    X, y = items(100, 0)
+    pairs = sample_pairs(y, 400, NOISE, random_state=0)
+    marked = Pairs(pairs.left, pairs.right, pairs.same, chosen=np.arange(400) >= 50)
+    with pytest.raises(ValueError, match="only 50 of 400 answers are about pairs drawn at random"):
+        plan.plan(X, marked, 0.9)

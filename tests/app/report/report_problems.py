@@ -27,7 +27,7 @@ from noisypairs.app.fit.result import (
     ReliabilityBin,
     RunFacts,
 )
-from noisypairs.app.plan import LearningCurve, Plan, candidates, forecast, worth_of_answers
+from noisypairs.app.plan import LearningCurve, Plan, forecast, old_pairs, worth_of_answers
 from noisypairs.app.plan.goal import reach
 from noisypairs.app.suspects import SuspectPair
 from noisypairs.estimation import Interval
@@ -168,7 +168,8 @@ def plan_result(target: float = 0.9) -> Plan:
         these_items=reach(these, target, 600),
         forecasts=(new, these),
         worth=worth_of_answers(graph, beliefs, S, random_state=0),
-        candidates=candidates(graph, beliefs, S, 0),
+        old=old_pairs(graph, beliefs, S),
+        beliefs=beliefs.item,
     )
 
 

@@ -39,8 +39,8 @@ def test_the_answer_comes_first_then_the_curves_and_what_to_ask() -> None:
         "about 90% of new items are classified correctly",
         f"91.5% takes {needed.estimate:,.0f} [",
         f"at a cost of {0.04 * needed.estimate:,.2f} [",
-        "30 pairs to ask next",
-        "The 20 most informative.",
+        "30 new pairs to ask next: 24 chosen",
+        "The first 20.",
         "now: 600",
         "target 91.5%",
     ):

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from noisypairs import Pairs
 from noisypairs.estimators.inner.features import KernelColumns
-from noisypairs.estimators.joint.problem import JointProblem, n_folds
+from noisypairs.estimators.joint.problem import JointProblem, n_folds, sampled_items
 
 from .builders import data
 
@@ -65,3 +65,12 @@ def test_words_have_folds_but_no_fixed_features():
     problem = JointProblem(np.array([["a"], ["b"]] * 5), pairs, [2], "auto", 0)
     assert problem.Z is None
     assert len(problem.folds) == 5
+
+
+def test_items_in_random_pairs_stand_for_all_where_some_were_chosen():
+    pairs = Pairs([0, 1, 2], [1, 2, 3], [1, 0, 1], n_items=6, chosen=[False, True, True])
+    everybody = pairs.item_counts().total > 0
+    assert sampled_items(pairs, everybody).tolist() == [True, True, False, False, False, False]
+    plain = Pairs(pairs.left, pairs.right, pairs.same, n_items=6)
+    assert sampled_items(plain, everybody).tolist() == [True] * 4 + [False] * 2
+    assert sampled_items(pairs.select([1, 2]), everybody).all()  # none at random: all must do

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs.algebra import Array
@@ -23,15 +22,11 @@ from noisypairs.app.ask.fits import Estimate, Fit
 from noisypairs.app.ask.project import Settings, Shown
 from noisypairs.app.ask.questions import CHOSEN, RANDOM, Pick
 from noisypairs.app.encoding import item_encoder
-from noisypairs.app.plan.choice import candidates
 from noisypairs.app.plan.goal import FEWEST_ANSWERS, plan
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.joint.class_number import AUTOMATIC
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import propagate
 from noisypairs.pairs import Pairs
-from noisypairs.sampling import random_pairs
 
 FEWEST = 20
 """Answers with which the first fit is tried."""
@@ -117,18 +112,14 @@ def next_batch(
 ) -> list[Pick]:
     """Choose the pairs to ask next, never asked before, with a share at random among them."""
     size = max(BATCH, round(BATCH_PER_ITEM * pairs.n_items))
-    S = model.noise_.same_probability(model.n_classes_)
-    graph = PairGraph.from_pairs(pairs.without_self_pairs())
-    beliefs = propagate(graph, np.log(model.oof_proba_), S, tol=1e-4)
-    found = candidates(graph, beliefs, S, rng)
-    best = found[~found.again].best(round((1 - RANDOM_SHARE) * size), pairs.n_items)
-    left, right = random_pairs(pairs.n_items, size - len(best), rng)
-    kinds = np.array([CHOSEN] * len(best) + [RANDOM] * len(left))
-    ends = np.concatenate([best.left, left]), np.concatenate([best.right, right])
-    chance = np.einsum("nk,nk->n", *(model.item_proba_[end] for end in ends))
-    order = _spread(len(best), len(left))
-    low, high = np.sort(np.array(numbers)[np.array(ends)], axis=0).tolist()
-    return [Pick(low[k], high[k], str(kinds[k]), round(float(chance[k]), 4)) for k in order]
+    ask = model.next_pairs(size, random_share=RANDOM_SHARE, random_state=rng)
+    chance = np.einsum("nk,nk->n", model.item_proba_[ask.left], model.item_proba_[ask.right])
+    low, high = np.sort(np.array(numbers)[np.array([ask.left, ask.right])], axis=0).tolist()
+    kinds = np.where(ask.chosen, CHOSEN, RANDOM).tolist()
+    return [
+        Pick(one, other, kind, round(like, 4))
+        for one, other, kind, like in zip(low, high, kinds, chance.tolist(), strict=True)
+    ]
 
 
 def estimate_of(X: Array, pairs: Pairs, model: Any, settings: Settings) -> Estimate:
@@ -166,6 +157,7 @@ def pairs_of(shown: Shown, said: list[Said]) -> Pairs:
         np.array([one.same for one in kept], dtype=bool),
         n_items=len(shown.ids),
         annotator=np.array([one.person for one in kept], dtype=object) if kept else None,
+        chosen=[one.kind == CHOSEN for one in kept],
     )
 
 
@@ -199,13 +191,3 @@ def _people(X: Array, pairs: Pairs, model: Any) -> list[dict[str, Any]]:
     except ValueError:
         return []
     return table.to_records()
-
-
-def _spread(n_chosen: int, n_random: int) -> NDArray[np.intp]:
-    """Return an order in which the random pairs stand evenly among the chosen ones.
-
-    >>> _spread(4, 2).tolist()
-    [0, 4, 1, 2, 5, 3]
-    """
-    at = [(np.arange(n) + 0.5) / max(n, 1) for n in (n_chosen, n_random)]
-    return np.argsort(np.concatenate(at), kind="stable")

@@ -142,7 +142,15 @@ def pairs_of(
     read = answers.Parsed(found.same[found.usable], found.mapping, found.usable)
     with about(found.table.path):
         pairs = Pairs.from_ids(
-            left, right, read, found.annotator, found.weight, ids, unknown="drop", copies=copies
+            left,
+            right,
+            read,
+            found.annotator,
+            found.weight,
+            ids,
+            unknown="drop",
+            copies=copies,
+            chosen=_chosen(found),
         )
     if pairs.n_pairs == 0:
         raise BadFile(
@@ -151,6 +159,19 @@ def pairs_of(
             "that hold the ids with --left, --right and --id"
         )
     return pairs, notes + _notes_on_repeats(found, pairs)
+
+
+def _chosen(found: FileAnswers) -> Mask | None:
+    """Return which pairs were chosen, by a column ``chosen`` as ``plan --next`` writes it.
+
+    Without one, or with other words in it than yes and no, nothing is known of that.
+    """
+    name = by_plain_name(found.table.frame.columns).get("chosen")
+    if name is None:
+        return None
+    cells = as_text(found.table.frame[name]).str.strip().str.lower().to_numpy()[found.rows]
+    yes, no = np.isin(cells, ["yes", "true", "1"]), np.isin(cells, ["no", "false", "0"])
+    return yes if (yes | no).all() else None
 
 
 def _each(cells: Cells, function: Callable[[str], Any]) -> Cells:

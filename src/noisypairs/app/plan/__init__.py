@@ -1,24 +1,21 @@
 """How many more pairs to ask, and which: planning from noisy answers alone."""
 
-from noisypairs.app.plan.choice import Candidates, Worth, candidates, worth_of_answers
+from noisypairs.app.plan.choice import Worth, old_pairs, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, learning_curves
 from noisypairs.app.plan.forecast import Forecast, Need, forecast
 from noisypairs.app.plan.goal import Goal, Plan, plan, plan_dataset
-from noisypairs.app.plan.information import pair_information
 from noisypairs.app.plan.score import score_predictions
 
 __all__ = [
-    "Candidates",
     "Forecast",
     "Goal",
     "LearningCurve",
     "Need",
     "Plan",
     "Worth",
-    "candidates",
     "forecast",
     "learning_curves",
-    "pair_information",
+    "old_pairs",
     "plan",
     "plan_dataset",
     "score_predictions",

@@ -2,7 +2,7 @@
 
 The answers are cut into folds, all answers on one pair into the same. The learner is fitted to
 growing parts of the other folds and judged by the answers of the left-out fold (`score`), which
-it never saw. Two accuracies are followed:
+it never saw, as far as their pairs were drawn at random. Two accuracies are followed:
 
     "new items"     out-of-fold classes from features alone: each item is predicted by a classifier
                     that was trained on other items;
@@ -85,13 +85,14 @@ def learning_curves(
     fold = _folds(pairs, n_folds, np.random.default_rng(seed))
     smallest_part = int(min((fold != f).sum() for f in range(n_folds)))
     sizes = np.unique(np.geomspace(SMALLEST, 1.0, n_sizes) * smallest_part).astype(np.intp)
+    judges = np.ones(pairs.n_pairs, dtype=bool) if pairs.chosen is None else ~pairs.chosen
     shape = (len(sizes), 2)
     accuracy = np.full((*shape, n_folds), np.nan)
     influence = np.zeros((*shape, pairs.n_pairs))
     for f in range(n_folds):
         # One order per fold: each part contains the smaller ones, as when answers arrive over time.
         order = np.random.default_rng([seed, f]).permutation(np.flatnonzero(fold != f))
-        left_out = np.flatnonzero(fold == f)
+        left_out = np.flatnonzero((fold == f) & judges)
         for s, size in enumerate(sizes):
             step(f"learning from {size:,} answers, part {f + 1} of {n_folds}")
             try:
@@ -106,7 +107,7 @@ def learning_curves(
     sizes, accuracy, influence = sizes[seen], accuracy[seen], influence[seen]
     curves = []
     for kind, name in enumerate((NEW, THESE)):
-        covariance = _dyadic_covariance(pairs, influence[:, kind])
+        covariance = _dyadic_covariance(pairs.select(judges), influence[:, kind, judges])
         covariance += np.diag(_training_variance(accuracy[:, kind], np.diag(covariance)))
         curves.append(LearningCurve(name, sizes, accuracy[:, kind].mean(axis=1), covariance))
     return curves[0], curves[1]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from noisypairs.algebra import Array
 from noisypairs.app.encoding import item_encoder
 from noisypairs.app.files import Dataset
 from noisypairs.app.fit.class_number import (
@@ -16,10 +17,11 @@ from noisypairs.app.fit.class_number import (
     numbers_in_question,
 )
 from noisypairs.app.fit.summary import mean_rates, shares
-from noisypairs.app.plan.choice import Candidates, Worth, candidates, worth_of_answers
+from noisypairs.app.plan.choice import Worth, old_pairs, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, Step, fit_with_doubts, learning_curves
 from noisypairs.app.plan.forecast import Forecast, forecast
 from noisypairs.estimation import Interval
+from noisypairs.estimators import NextPairs, choose_pairs
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import propagate
 from noisypairs.noise import NoiseModel
@@ -56,8 +58,8 @@ class Plan:
     ``new_items`` and ``these_items`` are the goals for items never compared and for those at hand,
     ``chance`` the share of the largest class, which naming that class for every item would reach,
     ``rates`` how often same pairs are called different and different ones same, ``forecasts`` the
-    laws behind the two goals, ``doubts`` the warnings of the fit under which no target counts as
-    reached (`errors.DOUBTS`).
+    laws behind the two goals, ``old`` the pairs asked, ``beliefs`` (n_items, K) about the items,
+    ``doubts`` the warnings of the fit under which no target counts as reached (`errors.DOUBTS`).
     """
 
     target: float
@@ -72,8 +74,10 @@ class Plan:
     these_items: Goal
     forecasts: tuple[Forecast, Forecast]
     worth: Worth
-    candidates: Candidates
+    old: NextPairs
+    beliefs: Array
     doubts: tuple[str, ...] = ()
+    seed: int = 0
 
     @property
     def curves(self) -> tuple[LearningCurve, LearningCurve]:
@@ -81,13 +85,15 @@ class Plan:
         new, these = self.forecasts
         return new.curve, these.curve
 
-    def next_pairs(self, n: int) -> Candidates:
-        """Return the ``n`` most informative pairs to ask next, new ones and old ones again."""
-        return self.candidates.best(n, self.n_items)
+    def next_pairs(self, n: int) -> NextPairs:
+        """Return ``n`` new pairs to ask next, some of them drawn at random: `choose_pairs`."""
+        S = self.noise.same_probability(self.n_classes)
+        asked = self.old.left, self.old.right
+        return choose_pairs(self.beliefs, S, n, asked=asked, random_state=self.seed)
 
-    def ask_again(self, n: int) -> Candidates:
+    def ask_again(self, n: int) -> NextPairs:
         """Return the ``n`` old pairs most worth asking again."""
-        return self.candidates[self.candidates.again].best(n, self.n_items)
+        return self.old[:n]
 
 
 def plan(
@@ -104,8 +110,8 @@ def plan(
 ) -> Plan:
     """Plan from noisy pairs alone: no true class is used, known labels are ignored.
 
-    - ``X`` (n_items, d): numeric features; ``pairs`` are taken to be drawn at random, and more of
-      the kind to follow.
+    - ``X`` (n_items, d): numeric features; ``pairs`` of which those drawn at random judge the
+      learner (`Pairs.chosen`); more of the same mixture are taken to follow.
     - ``target``: accuracy wanted, above 1/K and below 1.
     - ``estimator``: as in `JointPairClassifier`; by default the best of its candidates.
     - ``level``: of all intervals. They hold the error of judging by left-out answers and that of
@@ -153,8 +159,10 @@ def plan(
         these_items=reach(these, target, pairs.n_pairs, doubtful=bool(doubts)),
         forecasts=(new, these),
         worth=worth_of_answers(graph, beliefs, S, level=level, random_state=random_state),
-        candidates=candidates(graph, beliefs, S, random_state),
+        old=old_pairs(graph, beliefs, S),
+        beliefs=beliefs.item,
         doubts=doubts,
+        seed=random_state,
     )
 
 
@@ -165,6 +173,13 @@ def _enough(pairs: Pairs) -> Pairs:
         raise ValueError(
             f"{proper.n_pairs} answers are too few to plan by: at least {FEWEST_ANSWERS} are "
             "needed for a learning curve. Ask more pairs at random first"
+        )
+    drawn = proper.drawn_at_random().n_pairs
+    if drawn < FEWEST_ANSWERS:
+        raise ValueError(
+            f"only {drawn} of {proper.n_pairs:,} answers are about pairs drawn at random, and only "
+            f"those can judge the learner: at least {FEWEST_ANSWERS} are needed. Ask more pairs at "
+            "random first"
         )
     return proper
 

@@ -7,10 +7,10 @@ from math import isfinite
 from typing import Any
 
 from noisypairs.app.files import delimited_text
-from noisypairs.app.plan.choice import Candidates
 from noisypairs.app.plan.goal import Goal, Plan
 from noisypairs.app.words import bracketed, percent, span
 from noisypairs.estimation import Interval
+from noisypairs.estimators import NextPairs
 
 #: Old pairs shown as worth asking again.
 N_AGAIN = 5
@@ -50,28 +50,28 @@ def price_of(goal: Goal, cost: float | None) -> Interval | None:
     return Interval(need.estimate * cost, need.low * cost, need.high * cost, need.level)
 
 
-def pair_rows(chosen: Candidates, ids: list[str]) -> list[dict[str, Any]]:
+def pair_rows(chosen: NextPairs, ids: list[str]) -> list[dict[str, Any]]:
     """Return one flat dict per pair to ask, items by their ``ids``."""
-    columns = (chosen.left, chosen.right, chosen.again, chosen.information)
+    columns = (chosen.left, chosen.right, chosen.chosen, chosen.information)
     return [
         {
             "left": ids[left],
             "right": ids[right],
-            "kind": "again" if again else "new",
+            "chosen": "yes" if not_random else "no",
             "expected_bits": round(bits, 4),
         }
-        for left, right, again, bits in zip(*(c.tolist() for c in columns), strict=True)
+        for left, right, not_random, bits in zip(*(c.tolist() for c in columns), strict=True)
     ]
 
 
-def pairs_csv(chosen: Candidates, ids: list[str], raw: bool = False) -> str:
+def pairs_csv(chosen: NextPairs, ids: list[str], raw: bool = False) -> str:
     """Return the pairs to ask as the text of a CSV file; ``raw`` as in `delimited_text`."""
     rows = (list(row.values()) for row in pair_rows(chosen, ids))
-    return delimited_text(["left", "right", "kind", "expected_bits"], rows, raw=raw)
+    return delimited_text(["left", "right", "chosen", "expected_bits"], rows, raw=raw)
 
 
 def as_dict(
-    found: Plan, cost: float | None, ids: list[str], chosen: Candidates | None
+    found: Plan, cost: float | None, ids: list[str], chosen: NextPairs | None
 ) -> dict[str, Any]:
     """Return the plan as plain data, ready for JSON; what is infinite is None."""
     goals = {

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from noisypairs.app.plan import Candidates, Forecast, Goal, Plan
+from noisypairs.app.plan import Forecast, Goal, Plan
 from noisypairs.app.plan.statement import N_AGAIN, pair_rows, price_of, statement
 from noisypairs.app.report import charts
 from noisypairs.app.report.page import (
@@ -21,6 +21,7 @@ from noisypairs.app.report.page import (
     table,
 )
 from noisypairs.app.words import between, count, name_of, percent, sentence, span
+from noisypairs.estimators import NextPairs
 
 GENERATOR = "noisypairs plan"
 #: Pairs to ask next that the page shows; the file has them all.
@@ -44,7 +45,7 @@ _TITLES = {
 
 
 def plan_report(
-    found: Plan, ids: list[str], cost: float | None = None, chosen: Candidates | None = None
+    found: Plan, ids: list[str], cost: float | None = None, chosen: NextPairs | None = None
 ) -> str:
     """Return the whole page as HTML, the answer first.
 
@@ -156,24 +157,24 @@ def _worth(found: Plan, ids: list[str]) -> list[Block]:
     return [paragraph(text), _pairs(found.ask_again(N_AGAIN), ids, caption)]
 
 
-def _next(chosen: Candidates, ids: list[str]) -> list[Block]:
-    n_again = int(chosen.again.sum())
+def _next(chosen: NextPairs, ids: list[str]) -> list[Block]:
+    n_chosen = int(chosen.chosen.sum())
     text = (
-        f"{count(len(chosen), 'pair')} to ask next: {len(chosen) - n_again:,} new, {n_again:,} "
-        "again. They are chosen, not drawn at random: their share of “same” says nothing about "
-        "how large the classes are."
+        f"{count(len(chosen), 'new pair')} to ask next: {n_chosen:,} chosen by what their answers "
+        f"tell together, and {len(chosen) - n_chosen:,} drawn at random. Only the latter show by "
+        "their share of “same” how large the classes are."
     )
     shown = chosen[slice(MOST_PAIRS)]
-    caption = f"The {len(shown)} most informative." if len(shown) < len(chosen) else None
+    caption = f"The first {len(shown)}." if len(shown) < len(chosen) else None
     return [paragraph(text), _pairs(shown, ids, caption)]
 
 
-def _pairs(shown: Candidates, ids: list[str], caption: str | None) -> Table:
+def _pairs(shown: NextPairs, ids: list[str], caption: str | None) -> Table:
     rows = [
-        (name_of(row["left"]), name_of(row["right"]), row["kind"], f"{row['expected_bits']:.3f}")
+        (name_of(row["left"]), name_of(row["right"]), row["chosen"], f"{row['expected_bits']:.3f}")
         for row in pair_rows(shown, ids)
     ]
-    return table(("first item", "second item", "new or again", "bits"), rows, caption, numeric=[3])
+    return table(("first item", "second item", "chosen", "bits"), rows, caption, numeric=[3])
 
 
 def _how_to_read(found: Plan) -> Block:

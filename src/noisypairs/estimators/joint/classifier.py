@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
-from noisypairs.errors import ClassNumberWarning
 from noisypairs.estimation import Interval
 from noisypairs.estimators.base import (
     PairClassifier,
@@ -26,12 +25,13 @@ from noisypairs.estimators.base import (
 )
 from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.answers import AnswerModel
+from noisypairs.estimators.joint.beginning import begin_with_parts
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.families import WORTH_IT
-from noisypairs.estimators.joint.held_out import Part
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.judged import JudgedAnswers
-from noisypairs.estimators.joint.kinds import KindNames, choose_kinds
+from noisypairs.estimators.joint.kinds import KindNames
+from noisypairs.estimators.joint.next_pairs import NextPairsMixin, asked_pairs
 from noisypairs.estimators.joint.parameters import check_parameters, stages
 from noisypairs.estimators.joint.parts import PartChoice, Switch, wanted_parts
 from noisypairs.estimators.joint.potentials import class_proba
@@ -40,10 +40,12 @@ from noisypairs.estimators.joint.problem import (
     any_order,
     is_gaussian,
     reordered,
+    sampled_items,
 )
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
 from noisypairs.estimators.joint.selection import Search
 from noisypairs.estimators.joint.states import clear_or_hard, folded
+from noisypairs.estimators.joint.warm import LastFit
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
@@ -58,7 +60,7 @@ PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM = 2_000_000, 10
 PAIRS_FOR_INTERVALS = 500_000
 
 
-class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
+class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswers):
     """Learn classes, noise and a classifier at once; nothing needs to be known but the pairs.
 
     Expectation maximisation (see `noisypairs.inference.em`): belief propagation over the pair graph
@@ -72,8 +74,9 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         which the one whose out-of-fold P(class | x) explains the answers best is kept; or None for
         the default ones (linear, kernel, ridge, Gaussian classes, boosted trees, a network).
     n_classes : K; a sequence of numbers to choose from by how well they explain the answers; or
-        ``"auto"``, 2 to 6. With a number a `ClassNumberWarning` says when one class more explains
-        the answers better; with several, when one more than the largest does.
+        ``"auto"``, 2 to 6, and more than 6 while that does better. With a number a
+        `ClassNumberWarning` says when one class more explains the answers better; with several,
+        when one more than the largest does.
     noise : a noise model, or ``"estimate"``.
     prior : P(class 1) if known: it only decides which of two groups is class 1.
     annotators : give every annotator in ``pairs.annotator`` a bias and a skill of their own, shrunk
@@ -99,6 +102,8 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
     random_state, n_jobs : the seed, and the processes; the model is the same for any number.
     verbose : True prints a line on stderr as each stage begins, with the seconds so far; 2 also the
         steps inside them, and higher numbers deeper ones.
+    warm_start : go on from the last fit, whose items these must be, new ones behind them: for
+        answers that come in batches (see `noisypairs.estimators.joint.warm`).
 
     Attributes
     ----------
@@ -107,7 +112,8 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         names: it may be a mean), and the log-likelihood of those that were tried, compared with
         ridge regression on as many items as it took. See `noisypairs.estimators.joint.choice`.
     noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
-    prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
+    prior_ : share of class 1 (of every class, for K > 2) among the items in pairs; where some were
+        chosen, among those in pairs drawn at random.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
     wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
         were streamed from a table of more than `PAIRS_FOR_CHOICE` pairs (see `stream_suspects`).
@@ -115,6 +121,9 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         log-likelihood less ½ log n for each number that its noise fits.
     repeat_correlation_ : correlation of the answers to one pair, beyond what their classes explain;
         zero where it is not clear (see `repeats`), or where the answers were streamed.
+    asked_ : the pairs asked, left and right ends, shape (2, m), for `next_pairs`.
+    members_, n_searched_ : the classifiers chosen, not fitted, and the number of answers at the
+        last search, for ``warm_start``.
     start_, starts_, log_likelihood_, converged_, n_iter_, history_ : how it went.
 
     References
@@ -152,6 +161,7 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         random_state: int | np.random.RandomState | None = None,
         n_jobs: int | None = None,
         verbose: bool | int = False,
+        warm_start: bool = False,
     ) -> None:
         self.estimator = estimator
         self.n_classes = n_classes
@@ -171,9 +181,11 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.warm_start = warm_start
 
     # Models of older files have none of their own.
     verbose: bool | int = False
+    warm_start: bool = False
     clarity: Switch = False
     similarity: Switch = False
     n_kinds: int | Sequence[int] | Literal["auto"] | None = None
@@ -196,6 +208,7 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
         with progress.fitting(self, stages(self)):
+            last, answers = LastFit.of(self, X), pairs
             X, pairs, given = self._check_training(X, pairs)
             labels, self.item_kinds_, self.oof_kinds_ = dict(pairs.labels), None, None
             pairs = pairs if self.n_kinds is None else pairs.with_labels({})  # they name kinds
@@ -203,48 +216,40 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
             candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
             some = self._pairs_for_choice(pairs)
             problem = JointProblem(X, some, numbers, self.cv, self.random_state)
-            search, parts, chosen = self._choose(problem, numbers, wanted_parts(self, pairs))
-            found = self._named(problem, chosen)
+            wanted = wanted_parts(self, pairs)
+            last = last and last.ordered(given)
+            begun, parts = begin_with_parts(self, problem, numbers, wanted, last)
+            search, found = begun.search, self._named(problem, begun.chosen, keep=begun.warm)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
+            kept = begun.members if begun.members and len(candidates) > 1 else {}
+            kept = kept if set(kept) <= set(candidates) else {}
             own, clusters = self.estimator is None, is_gaussian(search.start)
-            choice = Choice(problem, folded(found), candidates, averaged=own, clusters=clusters)
-            if own and clusters and parts.moved:  # held-out items spoke for this view
-                choice.take({"gaussian": None})
+            among = kept or candidates
+            choice = Choice(problem, folded(found), among, averaged=own, clusters=clusters)
+            if kept or (own and clusters and parts.moved):  # held-out items spoke for this view
+                choice.take(dict.fromkeys(kept or ("gaussian",)))
             else:
                 choice.choose()
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
-            last, in_pairs = rounds(whole, choice, found, search, parts)
+            ended, in_pairs = rounds(whole, choice, found, search, parts)
             self.start_, self.starts_ = search.start, search.starts
             self.n_classes_ = search.n_classes
             self.noise_model_, self.noise_models_ = search.family, search.noise_models
             self.parts_, self.part_gains_ = tuple(sorted(parts.kept)), tuple(parts.gains)
             self.candidate_ = choice.name
             self.candidates_ = {n: found.log_likelihood + gain for n, gain in choice.gains.items()}
-            classifier = [{"stage": "classifier", **row} for row in last.history]
+            classifier = [{"stage": "classifier", **row} for row in ended.history]
             self.history_ = search.history + classifier
-            self._store(choice, in_pairs, last)
-            self._store_answers(X, whole, last)
+            self._store(pairs, choice, in_pairs, ended)
+            self._store_answers(X, whole, ended)
             if self.n_kinds is not None:
                 self._store_kinds(X, labels)
             self._restore_order(given)
+            self.members_ = {name: choice.tuned[name] for name in choice.members}
+            self.n_searched_ = begun.n_searched
+            self.asked_ = asked_pairs(answers)
             return self
-
-    def _choose(
-        self, problem: JointProblem, numbers: list[int], wanted: dict[Part, Switch]
-    ) -> tuple[Search, PartChoice, em.Inference]:
-        """Choose start, number of classes or kinds, noise family and parts of the answer model."""
-        search = self.search(problem)
-        if self.n_kinds is not None:
-            search.require_evidence(search.choose_classes(numbers[:1]))
-            return choose_kinds(lambda: self.search(problem), numbers, wanted)
-        found = search.choose_classes(numbers)
-        search.require_evidence(found)
-        parts = PartChoice(search, search.choose_family(found), wanted)
-        chosen = parts.choose()
-        if "clarity" not in parts.kept:  # hard items look like one class more
-            self._warn_of_more_classes(search, chosen)
-        return search, parts, chosen
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""
@@ -336,26 +341,15 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
             self.repeat_correlation_,
         )
 
-    def _warn_of_more_classes(self, search: Search, found: em.Inference) -> None:
-        """Keep how well each number of classes does, and warn where one class more does better."""
-        K, gain = search.n_classes, search.more_classes(found)
-        self.class_numbers_ = {k: tried.score for k, tried in sorted(search.tried.items())}
-        if gain is not None:
-            warnings.warn(
-                f"{K + 1} classes explain the answers better than {K}, by {gain:.0f} nats, and "
-                "then more answers are right than it seems. Where the number is not known for "
-                "certain, let it be chosen: n_classes='auto' or a range, --classes in commands",
-                ClassNumberWarning,
-                stacklevel=3,
-            )
-
     def search(self, problem: JointProblem) -> Search:
         """Return the search for start, number of classes and noise family, not yet begun."""
         given = self.noise if isinstance(self.noise, NoiseModel) else None
         return Search(problem, given, self.noise_model, tuple(self.starts), self.n_init)
 
-    def _named(self, problem: JointProblem, found: em.Inference) -> em.Inference:
-        """Put the groups in the order of their names and set ``classes_``."""
+    def _named(
+        self, problem: JointProblem, found: em.Inference, keep: bool = False
+    ) -> em.Inference:
+        """Put the groups in the order of their names, or ``keep`` it, and set ``classes_``."""
         item = folded(found).beliefs.item
         K = item.shape[1]
         if problem.names is not None:
@@ -364,6 +358,8 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
                 warn_unnamed(self.classes_[len(problem.names) :])
             return found
         self.classes_ = np.arange(K)
+        if keep:
+            return found  # names stay what they were, whatever the sizes are now
         shares = item[problem.in_pairs].mean(axis=0)
         if isinstance(self.noise, NoiseModel) and not any_order(self.noise.same_probability(K)):
             return found  # the given noise says which class is which
@@ -380,7 +376,9 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
             order = np.argsort(shares)[np.argsort(np.argsort(wanted))]
         return reordered(found, order)
 
-    def _store(self, choice: Choice, in_pairs: NDArray[np.bool_], found: em.Inference) -> None:
+    def _store(
+        self, pairs: Answers, choice: Choice, in_pairs: NDArray[np.bool_], found: em.Inference
+    ) -> None:
         beliefs = folded(found).item_proba
         K = beliefs.shape[1]
         items = np.flatnonzero(in_pairs)
@@ -389,8 +387,8 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         self.item_proba_ = beliefs
         self.oof_proba_ = folded(found).potential
         self.noise_ = found.noise
-        shares = beliefs[items].mean(axis=0)
-        self.prior_ = float(beliefs[items, 1].mean()) if K == 2 else shares
+        shares = beliefs[sampled_items(pairs, in_pairs)].mean(axis=0)
+        self.prior_ = float(shares[1]) if K == 2 else shares
         self.annotator_noise_ = None
         if "people" in self.parts_:
             S = AnswerModel.of(found, None, K).class_matrices

@@ -45,7 +45,7 @@ def joint_intervals(
     """
     rng = np.random.default_rng(problem.seed)
     predicted = oof_proba.argmax(axis=1)
-    items = np.flatnonzero(problem.in_pairs)
+    items = np.flatnonzero(problem.sampled)
     found = _summary(item_proba[items], predicted[items], noise)
     if rho > 0:
         fewer = discounted(problem.graph, rho)
@@ -53,9 +53,9 @@ def joint_intervals(
         item_proba, noise = again.beliefs.item, again.noise
     replicates, truths = [], []
     for _ in progress.each("redrawn answers", range(n_bootstrap)):
-        classes = _draw_classes(item_proba, rng)
-        redrawn = PairGraph.from_pairs(_redrawn(problem, classes, noise, rng, rho))
-        run = infer_again(problem, redrawn, item_proba, noise, fit_noise)
+        classes = draw_classes(item_proba, rng)
+        graph = PairGraph.from_pairs(redrawn(problem, classes, noise, rng, rho))
+        run = infer_again(problem, graph, item_proba, noise, fit_noise)
         chosen = rng.choice(items, len(items))
         replicates.append(_summary(run.beliefs.item[chosen], predicted[chosen], run.noise))
         truths.append(
@@ -84,13 +84,14 @@ def _summary(beliefs: Array, predicted: Array, noise: NoiseModel) -> Array:
     return np.array([*rates, pi[-1], accuracy])
 
 
-def _draw_classes(item_proba: Array, rng: np.random.Generator) -> Array:
+def draw_classes(item_proba: Array, rng: np.random.Generator) -> Array:
+    """Draw a class of each item from its beliefs (n_items, K), shape (n_items,)."""
     below = np.cumsum(item_proba, axis=1)[:, :-1]
     classes: Array = (rng.random((len(item_proba), 1)) > below).sum(axis=1)
     return classes
 
 
-def _redrawn(
+def redrawn(
     problem: JointProblem,
     classes: Array,
     noise: NoiseModel,
@@ -109,5 +110,5 @@ def _redrawn(
         _, first, pair = np.unique(pairs.pair_keys, return_index=True, return_inverse=True)
         shared = noise.corrupt(classes, pairs.left[first], pairs.right[first], K, rng)[pair]
         answers = np.where(rng.random(pairs.n_pairs) < np.sqrt(rho), shared, answers)
-    redrawn = Pairs(pairs.left, pairs.right, answers, n_items=pairs.n_items)
-    return redrawn if pairs.weight is None else redrawn.reweighted(pairs.weight)
+    drawn = Pairs(pairs.left, pairs.right, answers, n_items=pairs.n_items)
+    return drawn if pairs.weight is None else drawn.reweighted(pairs.weight)

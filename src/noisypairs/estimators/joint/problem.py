@@ -24,7 +24,7 @@ from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.potentials import EstimatorPotential, RidgePotential
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
-from noisypairs.pairs import Pairs
+from noisypairs.pairs import Answers, Pairs
 
 
 class JointProblem:
@@ -47,6 +47,7 @@ class JointProblem:
         self.seed = 0 if X is None else int(self.random_state.randint(2**31 - 1))
         self.graph = PairGraph.from_pairs(pairs)
         self.in_pairs: NDArray[np.bool_] = pairs.item_counts().total > 0
+        self.sampled = sampled_items(pairs, self.in_pairs)
         self.names = label_names(pairs, min(n_classes), every=False)
         self.clamp = None if self.names is None else known_classes(pairs, self.names)
         self.share = float(np.average(self.pairs.same, weights=self.pairs.weight))
@@ -119,6 +120,7 @@ class JointProblem:
         other.all_pairs, other.pairs = pairs, pairs.without_self_pairs()
         other.graph = PairGraph.from_pairs(pairs)
         other.in_pairs = pairs.item_counts().total > 0
+        other.sampled = sampled_items(pairs, other.in_pairs)
         other.share = float(np.average(other.pairs.same, weights=other.pairs.weight))
         if self.Z is not None:
             weight = other.in_pairs.astype(float)
@@ -165,6 +167,18 @@ class JointProblem:
 def is_gaussian(start: str) -> bool:
     """Return whether the rounds of the start of this name have Gaussian classes."""
     return start.startswith("gaussian")
+
+
+def sampled_items(pairs: Answers, in_pairs: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return which items stand for all of them: those in pairs, (n_items,), drawn at random.
+
+    Chosen pairs are about doubtful items, which show the classes' shares no more than their share
+    of "same" does. Where no pair was drawn at random, all items must do.
+    """
+    if not isinstance(pairs, Pairs) or pairs.chosen is None:
+        return in_pairs
+    sampled: NDArray[np.bool_] = pairs.drawn_at_random().item_counts().total > 0
+    return sampled if sampled.any() else np.ones_like(sampled)
 
 
 def n_folds(n_items: int) -> int:

@@ -143,7 +143,7 @@ class Search(NoiseFamilies):
         runs, name, start = self._families(begun, start)
         return Explanation(K, start, name, begun, runs, self.score(runs[name], name))
 
-    def _explanation(self, K: int, start: str, run: em.Inference, name: str) -> Explanation:
+    def explanation(self, K: int, start: str, run: em.Inference, name: str) -> Explanation:
         """Return what one noise family alone explains."""
         return Explanation(K, start, name, run, {name: run}, self.score(run, name))
 
@@ -174,7 +174,7 @@ class Search(NoiseFamilies):
         if self.given is not None and not isinstance(self.given, PairingNoise):
             return None  # the given matrix is one of K classes
         if K not in self.tried:
-            self.tried[K] = self._explanation(K, self.start, found, self.family)
+            self.tried[K] = self.explanation(K, self.start, found, self.family)
         if K + 1 not in self.tried:
             kind = self.tried[K].start.split("-")[0]
             self._try_one_more(K + 1, ("spectral",) if kind == "answers" else (kind,))
@@ -289,10 +289,10 @@ class Search(NoiseFamilies):
         few = {"rounds": FIRST_ROUNDS, "sweeps": FIRST_SWEEPS}
         runs = {name: self._run(self.problem, name, one, **few) for name, one in guesses.items()}
         start = ranked(self.problem, runs)[0]
-        found = self._explanation(more, start, runs[start], self.first_family)
+        found = self.explanation(more, start, runs[start], self.first_family)
         if found.score > self.tried[more - 1].score:
             run = self._go_on(self.problem, runs[start], self.rounds - FIRST_ROUNDS)
-            found = self._explanation(more, start, run, self.first_family)
+            found = self.explanation(more, start, run, self.first_family)
         self.tried[more] = found
 
     def require_evidence(self, found: em.Inference) -> None:

@@ -13,6 +13,16 @@ from scipy.special import entr
 from noisypairs.algebra import Array, noise_matrix
 
 
+def binary_entropy(chance: Array) -> Array:
+    """Return h(p) = −p log₂ p − (1−p) log₂(1−p), in bits, of each probability.
+
+    >>> binary_entropy(np.array([0.0, 0.1, 0.5])).round(3)
+    array([0.   , 0.469, 1.   ])
+    """
+    bits: Array = (entr(chance) + entr(1.0 - chance)) / np.log(2.0)
+    return bits
+
+
 def pair_information(joint: ArrayLike, same: ArrayLike) -> Array:
     """Return I(answer; y, y') in bits for each joint law P(y, y'), shape (m, K, K) → (m,).
 
@@ -28,7 +38,7 @@ def pair_information(joint: ArrayLike, same: ArrayLike) -> Array:
     """
     S, P = noise_matrix(same), _joint_laws(joint, same)
     yes = np.einsum("myz,yz->m", P, S)
-    bits: Array = _entropy(yes) - np.einsum("myz,yz->m", P, _entropy(S))
+    bits: Array = binary_entropy(yes) - np.einsum("myz,yz->m", P, binary_entropy(S))
     return np.maximum(bits, 0.0)  # only rounding gives less than zero
 
 
@@ -40,11 +50,6 @@ def independent_laws(left: Array, right: Array) -> Array:
     """
     laws: Array = left[:, :, None] * right[:, None, :]
     return laws
-
-
-def _entropy(chance: Array) -> Array:
-    bits: Array = (entr(chance) + entr(1.0 - chance)) / np.log(2.0)
-    return bits
 
 
 def _joint_laws(joint: ArrayLike, same: ArrayLike) -> Array:
