@@ -13,12 +13,15 @@ from sklearn.preprocessing import StandardScaler
 from noisypairs import JointPairClassifier, LossCorrectionClassifier, WeightedPairClassifier
 from noisypairs.estimators.inner.defaults import default_classifier
 
-from .learners import NOISE, problem
+from .learners import ALL, NOISE, problem
 
 skl2onnx = pytest.importorskip("skl2onnx", reason="skl2onnx, of the extra dev, is not installed")
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime is not installed")
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning"),
+    pytest.mark.skipif(len(ALL) == 1, reason="one learner of one's own is asked for"),
+]
 
 
 def served(model, X):
