@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
@@ -12,7 +14,9 @@ from noisypairs.app.ask.fits import Estimate, Fit
 from noisypairs.app.ask.learning import Learner, pairs_of
 from noisypairs.app.ask.questions import CHOSEN, RANDOM
 from noisypairs.errors import NotIdentifiable
+from noisypairs.estimation import Interval
 from noisypairs.estimators import JointPairClassifier
+from noisypairs.estimators.joint.enough import Enough
 from tests.app.ask.ask_problems import open_site, write_items
 
 N_ITEMS = 40
@@ -44,86 +48,92 @@ def one_classifier(monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def shown(tmp_path_factory):
+def project(tmp_path_factory):
     folder = tmp_path_factory.mktemp("learning")
     write_items(folder, N_ITEMS)
     return open_site(folder, n_classes=2).project
 
 
-def test_too_few_answers_or_answers_all_alike_teach_nothing(shown):
-    learner = Learner(shown.settings)
-    few = said_about(shown.shown, 19)
+def test_before_there_are_classes_near_pairs_and_random_ones_are_asked(project):
+    learner, shown = Learner(project.settings), project.shown
+    few = said_about(shown, 19)
     alike = [Said(one.left, one.right, True, "ann", RANDOM) for one in few * 3]
     for said in ([], few, alike):
-        (found,) = learner.learn(shown.shown, said, None)
-        assert (found.batch, found.estimate.state) == ([], "learning")
+        (found,) = learner.learn(shown, said, None)
+        assert found.estimate.state == "learning"
         assert "begins to learn with 20 answers" in found.estimate.note
+        assert {pick.kind for pick in found.batch} == {CHOSEN, RANDOM}
+        assert {pick.chance for pick in found.batch} == {None}
+        asked = {tuple(sorted((one.left, one.right))) for one in said}
+        assert not {pick[:2] for pick in found.batch} & asked
 
 
-def test_a_batch_is_chosen_with_a_share_at_random_and_what_the_model_thinks(shown, monkeypatch):
-    called = []
-    estimate = Estimate(0.95, "more", (0.9, 0.8, 0.95), n_answers=120)
-    monkeypatch.setattr(learning, "estimate_of", lambda *given: called.append(given) or estimate)
-    said = said_about(shown.shown, 120)
-    first, judged = Learner(shown.settings).learn(shown.shown, said, None)
-    assert (first.estimate.state, judged.estimate) == ("learning", estimate)
+def test_a_batch_is_chosen_with_a_share_at_random_and_what_the_model_thinks(project):
+    shown, said = project.shown, said_about(project.shown, 120)
+    learner = Learner(project.settings)
+    first, judged = learner.learn(shown, said, None)
+    assert first.estimate.state == "learning"
     kinds = [pick.kind for pick in first.batch]
     assert (kinds.count(CHOSEN), kinds.count(RANDOM)) == (80, 20)
     assert RANDOM in kinds[:10]  # spread over the batch, not at its end
     asked = {tuple(sorted((one.left, one.right))) for one in said}
-    chosen = {pick[:2] for pick in first.batch if pick.kind == CHOSEN}
-    assert len(chosen) == 80
-    assert not chosen & asked
+    assert len({pick[:2] for pick in first.batch}) == 100
+    assert not {pick[:2] for pick in first.batch} & asked
     assert all(pick.low < pick.high for pick in first.batch)
-    row = shown.shown.row_of
-    truly = [row[pick.low] % 2 == row[pick.high] % 2 for pick in first.batch]
+    truly = [shown.row_of[pick.low] % 2 == shown.row_of[pick.high] % 2 for pick in first.batch]
     thought = [pick.chance > 0.5 for pick in first.batch]
     assert np.mean(np.equal(truly, thought)) > 0.9
     assert {one["name"] for one in judged.people} == {"ann", "bob"}
-    # The estimate is kept until there are a fifth more answers.
-    last = Fit(1, 120, estimate, judged.people)
-    (again,) = Learner(shown.settings).learn(shown.shown, said[:110], last)
-    assert (again.estimate, again.people) == (estimate, judged.people)
-    assert len(called) == 1
+    low, high = judged.estimate.accuracy[1:]
+    assert 0.8 < low <= high <= 1
+    assert (judged.estimate.n_classes, judged.estimate.n_answers) == (2, 120)
+    # The estimate is kept until there are a tenth more answers.
+    last = Fit(1, 120, judged.estimate, judged.people)
+    (again,) = learner.learn(shown, said[:115], last)
+    assert (again.estimate, again.people) == (judged.estimate, judged.people)
 
 
-def test_answers_that_say_nothing_are_called_that(shown, monkeypatch):
+@pytest.mark.parametrize(
+    ("low", "left", "more", "doubts", "state"),
+    [
+        (0.96, 0, None, (), "reached"),
+        (0.96, 0, None, ("copied answers",), "doubtful"),
+        (0.96, 0, 9.0, (), "open"),
+        (0.9, 40, None, (), "more"),
+        (0.9, None, None, (), "open"),
+    ],
+)
+def test_the_estimate_is_that_of_the_stopping_rule(monkeypatch, low, left, more, doubts, state):
+    found = Enough(0.95, Interval(0.97, low, 0.99, 0.9), left, more)
+    monkeypatch.setattr(learning, "enough", lambda *_: found)
+    model, pairs = SimpleNamespace(n_classes_=2), SimpleNamespace(n_pairs=30)
+    told = learning.estimate_of(model, np.zeros((4, 1)), pairs, 0.95, doubts)
+    note = " ".join(doubts)
+    if more:
+        note = "There may be one class more than was found: more answers will tell."
+    assert told == Estimate(0.95, state, (0.97, low, 0.99), 0.9, left or None, 2, 30, note)
+
+
+def test_answers_that_say_nothing_are_called_that(project, monkeypatch):
     def refuse(*_):
         raise NotIdentifiable("these pairs say nothing")
 
     monkeypatch.setattr(JointPairClassifier, "fit", refuse)
     monkeypatch.setattr(learning, "JointPairClassifier", JointPairClassifier)
-    said = said_about(shown.shown, 24, wrong=0.5)
-    (found,) = Learner(shown.settings).learn(shown.shown, said, None)
+    said = said_about(project.shown, 24, wrong=0.5)
+    (found,) = Learner(project.settings).learn(project.shown, said, None)
     assert "no classes are seen in the answers yet: these pairs say nothing" in found.estimate.note
 
 
-def test_answers_about_items_that_are_gone_are_left_out(shown):
-    said = said_about(shown.shown, 30)
+def test_answers_about_items_that_are_gone_are_left_out(project):
+    said = said_about(project.shown, 30)
     gone = [Said(1000, 1001, True, "ann", RANDOM)]
-    assert pairs_of(shown.shown, said + gone).n_pairs == 30
+    assert pairs_of(project.shown, said + gone).n_pairs == 30
 
 
-def test_the_estimate_is_that_of_the_plan_for_these_items(shown, monkeypatch):
-    from types import SimpleNamespace
-
-    from noisypairs.app.plan.goal import Goal
-    from noisypairs.estimation import Interval
-
-    now = Interval(0.9, 0.85, 0.94, 0.9)
-    goal = Goal("these items", now, now, "more", Interval(40.0, 20.0, float("inf"), 0.9), 1.0)
-    plan = SimpleNamespace(these_items=goal, doubts=("hm",))
-    monkeypatch.setattr(learning, "plan", lambda *_, **__: plan)
-    model = SimpleNamespace(n_classes_=2, estimator_=None)
-    pairs = pairs_of(shown.shown, said_about(shown.shown, 30))
-    found = learning.estimate_of(np.zeros((N_ITEMS, 1)), pairs, model, shown.settings)
-    assert found == Estimate(0.95, "more", (0.9, 0.85, 0.94), 0.9, (40.0, 20.0, None), 2, 30, "hm")
-
-
-def test_items_without_any_feature_are_learnt_from_answers_alone(tmp_path, monkeypatch):
+def test_items_without_any_feature_are_learnt_from_answers_alone(tmp_path):
     (tmp_path / "items.csv").write_text("id\n" + "\n".join(f"i{k:02d}" for k in range(N_ITEMS)))
     project = open_site(tmp_path, n_classes=2).project
-    monkeypatch.setattr(learning, "estimate_of", lambda *_: Estimate(0.95, "open", (0.9, 0.8, 1.0)))
     found = list(
         Learner(project.settings).learn(project.shown, said_about(project.shown, 200), None)
     )

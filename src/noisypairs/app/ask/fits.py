@@ -15,16 +15,17 @@ from noisypairs.app.ask.questions import Pick
 class Estimate:
     """How good the answers make the model, and what a target takes; shares are in [0, 1].
 
-    ``accuracy`` and ``left`` are (estimate, low, high), the upper end of ``left`` None where there
-    is no limit. ``state`` is one of `plan.goal.Goal`, or "learning" where nothing can be said yet,
-    with the reason in ``note``.
+    ``accuracy`` is (estimate, low, high), ``left`` how many answers are expected to be needed
+    still. ``state`` is "reached", "doubtful" (it would be, but a warning stands, in ``note``),
+    "more", "open" (no number can be given), or "learning" where nothing can be said yet, with the
+    reason in ``note``.
     """
 
     target: float
     state: str = "learning"
     accuracy: tuple[float, float, float] | None = None
     level: float = 0.9
-    left: tuple[float, float, float | None] | None = None
+    left: int | None = None
     n_classes: int | None = None
     n_answers: int = 0
     note: str = ""

@@ -1,14 +1,13 @@
 """One refit: from all answers to the pairs to ask next, an estimate, and a word on everybody.
 
-`next_batch` and `estimate_of` are the only calls into `noisypairs.app.plan`: nothing else of the
-room knows how pairs are chosen, or how accuracy is estimated.
+Pairs are chosen by `JointPairClassifier.next_pairs`, and before it sees classes by `first_pairs`;
+`enough` says how good the classes of the items are. Nothing else of the room knows of these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -22,22 +21,17 @@ from noisypairs.app.ask.fits import Estimate, Fit
 from noisypairs.app.ask.project import Settings, Shown
 from noisypairs.app.ask.questions import CHOSEN, RANDOM, Pick
 from noisypairs.app.encoding import item_encoder
-from noisypairs.app.plan.goal import FEWEST_ANSWERS, plan
 from noisypairs.errors import NotIdentifiable, collected_warnings
-from noisypairs.estimators import JointPairClassifier
-from noisypairs.estimators.joint.class_number import AUTOMATIC
+from noisypairs.estimators import JointPairClassifier, NextPairs, enough, first_pairs
 from noisypairs.pairs import Pairs
 
 FEWEST = 20
 """Answers with which the first fit is tried."""
 
-RANDOM_SHARE = 0.2
-"""Share of a batch that is drawn at random, so that rates and accuracy can be estimated."""
-
 BATCH, BATCH_PER_ITEM = 100, 0.05
 """Pairs of a batch: so many, or so many per item where that is more."""
 
-GROWTH = 0.2
+GROWTH = 0.1
 """The estimate and the table of people are made again when there are so many more answers."""
 
 
@@ -51,100 +45,90 @@ class Learned:
 
 
 class Learner:
-    """Learns again and again; what depends on the items alone is kept between refits."""
+    """Learns again and again; each fit goes on from the last one while the items stay the same."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._encoded: tuple[Shown, Array] | None = None
+        self._shown: Shown | None = None
 
     def learn(self, shown: Shown, said: list[Said], last: Fit | None) -> Iterator[Learned]:
         """Fit the model to everything said and choose what to ask next; then judge it.
 
         Yields what is known once the pairs are chosen and, where that is due, once it is judged.
         """
-        nothing = Estimate(self.settings.target, n_answers=len(said))
+        self._look_at(shown)
         pairs = pairs_of(shown, said)
-        if pairs.n_pairs < FEWEST or pairs.same.all() or not pairs.same.any():
-            note = f"the model begins to learn with {FEWEST} answers, some of each kind"
-            yield Learned(replace(nothing, note=note))
+        nothing = Estimate(self.settings.target, n_answers=len(said))
+        note, doubts = self._fit(pairs)
+        if note:
+            asked = pairs.left, pairs.right
+            first = first_pairs(self._X, self._size, asked=asked, random_state=len(said))
+            yield Learned(replace(nothing, note=note), batch=picks_of(first, shown.numbers))
             return
-        X = self._features(shown)
-        asked = self.settings.n_classes or AUTOMATIC
-        model = JointPairClassifier(
-            None if X.any() else LogisticRegression(),  # nothing to choose a classifier by
-            n_classes=asked if isinstance(asked, int) else list(asked),
-            random_state=self.settings.seed,
-        )
-        try:
-            with collected_warnings():
-                model.fit(X, pairs)
-        except NotIdentifiable as error:
-            yield Learned(replace(nothing, note=f"no classes are seen in the answers yet: {error}"))
-            return
-        picks = next_batch(model, pairs, shown.numbers, np.random.default_rng(len(said)))
+        found = self._model.next_pairs(self._size, random_state=len(said))
         before = Learned(nothing) if last is None else Learned(last.estimate, last.people)
+        picks = picks_of(found, shown.numbers, self._model.item_proba_)
         yield replace(before, batch=picks)
         if not _is_fresh(before.estimate, len(said)):
-            yield Learned(self._estimate(X, pairs, model), _people(X, pairs, model), picks)
+            estimate = estimate_of(self._model, self._X, pairs, self.settings.target, doubts)
+            yield Learned(estimate, _people(self._X, pairs, self._model), picks)
 
-    def _features(self, shown: Shown) -> Array:
-        """Return the items as numbers; all alike where no column tells them apart."""
-        if self._encoded is None or self._encoded[0] is not shown:
-            table = shown.features.drop(columns=[c for c in [shown.media.column] if c is not None])
-            self._encoded = shown, _encoded(table, self.settings.seed)
-        return self._encoded[1]
-
-    def _estimate(self, X: Array, pairs: Pairs, model: Any) -> Estimate:
-        nothing = Estimate(
-            self.settings.target, n_classes=model.n_classes_, n_answers=pairs.n_pairs
+    def _look_at(self, shown: Shown) -> None:
+        """Begin anew where the items have changed: as numbers they may be others, too."""
+        if shown is self._shown:
+            return
+        table = shown.features.drop(columns=[c for c in [shown.media.column] if c is not None])
+        self._shown, self._X = shown, _encoded(table, self.settings.seed)
+        self._size = max(BATCH, round(BATCH_PER_ITEM * len(table)))
+        self._model = JointPairClassifier(
+            None if self._X.any() else LogisticRegression(),  # nothing to choose a classifier by
+            n_classes=self.settings.n_classes or "auto",
+            warm_start=True,
+            random_state=self.settings.seed,
         )
-        if pairs.n_pairs < FEWEST_ANSWERS:
-            note = f"the accuracy is estimated from {FEWEST_ANSWERS} answers on"
-            return replace(nothing, note=note)
+
+    def _fit(self, pairs: Pairs) -> tuple[str, tuple[str, ...]]:
+        """Fit the model; return why that cannot be done yet, if so, and what it warns of."""
+        if pairs.n_pairs < FEWEST or pairs.same.all() or not pairs.same.any():
+            return f"the model begins to learn with {FEWEST} answers, some of each kind", ()
         try:
-            return estimate_of(X, pairs, model, self.settings)
-        except ValueError as error:  # parts of the answers may not show what all of them do
-            return replace(nothing, note=str(error))
+            with collected_warnings() as warned:
+                self._model.fit(self._X, pairs)
+        except NotIdentifiable as error:
+            return f"no classes are seen in the answers yet: {error}", ()
+        return "", warned.doubts
 
 
-def next_batch(
-    model: Any, pairs: Pairs, numbers: list[int], rng: np.random.Generator
-) -> list[Pick]:
-    """Choose the pairs to ask next, never asked before, with a share at random among them."""
-    size = max(BATCH, round(BATCH_PER_ITEM * pairs.n_items))
-    ask = model.next_pairs(size, random_share=RANDOM_SHARE, random_state=rng)
-    chance = np.einsum("nk,nk->n", model.item_proba_[ask.left], model.item_proba_[ask.right])
-    low, high = np.sort(np.array(numbers)[np.array([ask.left, ask.right])], axis=0).tolist()
-    kinds = np.where(ask.chosen, CHOSEN, RANDOM).tolist()
-    return [
-        Pick(one, other, kind, round(like, 4))
-        for one, other, kind, like in zip(low, high, kinds, chance.tolist(), strict=True)
-    ]
+def picks_of(found: NextPairs, numbers: list[int], belief: Array | None = None) -> list[Pick]:
+    """Return pairs of rows as pairs of items' numbers, with P(same) by ``belief`` (n_items, K)."""
+    low, high = np.sort(np.array(numbers)[np.array([found.left, found.right])], axis=0).tolist()
+    kinds = np.where(found.chosen, CHOSEN, RANDOM).tolist()
+    if belief is None:
+        return [Pick(*one) for one in zip(low, high, kinds, strict=True)]
+    chance = np.einsum("nk,nk->n", belief[found.left], belief[found.right]).round(4).tolist()
+    return [Pick(*one) for one in zip(low, high, kinds, chance, strict=True)]
 
 
-def estimate_of(X: Array, pairs: Pairs, model: Any, settings: Settings) -> Estimate:
+def estimate_of(
+    model: JointPairClassifier, X: Array, pairs: Pairs, target: float, doubts: tuple[str, ...]
+) -> Estimate:
     """Estimate the accuracy now and the answers left until the target, for the items at hand."""
-    found = plan(
-        X,
-        pairs,
-        settings.target,
-        n_classes=model.n_classes_,
-        estimator=model.estimator_,
-        random_state=settings.seed,
-    )
-    goal = found.these_items
-    left = goal.needed
+    found = enough(model, X, pairs, target)
+    accuracy, notes = found.accuracy, [*doubts]
+    if found.open_number:
+        notes.append("There may be one class more than was found: more answers will tell.")
+    state = "more" if found.answers_left else "open"
+    if found.enough:
+        state = "doubtful" if doubts else "reached"
     return Estimate(
-        settings.target,
-        goal.state,
-        (goal.now.estimate, goal.now.low, goal.now.high),
-        goal.now.level,
-        None
-        if left is None
-        else (left.estimate, left.low, left.high if isfinite(left.high) else None),
+        target,
+        state,
+        (accuracy.estimate, accuracy.low, accuracy.high),
+        accuracy.level,
+        found.answers_left or None,
         model.n_classes_,
         pairs.n_pairs,
-        " ".join(found.doubts),
+        " ".join(notes),
     )
 
 
@@ -157,7 +141,7 @@ def pairs_of(shown: Shown, said: list[Said]) -> Pairs:
         np.array([one.same for one in kept], dtype=bool),
         n_items=len(shown.ids),
         annotator=np.array([one.person for one in kept], dtype=object) if kept else None,
-        chosen=[one.kind == CHOSEN for one in kept],
+        chosen=np.array([one.kind != RANDOM for one in kept], dtype=bool),
     )
 
 
@@ -175,7 +159,7 @@ def _is_fresh(estimate: Estimate, n_answers: int) -> bool:
     return known and abs(n_answers - estimate.n_answers) < GROWTH * estimate.n_answers
 
 
-def _people(X: Array, pairs: Pairs, model: Any) -> list[dict[str, Any]]:
+def _people(X: Array, pairs: Pairs, model: JointPairClassifier) -> list[dict[str, Any]]:
     """Return everybody's row of the annotator table; nobody's where it cannot be made."""
     try:
         with collected_warnings():

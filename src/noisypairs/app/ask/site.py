@@ -89,8 +89,7 @@ class Site:
         words = {
             "reached": f"Enough: the target of {percent(settings.target)} is reached.",
             "doubtful": "The target seems to be reached, but a warning of the model stands.",
-            "unreachable": "The target cannot be reached with these items.",
-            "open": "Whether the target can be reached is open.",
+            "open": "How many answers are left cannot be said yet.",
         }
         return said | {
             "enough": estimate.state == "reached",
@@ -140,13 +139,11 @@ def _accuracy(fit: Fit | None) -> str:
 
 
 def _left(estimate: Estimate, n_answers: int) -> str:
-    """Say how many answers are left until the target, with the interval."""
+    """Say about how many answers are left until the target."""
     if estimate.left is None:
         return ""
     since = n_answers - estimate.n_answers
-    ends = [None if end is None else max(round(end - since), 0) for end in estimate.left]
-    middle, low, high = (f"{end:,}" if end is not None else "no limit" for end in ends)
-    return f"about {middle} ({low} to {high})"
+    return f"about {max(estimate.left - since, 1):,}"
 
 
 def _id(shown: Any, number: int) -> str:

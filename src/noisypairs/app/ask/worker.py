@@ -95,7 +95,7 @@ class Worker:
 
     def _is_due(self, count: int) -> bool:
         if self._tried < 0:
-            return count > 0
+            return True  # so that the first pairs are chosen, too
         new = abs(count - self._tried)
         few = new > 0 and self.fits.waiting() == 0
         return new >= max(FEWEST_NEW, NEW_SHARE * self._tried) or (few and new >= FEWEST_NEW // 2)

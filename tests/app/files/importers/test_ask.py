@@ -64,3 +64,12 @@ def test_a_store_of_a_newer_version_is_refused(store):
         connection.execute("PRAGMA user_version = 2")
     with pytest.raises(BadFile, match="store of version 2"):
         read_pairs(path)
+
+
+def test_which_pairs_were_chosen_is_known(store):
+    path, _ = store
+    assert read_pairs(path).pairs.chosen is None  # all were drawn at random
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE questions SET kind = 'chosen' WHERE question = 2")
+        connection.execute("UPDATE questions SET kind = 'repeat' WHERE question = 3")
+    assert read_pairs(path).pairs.chosen.tolist() == [False, True, True]
