@@ -20,7 +20,7 @@ from noisypairs.metrics import accuracy_up_to_names
 
 warnings.simplefilter("ignore")  # about class names and weak evidence: it is the beginning
 NOISE = PairingNoise(similar_flip=0.1, dissimilar_flip=0.1)
-FIRST, BATCH, ROUNDS = 600, 150, 8
+FIRST, BATCH, ROUNDS = 600, 150, 6
 
 digits, kinds = load_digits(n_class=4, return_X_y=True)
 X, y = digits[:300] / 16, kinds[:300]

@@ -77,6 +77,6 @@ def process(_app: Any, _what: str, _name: str, _obj: Any, _options: Any, lines: 
 
 def skip(_app: Any, _what: str, name: str, thing: Any, skip: bool, _options: Any) -> bool:
     """Leave out what scikit-learn adds to every estimator, and fields that say nothing."""
-    added = ("set_fit_request", "set_score_request", "set_predict_request", "get_metadata_routing")
+    inherited = str(getattr(thing, "__module__", "")).startswith("sklearn.")
     field = (getattr(thing, "__doc__", None) or "").startswith("Alias for field number")
-    return skip or field or name in (*added, "get_params", "set_params")
+    return skip or field or inherited or re.fullmatch(r"set_\w+_request", name) is not None
