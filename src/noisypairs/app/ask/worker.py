@@ -51,7 +51,7 @@ def work(settings: Settings, learner: str) -> None:
     with suppress(OSError, AttributeError):  # Windows has no such thing
         os.nice(LOW_PRIORITY)
     threading.Thread(target=_end_with_the_server, daemon=True).start()
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
         worker = Worker(settings, _named(learner)(settings))

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from noisypairs import __version__, datasets
 from noisypairs.app.experiments.learners import Learners

@@ -1,19 +1,23 @@
-"""All that a joint fit chooses before the classifier: number of classes or kinds, noise, parts."""
+"""All that a joint fit chooses: number of classes or kinds, noise, parts, classifier."""
 
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from noisypairs.errors import ClassNumberWarning
+from noisypairs.estimators.inner.defaults import candidates_of
+from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.held_out import Part
 from noisypairs.estimators.joint.kinds import choose_kinds
 from noisypairs.estimators.joint.parts import PartChoice, Switch
+from noisypairs.estimators.joint.problem import is_gaussian
 from noisypairs.estimators.joint.warm import Begun, LastFit, begin
 
 if TYPE_CHECKING:
     from noisypairs.estimators.joint.classifier import JointPairClassifier
     from noisypairs.estimators.joint.problem import JointProblem
+    from noisypairs.inference import em
 
 
 def begin_with_parts(
@@ -46,6 +50,28 @@ def begin_with_parts(
         if more is not None:
             _warn_of_more_classes(search.n_classes, more)
     return begun, parts
+
+
+def choose_classifier(
+    model: JointPairClassifier,
+    X: Any,
+    problem: JointProblem,
+    found: em.Inference,
+    begun: Begun,
+    parts: PartChoice,
+) -> Choice:
+    """Choose the classifier: as in the last fit, as held-out items said, or by a comparison."""
+    search, own = begun.search, model.estimator is None
+    candidates = candidates_of(model.estimator, X, problem.seed, search.n_classes)
+    kept = begun.members if begun.members and len(candidates) > 1 else {}
+    kept = kept if set(kept) <= set(candidates) else {}
+    clusters = is_gaussian(search.start)
+    choice = Choice(problem, found, kept or candidates, averaged=own, clusters=clusters)
+    if kept or (own and clusters and parts.moved):
+        choice.take(dict.fromkeys(kept or ("gaussian",)))
+    else:
+        choice.choose()
+    return choice
 
 
 def _warn_of_more_classes(n_classes: int, gain: float) -> None:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
@@ -25,7 +26,7 @@ from noisypairs.estimators.base import (
 )
 from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.answers import AnswerModel
-from noisypairs.estimators.joint.beginning import begin_with_parts
+from noisypairs.estimators.joint.beginning import begin_with_parts, choose_classifier
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.families import WORTH_IT
 from noisypairs.estimators.joint.intervals import joint_intervals
@@ -38,7 +39,6 @@ from noisypairs.estimators.joint.potentials import class_proba
 from noisypairs.estimators.joint.problem import (
     JointProblem,
     any_order,
-    is_gaussian,
     reordered,
     sampled_items,
 )
@@ -56,6 +56,8 @@ from noisypairs.pairs import Answers, Pairs
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
 #: so many for each item. The rounds with the classifier then see all answers.
 PAIRS_FOR_CHOICE, PAIRS_FOR_CHOICE_PER_ITEM = 2_000_000, 10
+#: Of so many items at most, one thread is faster than several, and gives the same everywhere.
+FEW_ITEMS = 20_000
 #: Pairs on which answers are redrawn for intervals: those of more pairs would be shorter.
 PAIRS_FOR_INTERVALS = 500_000
 
@@ -207,7 +209,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         many, drawn at random, and the last rounds take all of them: in memory, or of a `PairTable`
         batch by batch against arrays of the size of the items. A smaller table is loaded whole.
         """
-        with progress.fitting(self, stages(self)):
+        few = getattr(pairs, "n_items", 0) <= FEW_ITEMS
+        with progress.fitting(self, stages(self)), threadpool_limits(1 if few else None):
             last, answers = LastFit.of(self, X), pairs
             X, pairs, given = self._check_training(X, pairs)
             labels, self.item_kinds_, self.oof_kinds_ = dict(pairs.labels), None, None
@@ -220,16 +223,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             last = last and last.ordered(given)
             begun, parts = begin_with_parts(self, problem, numbers, wanted, last)
             search, found = begun.search, self._named(problem, begun.chosen, keep=begun.warm)
-            candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
-            kept = begun.members if begun.members and len(candidates) > 1 else {}
-            kept = kept if set(kept) <= set(candidates) else {}
-            own, clusters = self.estimator is None, is_gaussian(search.start)
-            among = kept or candidates
-            choice = Choice(problem, folded(found), among, averaged=own, clusters=clusters)
-            if kept or (own and clusters and parts.moved):  # held-out items spoke for this view
-                choice.take(dict.fromkeys(kept or ("gaussian",)))
-            else:
-                choice.choose()
+            choice = choose_classifier(self, X, problem, folded(found), begun, parts)
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
             ended, in_pairs = rounds(whole, choice, found, search, parts)
