@@ -9,7 +9,7 @@ export NOISYPAIRS_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/da
 # Small matrices on few cores: one thread per process is faster and repeatable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types imports unit mutants fuzz floors format bench fingerprint clean
+.PHONY: demo test lint types imports unit docs docs-quick dist mutants fuzz floors format bench fingerprint clean
 
 demo: $(VENV)/.app
 	$(BIN)/noisypairs demo
@@ -28,6 +28,25 @@ imports: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The site in docs/_build/html, with every example of the gallery run; nothing is downloaded.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx -W --keep-going -q -j 2 docs docs/_build/html
+	$(BIN)/python docs/building/links.py docs/_build/html
+
+# The same without the gallery's longer examples: what CI builds.
+docs-quick: $(VENV)/.docs
+	DOCS_QUICK=1 $(BIN)/python -m sphinx -W --keep-going -q -j 2 docs docs/_build/quick
+	$(BIN)/python docs/building/links.py docs/_build/quick
+
+# Wheel and sdist in dist/, checked, and the wheel tried in an environment of its own.
+dist: $(VENV)/.dev
+	rm -rf dist
+	$(BIN)/python -m build --quiet
+	$(BIN)/python -m twine check --strict dist/*
+	$(PYTHON) -m venv --clear $(VENV)-dist
+	$(VENV)-dist/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls dist/*.whl)[app]"
+	$(VENV)-dist/bin/python .ci/smoke.py
 
 # Plant faults and print those that no test notices (docs/testing.md); MUTANTS='--only NAME' plants one.
 mutants: $(VENV)/.dev
@@ -56,7 +75,7 @@ fingerprint: $(VENV)/.dev
 	$(BIN)/python benchmarks/fingerprint.py --compare benchmarks/records/fingerprint.json
 
 clean:
-	rm -rf $(VENV) $(FLOORS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-dist $(FLOORS) dist docs/_build docs/gallery docs/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -68,6 +87,10 @@ $(VENV)/.app: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
 	@touch $@ $(VENV)/.app
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	@touch $@
 
 $(FLOORS)/.built: pyproject.toml
 	$(PYTHON) -m venv --clear $(FLOORS)

@@ -28,7 +28,12 @@ ONE_KIND = 4.6
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with the limits of its confidence interval."""
+    """An estimate with the limits of its confidence interval, which holds with ``level``.
+
+    >>> found = Interval(0.3, 0.25, 0.36)
+    >>> print(found, 0.28 in found)
+    0.300 [0.250, 0.360] True
+    """
 
     estimate: float
     low: float
@@ -44,7 +49,15 @@ class Interval:
 
 @dataclass(frozen=True)
 class PriorEstimate:
-    """Every prior that explains the share of "same", in rising order, each with its interval."""
+    """Every prior that explains the share of "same", in rising order, each with its interval.
+
+    ``roots`` are the priors, ``same_share`` is the share of "same", ``noise`` the noise assumed.
+
+    >>> from noisypairs import Pairs
+    >>> pairs = Pairs(range(50), range(50, 100), [1] * 34 + [0] * 16)
+    >>> [round(root.estimate, 2) for root in estimate_prior(pairs, PairingNoise(0.0, 0.0)).roots]
+    [0.2, 0.8]
+    """
 
     roots: tuple[Interval, ...]
     same_share: Interval
@@ -70,6 +83,10 @@ class RateEstimate:
     """Estimated rates of pairing noise: ρ_S = P("different" | same), ρ_D = P("same" | different).
 
     ``same_share`` is the estimated share of truly same pairs among those looked at.
+
+    >>> half = Interval(0.1, 0.05, 0.15)
+    >>> RateEstimate(half, half, same_share=0.5).noise()
+    PairingNoise(similar_flip=0.1, dissimilar_flip=0.1)
     """
 
     similar_flip: Interval

@@ -42,7 +42,11 @@ class HeldOutShare:
 
     ``centred`` is u = κ (m̂ − p), where κ is the slope of the answers on m̂ (1 when m̂ is
     calibrated), so that E[u·answer] = E[u²] also when a penalty flattened m̂. ``strength`` is κ in
-    standard errors, items taken as the independent units.
+    standard errors, items taken as the independent units. See `out_of_fold_share`.
+
+    >>> share = HeldOutShare(Pairs([0], [1], [True]), 0.5, np.zeros(2), 1.0)
+    >>> share.rate, share.strength
+    (0.5, inf)
     """
 
     pairs: Pairs
@@ -65,6 +69,14 @@ def out_of_fold_share(
 
     Folds are by item and training uses the pairs *inside* the other folds only. The answer to
     (i, j) is then used neither for m(x_i) nor for m(x_j), so all answers serve as held-out ones.
+
+    >>> from sklearn.linear_model import Ridge
+    >>> from noisypairs import PairingNoise, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=500, prior=0.2, random_state=0)
+    >>> pairs = sample_pairs(y, 5_000, PairingNoise(0.1, 0.2), random_state=0)
+    >>> found = out_of_fold_share(Ridge(), X, pairs, random_state=0)
+    >>> found.centred.shape, bool(abs(found.rate - pairs.same.mean()) < 1e-3)
+    ((500,), True)
     """
     folds = list(KFold(cv, shuffle=True, random_state=random_state).split(np.arange(pairs.n_items)))
     fold = np.empty(pairs.n_items, dtype=np.intp)
@@ -116,6 +128,11 @@ def share_model(estimator: Any, X: Any, counts: ItemCounts) -> Callable[[Any], A
 
     A classifier learns the labels same/different with the counts as weights, a regressor the
     share s/(s+d) with weight s+d.
+
+    >>> from sklearn.linear_model import LinearRegression
+    >>> counts = ItemCounts(np.array([3.0, 1.0]), np.array([1.0, 3.0]))
+    >>> share_model(LinearRegression(), np.array([[0.0], [1.0]]), counts)([[0.5]])
+    array([0.5])
     """
     if is_classifier(estimator):
         rows, label, weight = reduction.weighted_rows(counts, 0.5)
@@ -134,7 +151,7 @@ def share_model(estimator: Any, X: Any, counts: ItemCounts) -> Callable[[Any], A
 class RateChoice:
     """The rates chosen, and the whole grid: rows (ρ, ρ', mean log-posterior of an answer).
 
-    The posterior is the held-out likelihood times the weak prior on the rates.
+    The posterior is the held-out likelihood times the weak prior on the rates. See `choose_rates`.
     """
 
     noise: NoiseModel
@@ -154,6 +171,14 @@ def choose_rates(
     η = (m − b)/(a − b), cut to [0, 1]. Where the likelihood is flat (see the module's text) a
     weak prior, density ∝ (1−ρ)² for each rate, decides for the smaller noise (``exponent=0``: a
     flat prior). The best grid point is refined by the simplex method.
+
+    >>> from sklearn.linear_model import Ridge
+    >>> from noisypairs import PairingNoise, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=1000, prior=0.2, random_state=0)
+    >>> pairs = sample_pairs(y, 20_000, PairingNoise(0.1, 0.2), random_state=0)
+    >>> chosen = choose_rates(out_of_fold_share(Ridge(), X, pairs, random_state=0)).noise
+    >>> bool(abs(chosen.similar_flip - 0.1) < 0.05), bool(abs(chosen.dissimilar_flip - 0.2) < 0.05)
+    (True, True)
     """
     from_rates = noise_family(family, needs="from_rates").from_rates
     left, right, same, weight = _sample(held_out)
@@ -194,6 +219,14 @@ def choose_alpha(held_out: HeldOutShare, deviation: float = 0.15) -> float:
     needed. The squared error, unlike the likelihood, finds c = 1/(p − α) even where û has the
     wrong shape: all it takes is E[û(u − û)] = 0, which the slope of `HeldOutShare` sees to. A weak
     prior, α ~ N(½, .15²), decides where the pairs do not (``deviation=math.inf``: a flat prior).
+
+    >>> from sklearn.linear_model import Ridge
+    >>> from noisypairs import PairingNoise, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=1000, prior=0.2, random_state=0)
+    >>> pairs = sample_pairs(y, 20_000, PairingNoise(0.1, 0.2), random_state=0)
+    >>> alpha = choose_alpha(out_of_fold_share(Ridge(), X, pairs, random_state=0))
+    >>> bool(abs(alpha - 0.55) < 0.05)  # (1 − ρ_S + ρ_D)/2
+    True
     """
     left, right, same, weight = _sample(held_out)
     u, v = held_out.centred[left], held_out.centred[right]

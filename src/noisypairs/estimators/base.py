@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.metrics import accuracy_score
+from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from noisypairs import metrics
@@ -43,6 +44,13 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
     classes_: NDArray[Any]
     noise_: NoiseModel
     prior_: Any
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say what scikit-learn asks: items may be sparse; two classes unless told otherwise."""
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.multi_class = getattr(self, "n_classes", 2) != 2
+        return tags
 
     @abstractmethod
     def fit(self, X: Any, pairs: Pairs) -> Self:
@@ -135,7 +143,7 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             )
         if not self._leaves_in_place(pairs):
             pairs = pairs.to_pairs()
-        X = X if hasattr(X, "shape") else np.asarray(X)
+        X = _table(X)
         if _num_samples(X) != pairs.n_items:
             raise ValueError(
                 f"X has {_num_samples(X)} rows, but the pairs are about {pairs.n_items} items: "
@@ -143,7 +151,10 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
                 "pair"
             )
         if pairs.without_self_pairs().n_pairs == 0:
-            raise ValueError("there is no pair of two distinct items: nothing to learn from")
+            raise ValueError(
+                f"there is no pair of two distinct items (n_samples={pairs.n_items}): nothing to "
+                "learn from"
+            )
         X = validate_data(self, X, skip_check_array=True)
         if hasattr(self, "estimator"):  # one given by the user sees X as it is
             self.filler_ = filler_of(X) if self.estimator is None else None
@@ -163,8 +174,7 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
     def _check_items(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        X = validate_data(self, X, skip_check_array=True, reset=False)
+        X = validate_data(self, _table(X), skip_check_array=True, reset=False)
         return filled(getattr(self, "filler_", None), X)
 
 
@@ -267,6 +277,17 @@ def warn_names(n_classes: int) -> None:
         ClassNamesWarning,
         stacklevel=4,
     )
+
+
+def _table(X: Any) -> Any:
+    """Return items as something with a shape; one row of features is not a table of items."""
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    if len(X.shape) == 1:
+        raise ValueError(
+            f"expected a table of items, shape (n_items, n_features), got shape {X.shape}. Reshape "
+            "your data: X.reshape(1, -1) is one item, X.reshape(-1, 1) one feature"
+        )
+    return X
 
 
 def _ends(pairs: Pairs | ArrayLike, n_items: int) -> tuple[NDArray[Any], NDArray[Any]]:

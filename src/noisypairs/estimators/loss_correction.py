@@ -43,6 +43,16 @@ class LossCorrectionClassifier(PointwiseClassifier):
     positive : which group is class 1 when the prior is estimated and no item is labelled.
     cv, random_state, n_jobs : folds by item when noise is estimated.
 
+    Attributes
+    ----------
+    classes_, noise_, prior_ : class names, and the noise and P(classes_[1]) that were used.
+    estimator_ : the inner estimator, fitted on one row per item.
+
+    References
+    ----------
+    Dan, S., Bao, H. and Sugiyama, M. (2021). Learning from Noisy Similar and Dissimilar Data. ECML
+    PKDD 2021, doi:10.1007/978-3-030-86520-7_15.
+
     Examples
     --------
     >>> from noisypairs import LossCorrectionClassifier, PairingNoise, datasets, sample_pairs

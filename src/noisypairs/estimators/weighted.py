@@ -62,6 +62,17 @@ class WeightedPairClassifier(PointwiseClassifier):
         for pairing noise at any two rates; or a number. ``alpha=0.5`` is the unweighted baseline.
     noise_model, positive, cv, random_state, n_jobs : as for `LossCorrectionClassifier`.
 
+    Attributes
+    ----------
+    classes_, noise_, prior_ : class names, and the noise and P(classes_[1]) that were used.
+    alpha_, gain_ : the weight α, and A, which turns the rule over where it is negative.
+    estimator_ : the inner classifier, fitted on one row per item and answer.
+
+    References
+    ----------
+    Dan, S., Bao, H. and Sugiyama, M. (2021). Learning from Noisy Similar and Dissimilar Data. ECML
+    PKDD 2021, doi:10.1007/978-3-030-86520-7_15.
+
     Examples
     --------
     >>> from noisypairs import PairingNoise, WeightedPairClassifier, datasets, sample_pairs

@@ -33,6 +33,14 @@ class LabelingNoise(NoiseModel, family="labeling", auto=True):
     ``per="item"`` draws one report per item and uses it in all its pairs. S is the same, but the
     answers then depend on each other, and the graph alone can at best recover the reports.
 
+    Parameters
+    ----------
+    positive_flip, negative_flip : ρ₊ and ρ₋, for two classes.
+    flip : F, shape (K, K), rows sum to one; in the place of the two rates.
+    per : ``"occurrence"`` or ``"item"``.
+
+    Examples
+    --------
     >>> LabelingNoise(0.1, 0.2).same_probability().round(12)
     array([[0.68, 0.26],
            [0.26, 0.82]])

@@ -52,6 +52,14 @@ class NoiseModel(ABC):
     a family name, ``class MyNoise(NoiseModel, family="mine")``, learners find it as
     ``noise_model="mine"``; they can estimate it if it defines `fit`, and the point-wise ones if it
     defines `from_rates`. ``auto=True`` lets ``noise_model="auto"`` try it too.
+
+    Examples
+    --------
+    >>> families()["free"] is MatrixNoise
+    True
+    >>> noise = MatrixNoise([[0.9, 0.3], [0.3, 0.6]])
+    >>> noise.corrected_coefficients(0.2).sum(axis=1).round(12)  # all that follows from S is there
+    array([1., 1.])
     """
 
     family: ClassVar[str | None] = None
@@ -288,6 +296,12 @@ def _rounded(value: object) -> str:
 class MatrixNoise(NoiseModel, family="free", auto=True):
     """Any symmetric S, given whole, for when no simpler model fits the answers.
 
+    Parameters
+    ----------
+    same : S, shape (K, K), symmetric, entries in [0, 1]; S[y, y'] = P("same" | classes y, y').
+
+    Examples
+    --------
     >>> MatrixNoise([[0.9, 0.3], [0.3, 0.6]]).same_probability()
     array([[0.9, 0.3],
            [0.3, 0.6]])

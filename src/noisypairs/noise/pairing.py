@@ -26,6 +26,14 @@ class PairingNoise(NoiseModel, family="pairing", auto=True):
 
     S = 1 − ρ_S on the diagonal, ρ_D off it.
 
+    Parameters
+    ----------
+    similar_flip : ρ_S, how often a pair of one class is called "different".
+    dissimilar_flip : ρ_D, how often a pair of two classes is called "same". The two sum to less
+        than 1: at 1 the answers would say nothing.
+
+    Examples
+    --------
     >>> PairingNoise(0.1, 0.2).same_probability()
     array([[0.9, 0.2],
            [0.2, 0.9]])
@@ -87,6 +95,13 @@ class CleanPairs(PairingNoise):
 class ComposedNoise(NoiseModel):
     """One noise, then pairing noise on its answers: S' = (1−ρ_S) S + ρ_D (1−S).
 
+    Parameters
+    ----------
+    first : any noise model, with the matrix S.
+    second : `PairingNoise`, with ρ_S and ρ_D. ``first.then(second)`` builds the same.
+
+    Examples
+    --------
     >>> from noisypairs import LabelingNoise
     >>> LabelingNoise(0.1, 0.2).then(PairingNoise(0.1, 0.0)).same_probability().round(3)
     array([[0.612, 0.234],

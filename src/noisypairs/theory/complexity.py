@@ -24,6 +24,9 @@ class MarginLoss(NamedTuple):
     ``invert`` bounds ψ⁻¹ of Bartlett, Jordan and McAuliffe (2006), *Convexity, classification and
     risk bounds*: excess 0-1 risk ≤ ψ⁻¹(excess surrogate risk). ψ(θ) is θ for the hinge, θ² for the
     squared and log 2 − h((1+θ)/2) ≥ θ²/2 for the logistic loss, h being the entropy in nats.
+
+    >>> LOSSES["hinge"].bound(2.0), LOSSES["squared"].lipschitz(1.0)
+    (3.0, 4.0)
     """
 
     bound: Callable[[float], float]
@@ -131,7 +134,11 @@ def network_rademacher(path_norm: float, radius: float, n: int) -> float:
 
 
 class Estimate(NamedTuple):
-    """A Monte Carlo mean and its standard error."""
+    """A Monte Carlo mean and its standard error.
+
+    >>> Estimate(0.25, 0.01).value
+    0.25
+    """
 
     value: float
     standard_error: float

@@ -17,7 +17,11 @@ Rates = tuple[float, float]
 
 
 class Outcome(NamedTuple):
-    """True classes and reported classes of both items (0 or 1), the answer, and its probability."""
+    """True classes and reported classes of both items (0 or 1), the answer, and its probability.
+
+    >>> Outcome((0, 1), (0, 0), same=True, probability=0.1).wrong
+    True
+    """
 
     classes: tuple[int, int]
     reports: tuple[int, int]

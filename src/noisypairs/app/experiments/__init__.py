@@ -7,8 +7,20 @@ turns records into tables and figures. See ``noisypairs reproduce --help``.
 from __future__ import annotations
 
 from noisypairs.app.experiments.grids import EXPERIMENTS, Choice, plan
+from noisypairs.app.experiments.learners import Learners, register
 from noisypairs.app.experiments.records import load_records
 from noisypairs.app.experiments.run import Run, run
 from noisypairs.app.experiments.spec import COLUMNS, Spec
 
-__all__ = ["COLUMNS", "EXPERIMENTS", "Choice", "Run", "Spec", "load_records", "plan", "run"]
+__all__ = [
+    "COLUMNS",
+    "EXPERIMENTS",
+    "Choice",
+    "Learners",
+    "Run",
+    "Spec",
+    "load_records",
+    "plan",
+    "register",
+    "run",
+]

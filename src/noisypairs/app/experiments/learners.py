@@ -43,7 +43,7 @@ from noisypairs import (
 )
 from noisypairs.algebra import Array
 from noisypairs.app.experiments.problem import Problem
-from noisypairs.app.experiments.spec import Spec
+from noisypairs.app.experiments.spec import COLUMNS, Spec
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimators import LinearRiskClassifier
 from noisypairs.estimators.inner.defaults import default_classifier, default_regressor
@@ -260,7 +260,9 @@ def best_prior(held_out: model_selection.HeldOutShare, noise: NoiseModel) -> flo
     return max(scores, key=lambda prior: scores[prior])
 
 
-_HOW: dict[str, Callable[[Learners], tuple[Predict, dict[str, Any]]]] = {
+Method = Callable[[Learners], tuple[Predict, dict[str, Any]]]
+
+_HOW: dict[str, Method] = {
     "pn": Learners.true_labels,
     "sd-clean": Learners.clean_pairs,
     "t-loss": Learners.t_loss,
@@ -272,3 +274,15 @@ _HOW: dict[str, Callable[[Learners], tuple[Predict, dict[str, Any]]]] = {
     "km-cop": lambda learners: learners.clusters(COPKMeans),
     "joint": Learners.joint,
 }
+
+
+def register(name: str, heading: str, method: Method) -> None:
+    """Add a method to the comparison, as one more column of the tables.
+
+    ``method`` is given the `Learners` of a problem, and returns what predicts and what a record
+    keeps of it; it raises `NotIdentifiable` where it refuses. It is known in this process alone:
+    run its specs with ``n_jobs=1``.
+    """
+    if name in COLUMNS:
+        raise ValueError(f"there is a method {name!r} already: choose another name")
+    COLUMNS[name], _HOW[name] = heading, method

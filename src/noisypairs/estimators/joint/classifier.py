@@ -101,6 +101,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     cv : folds by item for out-of-fold P(class | x); ``"auto"`` is 5, and fewer of many items.
     positive : ``"minority"`` or ``"majority"``: which of two groups is class 1 where no item is
         labelled and no prior given.
+    random_state, n_jobs : the seed, and the processes; the model is the same for any number.
     verbose : True prints a line on stderr as each stage begins, with the seconds so far; 2 also the
         steps inside them, and higher numbers deeper ones.
     warm_start : go on from the last fit, whose items these must be, new ones behind them: for
@@ -126,6 +127,11 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     members_, n_searched_ : the classifiers chosen, not fitted, and the number of answers at the
         last search, for ``warm_start``.
     start_, starts_, log_likelihood_, converged_, n_iter_, history_ : how it went.
+
+    References
+    ----------
+    Yedidia, J., Freeman, W. and Weiss, Y. (2005). Constructing free-energy approximations and
+    generalized belief propagation algorithms. IEEE Transactions on Information Theory 51(7).
 
     Examples
     --------

@@ -51,16 +51,31 @@ class COPKMeans(CentreClassifier):
       start; then items move while that lowers (violations, inertia). The result is a local
       optimum: no move of a single item breaks fewer answers.
 
-    Parameters are those of `PairKMeans`; every item counts once, in a pair or not. ``n_init`` is
-    the largest number of starts: three in a row that lead to the best known value end the search.
-    A group that loses all its items keeps its last centre.
+    Every item counts once, in a pair or not. A group that loses all its items keeps its last
+    centre.
 
-    Fitted: as `PairKMeans`, with ``labels_`` the constrained assignment (``predict`` on the same
-    items goes by the nearest centre alone), ``violated_`` (n_pairs,) mask of broken answers,
-    ``n_violations_`` their number, ``violation_weight_`` their weight, ``n_contradictory_pairs_``
-    pairs of items answered both ways, ``n_frustrated_items_`` items whose connected group of
-    majority answers could not be kept whole.
+    Parameters
+    ----------
+    n_classes, positive, max_iter, random_state : as in `PairKMeans`.
+    n_init : the largest number of starts: three in a row that lead to the best known value end the
+        search.
 
+    Attributes
+    ----------
+    labels_ : the constrained assignment, shape (n_items,); ``predict`` on the same items goes by
+        the nearest centre alone. Further attributes as in `PairKMeans`.
+    violated_ : which answers were broken, shape (n_pairs,).
+    n_violations_, violation_weight_ : their number and weight.
+    n_contradictory_pairs_ : pairs of items answered both ways.
+    n_frustrated_items_ : items whose connected group of majority answers could not be kept whole.
+
+    References
+    ----------
+    Wagstaff, K., Cardie, C., Rogers, S. and Schrödl, S. (2001). Constrained K-means Clustering with
+    Background Knowledge. ICML 2001.
+
+    Examples
+    --------
     >>> X = np.array([[0.0], [0.1], [4.9], [5.0], [2.0]])
     >>> pairs = Pairs([0, 3, 0], [1, 4, 3], [True, True, False])
     >>> model = COPKMeans(positive="majority", random_state=0).fit(X, pairs)

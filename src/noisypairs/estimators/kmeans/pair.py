@@ -106,12 +106,6 @@ class CentreClassifier(PairClassifier):
             X, accept_sparse="csr", dtype=[np.float64, np.float32], estimator=self, input_name="X"
         )
 
-    def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that sparse items are accepted."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
 
 class PairKMeans(CentreClassifier):
     """k-means on the items that occur in pairs; the answers are not used.
@@ -126,9 +120,15 @@ class PairKMeans(CentreClassifier):
         An item counts as often as it occurs in pairs (k-means on the pooled points of all pairs,
         as in the paper), or once. Items in no pair never move a centre.
 
-    Fitted: ``labels_`` (n_items,) class of each item, ``cluster_centers_`` (K, n_features) in the
-    order of ``classes_``, ``inertia_``, ``n_iter_``, ``variance_`` (within groups, per feature).
+    Attributes
+    ----------
+    labels_ : class of each item, shape (n_items,).
+    cluster_centers_ : shape (K, n_features), in the order of ``classes_``.
+    inertia_, n_iter_, variance_ : as in `sklearn.cluster.KMeans`; the last within groups, per
+        feature.
 
+    Examples
+    --------
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
     >>> pairs = Pairs([0, 1, 3], [1, 2, 4], [True, True, True])
     >>> model = PairKMeans(positive="minority", random_state=0).fit(X, pairs)
