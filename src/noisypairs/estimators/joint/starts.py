@@ -23,8 +23,9 @@ KINDS = ("aligned", "answers", "kmeans", "spectral", "gaussian", "random")
 
 #: Of more classes than this, more k-means starts are needed to find good clusters.
 MANY_CLASSES = 6
-#: What features weigh against answers in mixed starts.
-FEATURE_SHARES = (0.3, 0.5, 0.7)
+#: What features weigh against answers in mixed starts, and in those of many classes, which end in
+#: different places.
+FEATURE_SHARES, MORE_SHARES = (0.3, 0.5, 0.7), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 #: Clusters of a guess are found on so many items at most, and the others put to the nearest.
 ENOUGH_ITEMS = 5_000
 
@@ -69,7 +70,7 @@ def guesses(
             found |= _by_answers(Z, pairs)
         elif kind == "gaussian" and n_classes > 2 and numbers is not None:
             found["gaussian-clusters"] = _clusters(numbers, n_classes, random_state)
-            for share in FEATURE_SHARES:
+            for share in MORE_SHARES if n_classes > MANY_CLASSES else FEATURE_SHARES:
                 embedding = _mixed(numbers, graph, n_classes, share, random_state)
                 guess = _clusters(embedding, n_classes, random_state)
                 found[f"gaussian-mixed-{share:g}"] = guess
