@@ -22,7 +22,6 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import train_test_split
 
-import dogs
 from noisypairs import JointPairClassifier, Pairs
 from noisypairs.errors import ClassNamesWarning
 from noisypairs.metrics import accuracy_up_to_names
@@ -49,17 +48,29 @@ PHOTOS = (
 )
 
 
-def birds():
-    folder = Path(os.environ["NOISYPAIRS_DATA"]) / "crowd_birds20"
-    answers = pd.read_csv(folder / "pairs.csv")
+def crowd(name):
+    """Return features, true classes and answers of a crowd."""
+    folder = Path(os.environ["NOISYPAIRS_DATA"]) / name
     X = pd.read_csv(folder / "features_effnetlite0_pca64.csv").drop(columns="item").to_numpy()
     y = pd.read_csv(folder / "items.csv")["true_class"].to_numpy()
+    return X, y, pd.read_csv(folder / "pairs.csv")
+
+
+def dogs():
+    X, y, answers = crowd("crowd_dogs3")
+    answers = answers[answers["query_type"] == "radio2"]
+    ends = answers["item_a"], answers["item_b"]
+    return X, y, Pairs(*ends, answers["same"], len(y), answers["worker"])
+
+
+def birds():
+    X, y, answers = crowd("crowd_birds20")
     return X, y, Pairs(answers["item_a"], answers["item_b"], answers["same"], len(y))
 
 
 def held_out_answers(way, seed):
     """Return the log-likelihood of an answer held out, its items and person known from others."""
-    X, _, pairs = dogs.load()
+    X, _, pairs = dogs()
     out = np.random.default_rng(seed).random(pairs.n_pairs) < 0.2
     model = JointPairClassifier(n_classes=3, random_state=seed, **ANSWERS[way])
     model.fit(X, pairs.select(~out))
@@ -71,7 +82,7 @@ def held_out_answers(way, seed):
 
 def new_photos(way, seed):
     """Return the share of photos held out that are put into the right breed."""
-    X, y, pairs = dogs.load()
+    X, y, pairs = dogs()
     train, test = train_test_split(np.arange(len(y)), stratify=y, random_state=seed)
     if way.startswith("k-means"):
         clusters = KMeans(3 if " 3 " in way else 8, n_init=10, random_state=seed).fit(X[train])
@@ -126,7 +137,7 @@ def error_correlations():
     Residuals of "the answer is wrong", less its mean over truly same and truly different pairs;
     mean product over all couples of answers that share something, over the variance.
     """
-    _, y, pairs = dogs.load()
+    _, y, pairs = dogs()
     truly = y[pairs.left] == y[pairs.right]
     wrong = (pairs.same != truly).astype(float)
     residual = wrong - np.where(truly, wrong[truly].mean(), wrong[~truly].mean())

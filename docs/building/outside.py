@@ -26,8 +26,8 @@ _FILE = re.compile(r"\]\((?:\.\./)?((?:benchmarks|tests|src)/[\w./-]*\w)\)")
 def inside(text: str) -> str:
     """Return the text of a page with its links to files outside ``docs/`` led to the site.
 
-    >>> inside("[a](../README.md#data), [b](docs/joint.md), [c](benchmarks/dogs.py)")
-    '[a](index.md#data), [b](joint.md), [c](../benchmarks/dogs.py)'
+    >>> inside("[a](../README.md#data), [b](docs/joint.md), [c](benchmarks/people.py)")
+    '[a](index.md#data), [b](joint.md), [c](../benchmarks/people.py)'
     """
     text = _LINK.sub(lambda link: f"]({PAGES[link[1]]}{link[2] or ''})", text)
     text = _INCLUDED.sub(lambda link: f"]({link[1]}{link[2] or ''})", text)
