@@ -1,16 +1,20 @@
-"""Update docs/walkthrough.md: run its commands on real answers and put in what they print.
+"""Update docs/walkthrough.md: run its commands on the sample and put in what they print.
 
-    NOISYPAIRS_DATA=… python benchmarks/walkthrough.py
+    python benchmarks/walkthrough.py
+    NOISYPAIRS_DATA=… python benchmarks/walkthrough.py --people
 
-The page is its own script. The lines of every ``sh`` block are run, in order, in a folder with the
-files of a new user, and what they print replaces the ``text`` block that follows; between the
-markers of ``times`` and ``truth`` go the measured times and what the true breeds say. The page is
-written after every block, so that a stop loses one command at most. Prose is left alone. The
-crowd's data stay outside the package: the folder in NOISYPAIRS_DATA must hold ``crowd_dogs3``.
+The page is its own script. The lines of every ``sh`` block are run, in order, in an empty folder,
+and what they print replaces the ``text`` block that follows; between the markers of ``times`` go
+the measured times. The page is written after every block, so that a stop loses one command at most.
+Prose is left alone. With ``--people`` only the table about real people is made anew, from answers
+that stay outside the package: the folder in NOISYPAIRS_DATA must hold ``crowd_dogs3``.
+`tests/cli/test_walkthrough.py` follows the page line by line.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import re
 import resource
@@ -28,26 +32,8 @@ from protocol import machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "walkthrough.md"
 BLOCK = re.compile(r"```sh\n(?P<words>.*?)```\n\n```text\n(?P<printed>.*?)```", re.DOTALL)
-#: Folders of the new user: two breeds, and all three.
-BREEDS = {"two": 2, "three": 3}
-
-
-def write_files(folder: Path, n_breeds: int) -> None:
-    """Write items.csv, pairs.csv and new.csv: three quarters of the photos, answers, the rest."""
-    source = Path(os.environ["NOISYPAIRS_DATA"]) / "crowd_dogs3"
-    breed = pd.read_csv(source / "items.csv")["true_class"]
-    photos = pd.read_csv(source / "features_effnetlite0_pca64.csv")
-    photos = photos.rename(columns={"item": "photo"})
-    mine = breed.index[breed < n_breeds]
-    old, new = train_test_split(mine, stratify=breed[mine], random_state=0)
-    answers = pd.read_csv(source / "pairs.csv")
-    asked = answers["item_a"].isin(old) & answers["item_b"].isin(old)
-    answers = answers[asked & (answers["query_type"] == "radio2")]
-    folder.mkdir()
-    photos.iloc[sorted(old)].to_csv(folder / "items.csv", index=False)
-    photos.iloc[sorted(new)].to_csv(folder / "new.csv", index=False)
-    columns = ["item_a", "item_b", "same", "worker"]
-    answers[columns].to_csv(folder / "pairs.csv", index=False)
+#: What is fitted of the answers of real people: name -> number of breeds.
+BREEDS = {"two breeds": 2, "three breeds": 3}
 
 
 def run(words: str, folder: Path) -> tuple[str, float]:
@@ -61,14 +47,6 @@ def run(words: str, folder: Path) -> tuple[str, float]:
     if done.returncode != 0:
         raise SystemExit(f"{words}\n{done.stderr}")
     return done.stdout, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-
-
-def truth(folder: Path) -> str:
-    """Say how many of the new photos got the right breed, names matched."""
-    breed = pd.read_csv(Path(os.environ["NOISYPAIRS_DATA"]) / "crowd_dogs3" / "items.csv")
-    found = pd.read_csv(folder / "classes.csv")
-    right = accuracy_up_to_names(breed["true_class"][found["id"]].to_numpy(), found["class"])
-    return f"| {folder.name} breeds | {len(found)} | {right:.1%} |"
 
 
 def fill(page: str, name: str, lines: list[str]) -> str:
@@ -88,17 +66,15 @@ def run_block(lines: list[str], here: Path) -> tuple[str, list[str], Path]:
         text, seconds = run(line, here)
         printed += text
         if line.startswith("noisypairs "):
-            command = line.partition(" |")[0]
-            times.append(f"| `{command}` ({here.name} breeds) | {seconds:.1f} |")
+            times.append(f"| `{line.partition(' |')[0]}` | {seconds:.1f} |")
     return "\n".join(row.rstrip() for row in printed.rstrip().splitlines()), times, here
 
 
-def main() -> None:
+def update_blocks() -> None:
+    """Run every block and write what it prints into the page."""
     page = PAGE.read_text(encoding="utf-8")
     times = ["| command | seconds |", "|---|---|"]
     with tempfile.TemporaryDirectory() as place:
-        for name, n_breeds in BREEDS.items():
-            write_files(Path(place) / name, n_breeds)
         here, done = Path(place), 0
         while block := BLOCK.search(page, done):
             printed, more, here = run_block(block["words"].splitlines(), here)
@@ -106,10 +82,66 @@ def main() -> None:
             new = f"```sh\n{block['words']}```\n\n```text\n{printed}\n```"
             page, done = page[: block.start()] + new + page[block.end() :], block.start() + len(new)
             atomic_write(PAGE, page, force=True)
-        page = fill(page, "times", [*times, "", machine()])
-        rows = [truth(Path(place) / name) for name in BREEDS]
-        page = fill(page, "truth", ["| | new photos | right |", "|---|---|---|", *rows])
-    atomic_write(PAGE, page, force=True)
+    atomic_write(PAGE, fill(page, "times", [*times, "", machine()]), force=True)
+
+
+def write_people(folder: Path, n_breeds: int) -> pd.Series:
+    """Write items.csv, pairs.csv and new.csv: three quarters of the photos, answers, the rest."""
+    source = Path(os.environ["NOISYPAIRS_DATA"]) / "crowd_dogs3"
+    breed = pd.read_csv(source / "items.csv")["true_class"]
+    photos = pd.read_csv(source / "features_effnetlite0_pca64.csv")
+    photos = photos.rename(columns={"item": "photo"})
+    mine = breed.index[breed < n_breeds]
+    old, new = train_test_split(mine, stratify=breed[mine], random_state=0)
+    answers = pd.read_csv(source / "pairs.csv")
+    asked = answers["item_a"].isin(old) & answers["item_b"].isin(old)
+    answers = answers[asked & (answers["query_type"] == "radio2")]
+    photos.iloc[sorted(old)].to_csv(folder / "items.csv", index=False)
+    photos.iloc[sorted(new)].to_csv(folder / "new.csv", index=False)
+    columns = ["item_a", "item_b", "same", "worker"]
+    answers[columns].to_csv(folder / "pairs.csv", index=False)
+    return breed
+
+
+def people_row(name: str, n_breeds: int) -> str:
+    """Fit the answers of real people; return what was estimated and what is true."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        breed = write_people(folder, n_breeds)
+        words = f"noisypairs fit items.csv pairs.csv --classes {n_breeds} --json --quiet"
+        told = json.loads(run(words, folder)[0])
+        run("noisypairs predict model.skops new.csv -o classes.csv --quiet", folder)
+        found = pd.read_csv(folder / "classes.csv")
+    right = accuracy_up_to_names(breed[found["id"]].to_numpy(), found["class"])
+    sure = told["accuracy"]
+    estimate = f"{sure['estimate']:.1%} ({sure['low']:.1%} to {sure['high']:.1%})"
+    rates = " and ".join(
+        f"{told['noise'][rate]['estimate']:.1%}" for rate in ("similar_flip", "dissimilar_flip")
+    )
+    kind = told["verdict"]["kind"]
+    return f"| {name} | {told['n_pairs']:,} | {rates} | {kind} | {estimate} | {right:.1%} |"
+
+
+def update_people() -> None:
+    """Fit the answers of real people and write the table about them into the page."""
+    headings = (
+        "",
+        "answers",
+        "wrong: same, different",
+        "verdict",
+        "estimated right",
+        "truly right",
+    )
+    rows = [f"| {' | '.join(headings)} |", "|---|---|---|---|---|---|"]
+    rows += [people_row(name, n_breeds) for name, n_breeds in BREEDS.items()]
+    page = PAGE.read_text(encoding="utf-8")
+    atomic_write(PAGE, fill(page, "people", rows), force=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--people", action="store_true", help="only the table about real people")
+    (update_people if parser.parse_args().people else update_blocks)()
 
 
 if __name__ == "__main__":

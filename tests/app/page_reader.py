@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from html.parser import HTMLParser
 from itertools import pairwise
+from pathlib import Path
 
+from noisypairs.app import report
+
+#: The one script of every page.
+SCRIPT = Path(report.__file__).with_name("page.js")
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 FETCHING = {
-    "script",
     "img",
     "iframe",
     "object",
@@ -29,6 +33,7 @@ class Reader(HTMLParser):
         self.open: list[str] = []
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text: list[str] = []
+        self.script: list[str] = []
         self.mistakes: list[str] = []
 
     def handle_starttag(self, tag, attrs):
@@ -44,7 +49,7 @@ class Reader(HTMLParser):
             self.mistakes.append(tag)
 
     def handle_data(self, data):
-        self.text.append(data)
+        (self.script if self.open[-1:] == ["script"] else self.text).append(data)
 
 
 def read(html: str) -> Reader:
@@ -63,7 +68,10 @@ def check_page(html: str) -> Reader:
         for name, value in attributes.items():
             assert not name.startswith("on"), f"{name} in <{tag}>"
             if name in ("src", "href", "xlink:href", "srcset", "action", "poster"):
-                assert re.match(r"#|data:,$", value or ""), f"<{tag} {name}={value!r}>"
+                own = r"#|data:,$|data:image/(png|jpeg);base64,[\w+/=]+$"
+                assert re.match(own, value or ""), f"<{tag} {name}={value!r}>"
+    assert page.script == [SCRIPT.read_text(encoding="utf-8")]  # ours, and no other
+    assert [a for tag, a in page.tags if tag == "script"] == [{}]
     assert re.search(r"@import|url\((?!#)", html) is None
     ids = [a["id"] for _, a in page.tags if "id" in a]
     assert len(ids) == len(set(ids))

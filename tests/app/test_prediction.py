@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisypairs.app.prediction import NOT_CHECKED, predict_file, writer, written_probabilities
+from noisypairs.app.prediction import NOT_CHECKED, predict_file, written_probabilities
 
 MODELS = Path(__file__).parents[1] / "data" / "models-0.1.0"
 MODEL, ITEMS = MODELS / "linear.skops", MODELS / "linear.items.csv"
@@ -51,16 +51,3 @@ def test_written_probabilities_are_never_absurd_and_add_up_to_one() -> None:
         np.testing.assert_allclose(shown.sum(axis=1), 1.0, atol=1e-9)
         np.testing.assert_allclose(shown[:500], proba, atol=1e-6 * K)
         np.testing.assert_array_equal(shown, shown.round(6))
-
-
-def test_the_extension_decides_how_a_table_is_written() -> None:
-    table = pd.DataFrame({"id": ["a"], "class": ["é"]})
-    assert writer(Path("out.tsv"))(table) == "id\tclass\na\té\n"
-    assert writer(Path("out.JSONL"))(table).strip() == '{"id":"a","class":"é"}'
-    formula = pd.DataFrame({"id": ["=1+1", "-5"], "class": ["-x", "y"], "P(y)": [0.25, -0.0]})
-    assert writer(Path("out.csv"))(formula.head(1)) == "id,class,P(y)\n'=1+1,'-x,0.250000\n"
-    assert writer(Path("out.csv"), raw=True)(formula.head(1)).endswith("\n=1+1,-x,0.250000\n")
-    assert "=1+1" in writer(Path("out.jsonl"))(formula)
-    assert "'" not in writer(Path("out.jsonl"))(formula) + writer(Path("out.csv"))(formula.tail(1))
-    with pytest.raises(ValueError, match=r"extension '\.cvs': did you mean '\.csv'"):
-        writer(Path("out.cvs"))

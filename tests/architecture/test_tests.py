@@ -26,6 +26,7 @@ ELSEWHERE = {
     "cli/test_failures.py": "every command on spoilt files",
     "cli/test_installed.py": "every command as installed",
     "cli/test_nothing.py": "every command on answers that say nothing",
+    "cli/test_walkthrough.py": "docs/walkthrough.md, line by line",
     "estimators/joint/test_classifier_inputs.py": "classifier.py, by what it is given",
     "estimators/joint/test_classifier_tables.py": "classifier.py, on tables",
     "nn/test_conventions.py": "scikit-learn's checks on every network",

@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from noisypairs import PairingNoise, cli, datasets, sample_pairs
+from tests.app.page_reader import words_of
 
 
 def run(*words: object):
@@ -219,3 +220,15 @@ def test_copies_are_left_out_counted_and_kept_on_request(files, tmp_path):
     assert kept["audit"]["copies"] == removed
     assert any("answers are copies" in problem for problem in kept["problems"])
     assert not any("copies" in problem for problem in thrice["problems"])
+
+
+def test_the_report_is_one_page_and_is_not_overwritten(files, tmp_path):
+    page = tmp_path / "check.html"
+    found = run(*files, "--no-fit", "--report", page, "--json", "--quiet")
+    assert json.loads(found.stdout)["written"] == {"report": str(page)}
+    assert "What is wrong" in words_of(page.read_text(encoding="utf-8"))
+    again = run(*files, "--no-fit", "--report", page)
+    assert (again.exit_code, again.stdout) == (2, "")
+    assert "exists already" in again.stderr
+    forced = run(*files, "--no-fit", "--report", page, "--force", "--quiet")
+    assert forced.stdout.endswith(f"Written: {page}\n")

@@ -51,7 +51,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Files:
 def model(files: Files, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "m.skops"
     words = ["fit", files.items, files.pairs, "--labels", files.labels, "-o", path, *QUICK]
-    result = run(*words, "--json")
+    result = run(*words, "--suspects", path.parent / "s.csv", "--json")
     assert result.exit_code == 0, result.output
     (path.parent / "told.json").write_text(result.stdout)
     return path
@@ -67,9 +67,11 @@ def test_fit_tells_everything_as_json(model: Path) -> None:
     told = json.loads((model.parent / "told.json").read_text())
     assert told["method"] == "joint"
     assert [one["name"] for one in told["classes"]] == ["ash", "yew"]
-    assert told["written"] == {"model": str(model), "report": None}
+    suspects = model.parent / "s.csv"
+    assert told["written"] == {"model": str(model), "report": None, "suspects": str(suspects)}
+    assert len(pd.read_csv(suspects)) == told["n_suspects"] == len(told["suspects"])
     assert told["accuracy"]["estimate"] > 0.9
-    assert listing(model.parent) == ["m.skops", "told.json"]
+    assert listing(model.parent) == ["m.skops", "s.csv", "told.json"]
 
 
 def test_inspect_shows_the_card_and_json(model: Path) -> None:

@@ -14,6 +14,7 @@ import pytest
 import sklearn
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone, is_classifier
+from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
@@ -127,6 +128,22 @@ def test_in_a_pipeline(kind):
     model = make_pipeline(StandardScaler(), build(kind)).fit(shifted, pairs)
     assert model.score(shifted, y) > 0.97
     assert np.isfinite(model.score(shifted, pairs))
+
+
+@every
+def test_in_the_middle_of_a_pipeline_items_become_log_odds(kind):
+    X, _, pairs = problem()
+    model = make_pipeline(build(kind), KMeans(2, random_state=0)).fit(X, pairs)
+    first = model[0]
+    odds = first.transform(X)
+    proba = np.clip(first.predict_proba(X)[:, 1], 1e-6, 1 - 1e-6)
+    np.testing.assert_allclose(odds[:, 0], np.log(proba / (1 - proba)), atol=1e-9)
+    assert odds.shape == (len(X), 1)
+    assert ((odds[:, 0] > 0) == (first.predict(X) == 1)).all()
+    assert model[1].n_features_in_ == 1
+    framed = first.set_output(transform="pandas").transform(X)
+    assert list(framed) == first.get_feature_names_out().tolist() == ["log_odds_1"]
+    np.testing.assert_allclose(framed.to_numpy(), odds)
 
 
 @every

@@ -163,3 +163,21 @@ def test_copies_are_warned_of_once(learner):
     with warnings.catch_warnings():
         warnings.simplefilter("error", CopiedAnswersWarning)
         learner(positive="minority", random_state=0).fit(X, named)
+
+
+def test_of_more_than_two_classes_every_one_has_its_log_odds():
+    class Known(PairClassifier):
+        def _class_proba(self, X):
+            return np.asarray(X)
+
+    proba = np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])
+    model = Known()
+    model.classes_, model.n_features_in_ = np.array(["ash", "oak", "yew"]), 3
+    odds = model.transform(proba)
+    np.testing.assert_allclose(odds[0], np.log([0.25, 3 / 7, 1.0]))
+    assert np.isfinite(odds).all()
+    assert model.get_feature_names_out().tolist() == [
+        "log_odds_ash",
+        "log_odds_oak",
+        "log_odds_yew",
+    ]

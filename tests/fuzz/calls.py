@@ -20,6 +20,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "check": (
         "check {items} {pairs} --no-fit --quiet --json",
         "check {items} {pairs} --no-fit --quiet",
+        "check {items} {pairs} --no-fit --report out.html --quiet --json",
         "check {items} {pairs} --labels {labels} --no-fit --quiet --json",
         "check {items} {pairs} --classes 2 --quiet --json",
         "check {items} {pairs} --quiet",
@@ -29,6 +30,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "fit {items} {pairs} -o out.skops --method joint --estimator logistic --classes 2 --quiet",
         "fit {items} {pairs} -o out.skops --labels {labels} --method joint --quiet --json",
         "fit {items} {pairs} -o out.skops --report out.html --classes 2 --quiet",
+        "fit {items} {pairs} -o out.skops --suspects out.csv --classes 2 --method joint --quiet",
     ),
     "annotators": (
         "annotators {pairs} -o out.csv --classes 2 --quiet --json",
@@ -44,12 +46,16 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "predict {model} {new} -o out.parquet --quiet",
         "predict {model} {new} -o out.jsonl --threshold 0.3",
     ),
+    "suspects": (
+        "suspects {model} {pairs} {items} -o out.csv --quiet --json",
+        "suspects {model} {pairs} {items} --report out.html --quiet",
+    ),
     "inspect": ("inspect {model}", "inspect {model} --json"),
     "report": ("report {run} --out outcome", "report {run} --out outcome --json"),
     "reproduce": (f"{RECORDS} --out {{run}} --resume", f"{RECORDS} --out {{run}} --json"),
 }
 #: Commands that read no file of the user.
-WITHOUT_FILES = {"demo", "theory"}
+WITHOUT_FILES = {"demo", "sample", "theory"}
 
 
 @dataclass(frozen=True)

@@ -206,8 +206,13 @@ def made_samples(folder: Path, run: Callable[..., Any]) -> dict[str, Sample]:
     records = {f"run/{one}": (folder / "run" / one).read_bytes() for one in RECORD_FILES}
     return {
         "model": Sample(
-            {name: model[name] for name in ("model.skops", "items.csv")},
-            {"model": "model.skops", "new": "items.csv"},
+            {name: model[name] for name in ("model.skops", "items.csv", "pairs.csv")},
+            {
+                "model": "model.skops",
+                "new": "items.csv",
+                "items": "items.csv",
+                "pairs": "pairs.csv",
+            },
         ),
         "records": Sample(records, {"run": "run"}),
     }

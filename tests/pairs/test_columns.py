@@ -12,6 +12,7 @@ import pytest
 
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.answers import parse
+from noisypairs.pairs.columns import frame_of, read_columns
 
 TABLE = {
     "Item_A": ["p", "q", " p"],
@@ -155,3 +156,25 @@ def test_weights_and_annotators_stay_with_their_answers_where_some_are_dropped()
     pairs = Pairs.from_ids(*ends, read, ["w0", "w1", "w2", "w3"], [1, 2, 3, 4], **settings)
     assert pairs.weight.tolist() == [2.0, 3.0]
     assert pairs.annotator_names[pairs.annotator].tolist() == ["w1", "w2"]
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_frame_comes_back_with_its_ids(backend):
+    given = {"left": ["p", "q", "p"], "right": ["q", "r", "r"], "same": [True, False, False]}
+    given |= {"annotator": ["ann", "bob", "ann"], "weight": [1.0, 2.0, 0.5]}
+    frame = frame_of({name: np.array(values) for name, values in given.items()}, backend)
+    pairs = Pairs.from_frame(frame)
+    again = pairs.to_frame(backend)
+    assert type(again) is type(frame)
+    columns = {name: read.values.tolist() for name, read in read_columns(again, {}).items()}
+    assert columns == given
+    assert Pairs.from_frame(again) == pairs
+    assert pairs.ids_of([2, 0]).tolist() == ["r", "p"]
+
+
+def test_positions_come_back_as_positions_and_unknown_backends_get_a_hint():
+    pairs = Pairs([0, 2], [1, 1], [True, False])
+    assert pairs.to_frame()["left"].tolist() == [0, 2]
+    assert pairs.ids_of([1]).tolist() == [1]
+    with pytest.raises(ValueError, match="did you mean 'polars'"):
+        pairs.to_frame("polar")

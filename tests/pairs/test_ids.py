@@ -57,3 +57,41 @@ def test_a_boolean_array_is_an_answer_and_is_copied():
     assert parsed.mapping == {"False": "different", "True": "same"}
     given[0] = False
     assert parsed.same.tolist() == [True, False]
+
+
+@pytest.mark.parametrize("by", [None, "id"])
+def test_labels_are_given_by_id(by):
+    pairs = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False])
+    named = pairs.with_labels({"r": "cat", " p": "dog"}, by=by)
+    assert named.labels == {2: "cat", 0: "dog"}
+    assert pairs.with_labels({2: "cat"}).labels == {2: "cat"}  # whole numbers are positions
+    assert named[[2, 1]].labels == {0: "cat"}
+
+
+def test_whole_numbers_that_are_ids_must_say_so():
+    pairs = Pairs.from_ids([10, 20], [20, 30], [True, False], items=[30, 20, 10])
+    with pytest.raises(ValueError, match="by='position' or by='id'"):
+        pairs.with_labels({10: "cat"})
+    assert pairs.with_labels({10: "cat"}, by="id").labels == {2: "cat"}
+    assert pairs.with_labels({2: "cat"}, by="position").labels == {2: "cat"}
+
+
+@pytest.mark.parametrize(
+    ("labels", "by", "said"),
+    [
+        ({"x": "cat"}, None, "1 ids that are not among the 3 items: 'x'"),
+        ({"p": "cat"}, "name", "by='name': expected 'position', 'id' or None"),
+        ({7: "cat"}, "position", "labels names item 7"),
+    ],
+)
+def test_labels_of_unknown_items_are_refused(labels, by, said):
+    pairs = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False])
+    with pytest.raises(ValueError, match=said):
+        pairs.with_labels(labels, by=by)
+
+
+def test_pairs_without_ids_take_positions_only():
+    pairs = Pairs([0, 1], [1, 2], [True, False])
+    assert pairs.with_labels({1: "cat"}, by="id").labels == {1: "cat"}
+    with pytest.raises(ValueError, match="know their items by position only"):
+        pairs.with_labels({"p": "cat"})

@@ -1,8 +1,8 @@
 """How often the joint learner's 90 % intervals hold the truth: 24 runs, every quantity.
 
 Six runs each of single answers, weighted ones, three answers to a pair, and annotators of unequal
-rates. Of 80 intervals of the rates those that cover 90 % hold the truth fewer than 63 times once in
-1,000 cases, and of 40 intervals of the prior or the accuracy fewer than 29 times (binomial); nor
+rates. Of 48 intervals of the rates those that cover 90 % hold the truth fewer than 36 times once in
+1,000 cases, and of 24 intervals of the prior or the accuracy fewer than 16 times (binomial); nor
 may intervals that are far too long pass, so their mean half width is bounded too. The record of
 more and longer runs is in docs/intervals.md.
 """

@@ -200,7 +200,7 @@ def annotator_table(
         raise ValueError(f"model={model!r}: {did_you_mean(model, MODELS)}")
     if pairs.annotator_names is None:
         raise ValueError("the pairs do not say who answered: give Pairs(..., annotator=ids)")
-    whole = (pairs if gold is None else pairs.with_labels(gold)).without_self_pairs()
+    whole = (pairs if gold is None else pairs.with_labels(gold, by="position")).without_self_pairs()
     if whole.n_pairs == 0:
         raise ValueError("there is no pair of two distinct items: nothing to judge annotators by")
     if isinstance(random_state, np.random.Generator):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,6 @@ from noisypairs.algebra import Array
 from noisypairs.app import model_file
 from noisypairs.app.drift import Drift, TrainingSummary, find_drift
 from noisypairs.app.encoding import unread
-from noisypairs.app.files import delimited_text
 from noisypairs.app.files.frames import read_table
 from noisypairs.app.files.items import items_of
 from noisypairs.app.model_archive import BadModelFile, damaged
@@ -24,13 +23,6 @@ from noisypairs.errors import collected_warnings, did_you_mean
 
 #: Decimals of a written probability; none is written as less than the last of them.
 DECIMALS = 6
-_WRITERS: dict[str, Callable[[Any, bool], Any]] = {
-    ".csv": lambda table, raw: _delimited(table, ",", raw),
-    ".tsv": lambda table, raw: _delimited(table, "\t", raw),
-    ".jsonl": lambda table, _: table.to_json(orient="records", lines=True, force_ascii=False),
-    ".parquet": lambda table, _: table.to_parquet(index=False),
-}
-
 NOT_CHECKED = (
     "whether these items are like the training items is not checked: the model file, of an earlier "
     "version, does not describe those"
@@ -58,7 +50,7 @@ def predict_file(
     with collected_warnings() as warned:
         loaded = model_file.load(model)
         features, ids, notes = _new_items(loaded, items, id)
-        with _blaming(loaded, model):
+        with blaming(loaded, model):
             table = _predictions(loaded, features, ids, threshold)
             drift = _drift(loaded, features, model)
     unlike = [NOT_CHECKED] if drift is None else drift.notes
@@ -66,7 +58,7 @@ def predict_file(
 
 
 @contextmanager
-def _blaming(model: Model, path: Path) -> Iterator[None]:
+def blaming(model: Model, path: Path) -> Iterator[None]:
     """Turn what a model does that cannot predict into an error about its file.
 
     Unless the file is as it was written: then it is a defect of ours, and must stay visible. A
@@ -81,22 +73,6 @@ def _blaming(model: Model, path: Path) -> Iterator[None]:
         raise damaged(path, error) from error
 
 
-def writer(path: Path, raw: bool = False) -> Callable[[Any], Any]:
-    """Return the function from a table to the content of a file of this extension.
-
-    In .csv and .tsv, cells that a spreadsheet would run are guarded, unless ``raw``.
-    """
-    kind = path.suffix.lower()
-    if kind not in _WRITERS:
-        raise ValueError(f"{path} has the extension {kind!r}: {did_you_mean(kind, _WRITERS)}")
-    return lambda table: _WRITERS[kind](table, raw)
-
-
-def _delimited(table: pd.DataFrame, delimiter: str, raw: bool) -> str:
-    rows = table.itertuples(index=False, name=None)
-    return delimited_text(list(table), rows, delimiter, raw, DECIMALS)
-
-
 def _new_items(
     model: Model, path: Path, id: str | None
 ) -> tuple[pd.DataFrame, list[str], list[str]]:
@@ -106,16 +82,24 @@ def _new_items(
     if id is None and trained in table.frame.columns:
         id = trained
     items = items_of(table, id)
-    features, wanted = items.features, model.columns
+    used, notes = used_columns(model, items.features, str(path))
+    return used, items.ids, notes
+
+
+def used_columns(
+    model: Model, features: pd.DataFrame, where: str
+) -> tuple[pd.DataFrame, list[str]]:
+    """Return the columns that a model uses of items found ``where``, and notes on the rest."""
+    wanted = model.columns
     extra = list(features.columns.difference(wanted, sort=False))
     for name in wanted:
         if name not in features.columns:
             hint = did_you_mean(name, extra or features.columns)
-            raise ValueError(f"{path} has no column {name!r}, which the model uses: {hint}")
+            raise ValueError(f"{where} has no column {name!r}, which the model uses: {hint}")
     kinds = _kinds(model)
     notes = [f"column {name!r} is not used" for name in extra if name not in kinds]
     used = features[wanted]
-    return used, items.ids, notes + unread(used, {name: kinds[name] for name in wanted})
+    return used, notes + unread(used, {name: kinds[name] for name in wanted})
 
 
 def _kinds(model: Model) -> dict[str, str]:

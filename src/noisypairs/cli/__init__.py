@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 #: The files of the commands, in the order in which ``--help`` lists them.
 COMMANDS = (
     "demo",
+    "sample",
     "check",
     "fit",
     "predict",
+    "suspects",
     "inspect",
     "annotators",
     "plan",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -29,7 +30,9 @@ def check(
     labels: options.Labels = None,
     classes: options.Classes = None,
     no_fit: Annotated[bool, typer.Option("--no-fit", help="A quick look, nothing fitted.")] = False,
+    report: Annotated[Path | None, typer.Option(help="HTML report to write.")] = None,
     seed: options.Seed = 0,
+    force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -45,6 +48,9 @@ def check(
 
         reading.check()
         numbers = class_numbers(classes)
+        options.check_outputs({"the report": report}, [items, pairs, labels], force)
+        if report is not None:
+            import noisypairs.app.report.check  # noqa: F401  # a missing package is named at once
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import check
 
@@ -52,10 +58,18 @@ def check(
             step("reading the files")
             dataset = reading.dataset(items, pairs, labels)
             found = check.check(dataset, fit=not no_fit, n_classes=numbers, seed=seed, step=step)
+        if report is not None:
+            from noisypairs.app.files import atomic_write
+            from noisypairs.app.report.check import check_report
+
+            atomic_write(report, check_report(found), force)
     if as_json:
-        app.print_json(found.to_dict())
+        written = {} if report is None else {"written": {"report": str(report)}}
+        app.print_json(found.to_dict() | written)
     else:
         _print_check(found)
+        if report is not None:
+            terminal.say(f"Written: {report}")
 
 
 def _print_check(found: DataCheck) -> None:

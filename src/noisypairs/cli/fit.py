@@ -10,7 +10,8 @@ import typer
 from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+    from typing import Any
 
     from noisypairs.app.fit.result import Candidate, FitResult
 
@@ -24,6 +25,10 @@ def fit(
         "model.skops"
     ),
     report: Annotated[Path | None, typer.Option(help="HTML report to write.")] = None,
+    suspects: Annotated[
+        Path | None, typer.Option(help="Table of all answers that are probably wrong, to write.")
+    ] = None,
+    images: options.Images = None,
     method: Annotated[str, typer.Option(help="auto, joint, weighted or correction.")] = "auto",
     estimator: Annotated[
         str, typer.Option(help="default, logistic, forest, boosting or mlp.")
@@ -37,6 +42,7 @@ def fit(
     noise_model: Annotated[str, typer.Option(help="auto, pairing, labeling or free.")] = "auto",
     reading: options.Reading = options.GUESSED,
     seed: options.Seed = 0,
+    raw: options.Raw = False,
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -60,7 +66,10 @@ def fit(
             seed=seed,
         )
         reading.check()
-        outputs = {"the model": output, "the report": report}
+        if images is not None and report is None:
+            raise ValueError("--images are for the report: name it with --report")
+        content = None if suspects is None else _table_of(suspects, raw)
+        outputs = {"the model": output, "the report": report, "the suspects": suspects}
         options.check_outputs(outputs, [items, pairs, labels], force)
         _require_writers(report is not None)
     with app.failing_with(app.BAD_DATA):
@@ -68,22 +77,37 @@ def fit(
         from noisypairs.app.files import atomic_write
         from noisypairs.app.fit.fitting import fit_dataset, step_shares
         from noisypairs.app.fit.verdict import verdict
+        from noisypairs.app.suspects import items_of
 
         dataset = reading.dataset(items, pairs, labels)
+        pictures = None if images is None else options.pictures(images, dataset, items)
         with progress.steps(step_shares(request), quiet) as step:
             fitted = fit_dataset(dataset, request, step)
         model_file.save(output, fitted.model, fitted.result.facts, force)
+        if suspects is not None and content is not None:
+            atomic_write(suspects, content(fitted.suspects.frame()), force)
         if report is not None:
             from noisypairs.app.report.model import fit_report
 
-            atomic_write(report, fit_report(fitted.result), force)
-    written = {"model": str(output), "report": None if report is None else str(report)}
+            shown = fitted.result.evidence.suspects
+            small = None if pictures is None else pictures.thumbnails(items_of(shown))
+            atomic_write(report, fit_report(fitted.result, small), force)
+    outputs = {"model": output, "report": report, "suspects": suspects}
+    written = {what: None if path is None else str(path) for what, path in outputs.items()}
     if as_json:
         kind, reason = verdict(fitted.result)
         said = {"verdict": {"kind": kind, "reason": reason}, "written": written}
         app.print_json(fitted.result.to_dict() | said)
     else:
         _print_result(fitted.result, written)
+
+
+def _table_of(suspects: Path, raw: bool) -> Callable[[Any], str | bytes]:
+    from noisypairs.app.files import table_writer
+
+    if str(suspects) == "-":
+        raise ValueError("--suspects - would mix the table with what is printed: name a file")
+    return table_writer(suspects, raw)
 
 
 def _require_writers(with_report: bool) -> None:

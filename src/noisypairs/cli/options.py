@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
-from noisypairs.cli import app, stopping
+from noisypairs.cli import app, stopping, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
+    from noisypairs.app.report.thumbnails import ImageSource
 
 _COLUMN = "Column of {}; guessed if not given."
 
@@ -28,6 +29,14 @@ Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' 
 Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]
 Classes = Annotated[
     str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else chosen from 2 to 6.")
+]
+Images = Annotated[
+    str | None,
+    typer.Option(help="Pictures of the items: a column with file names, or a folder by ids."),
+]
+Table = Annotated[
+    Path,
+    typer.Option("-o", "--output", help="Write .csv, .tsv, .parquet or .jsonl; - is stdout."),
 ]
 Raw = Annotated[
     bool, typer.Option("--raw", help="Write no ' before cells that a spreadsheet would run.")
@@ -110,12 +119,12 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
     ``outputs`` are named by what they hold, for the message where two would share a file. They stay
     reserved for this process until the command ends.
     """
-    from noisypairs.app.files import reserved
+    from noisypairs.app.files import STANDARD_OUTPUT, reserved
 
     given = {os.path.realpath(path) for path in inputs if path is not None}
     taken: dict[str, str] = {}
     for what, path in outputs.items():
-        if path is None:
+        if path is None or path == STANDARD_OUTPUT:
             continue
         place = os.path.realpath(path)
         if place in given:
@@ -126,4 +135,26 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
             )
         taken[place] = what
         app.hold(reserved(path, force))
-    stopping.expect_outputs(outputs)
+    files = {what: None if path == STANDARD_OUTPUT else path for what, path in outputs.items()}
+    stopping.expect_outputs(files)
+
+
+def pictures(images: str, dataset: Dataset, items: Path) -> ImageSource:
+    """Return where the pictures of the items are, or refuse what is neither column nor folder."""
+    from noisypairs.app.report.thumbnails import image_source
+
+    return image_source(images, dataset.features, dataset.ids, items)
+
+
+def refuse_two_on_stdout(output: Path | None, as_json: bool) -> None:
+    """Refuse a table and a JSON object on standard output at once."""
+    if as_json and output is not None and str(output) == "-":
+        raise ValueError("-o - and --json would both write to standard output: name a file for one")
+
+
+def say_written(said: str, output: Path, quiet: bool = False) -> None:
+    """Print a last sentence: on standard error where the table itself is on standard output."""
+    if str(output) != "-":
+        terminal.console_of(100).print(f"{said} Written: {output}")
+    elif not quiet:
+        terminal.say(said, err=True)

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 def predict(
     model: options.Model,
     items: Annotated[Path, typer.Argument(help="New items, with the columns of the old ones.")],
-    output: Annotated[
-        Path, typer.Option("-o", "--output", help="File to write: .csv, .tsv, .parquet or .jsonl.")
-    ],
+    output: options.Table,
     id: options.Id = None,
     threshold: Annotated[
         float | None,
@@ -33,14 +31,19 @@ def predict(
 ) -> None:
     """Classify new items: classes with probabilities.
 
+    ITEMS may be - for standard input, and so may the output be for standard output: then all that
+    is said goes to standard error.
+
     Example: noisypairs predict model.skops new.csv -o classes.csv
     """
     with app.failing_with(app.WRONG_USE):
-        from noisypairs.app.prediction import predict_file, writer
+        from noisypairs.app.files import table_writer
+        from noisypairs.app.prediction import DECIMALS, predict_file
 
         if threshold is not None and not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold {threshold:g}: expected a number between 0 and 1")
-        content = writer(output, raw)
+        content = table_writer(output, raw, DECIMALS)
+        options.refuse_two_on_stdout(output, as_json)
         options.check_outputs({"the classes": output}, [items, model], force)
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app.files import atomic_write
@@ -67,4 +70,5 @@ def _print_result(found: Prediction, output: Path, as_json: bool, quiet: bool) -
     for note in notes if not quiet else []:
         terminal.say(f"Note: {terminal.one_line(note)}", err=True)
     named = ", ".join(f"{terminal.one_line(name)}: {n:,}" for name, n in counts.items())
-    terminal.console_of(100).print(f"{len(result):,} items classified ({named}). Written: {output}")
+    said = f"{len(result):,} items classified ({named})."
+    options.say_written(said, output, quiet)

@@ -9,27 +9,32 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
 
 from noisypairs import metrics
 from noisypairs.algebra import Array
 from noisypairs.errors import ClassNamesWarning
+from noisypairs.estimators.calls import said_before
 from noisypairs.estimators.copies import warn_of_copies
 from noisypairs.estimators.order import GivenOrder, in_order
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 
+#: Log-odds go no further than those of this probability.
+CERTAIN = 1e-6
+
 Positive = Literal["minority", "majority"] | None
 
 
-class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A classifier of items that learns from pairs.
 
     Fitted attributes: ``classes_`` (K,), ``noise_`` (the noise model used), ``prior_``
     (float for two classes, P(classes_[1]); else (K,)), ``n_features_in_``, ``feature_names_in_``.
-    Subclasses define `fit` and `_class_proba`.
+    Subclasses define `fit` and `_class_proba`. As a transformer it turns items into their log-odds,
+    so that it can stand in the middle of a pipeline.
     """
 
     classes_: NDArray[Any]
@@ -60,6 +65,22 @@ class PairClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         winner = (score > 0).astype(np.intp) if score.ndim == 1 else score.argmax(axis=1)
         names: NDArray[Any] = self.classes_[winner]
         return names
+
+    def transform(self, X: Any) -> Array:
+        """Return the log-odds of the classes, log P(class | x)/(1 − P(class | x)).
+
+        Of two classes those of ``classes_[1]``, shape (n, 1); else one column for each, (n, K).
+        Probabilities nearer to 0 or 1 than `CERTAIN` count as that, so that none is infinite.
+        """
+        proba = np.clip(self.predict_proba(X), CERTAIN, 1.0 - CERTAIN)
+        odds: Array = np.log(proba) - np.log1p(-proba)
+        return odds[:, 1:] if proba.shape[1] == 2 else odds
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
+        """Return the names of the columns of `transform`: ``log_odds_`` and the class."""
+        check_is_fitted(self)
+        named = self.classes_[1:] if len(self.classes_) == 2 else self.classes_
+        return np.array([f"log_odds_{name}" for name in named], dtype=object)
 
     def same_proba(self, X: Any, pairs: Pairs | ArrayLike) -> Array:
         """Return P(both items are of one class) for each pair, shape (n_pairs,).
@@ -215,7 +236,9 @@ def order_by_size(prior: ArrayLike, positive: Positive) -> NDArray[np.intp]:
 
 
 def warn_unnamed(names: NDArray[Any]) -> None:
-    """Say that some groups have no labelled item, and what they are called."""
+    """Say that some groups have no labelled item, and what they are called; once per call."""
+    if said_before("unnamed"):
+        return
     warnings.warn(
         f"no labelled item is in {class_count(len(names))} that the answers show: called "
         f"{', '.join(map(str, names))}. Label an item of each to name them",
@@ -225,7 +248,9 @@ def warn_unnamed(names: NDArray[Any]) -> None:
 
 
 def warn_names(n_classes: int) -> None:
-    """Say once that pairs cannot name classes and how the names were chosen."""
+    """Say that pairs cannot name classes and how the names were chosen; once per call."""
+    if said_before("names"):
+        return
     largest = "1 is the larger group" if n_classes == 2 else "in rising order of size"
     warnings.warn(
         f"pairs cannot tell which group is which class: the classes are called 0 to "

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, fields
 from types import MappingProxyType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,7 @@ from noisypairs.pairs.checks import (
 )
 from noisypairs.pairs.copies import copied
 from noisypairs.pairs.counts import Array, IntArray, answer_weights, pair_keys
+from noisypairs.pairs.ids import labelled_positions
 from noisypairs.pairs.protocol import Labels, OneEntryPerItem
 
 
@@ -239,6 +240,19 @@ class AnswerArrays(OneEntryPerItem):
         """Return the same pairs with other weights, shape (n_pairs,); None removes them."""
         return self._replace(weight=check_weight(weight, self.n_pairs))
 
-    def with_labels(self, labels: Labels | None) -> Self:
-        """Return the same pairs with these known classes, {item position: class}, and no others."""
-        return self._replace(labels=check_labels(labels, self.n_items))
+    def with_labels(
+        self, labels: Mapping[Any, Hashable] | None, by: Literal["position", "id"] | None = None
+    ) -> Self:
+        """Return the same pairs with these known classes, {item: class}, and no others.
+
+        Items are named by position or, where there are `item_ids`, by id. Without ``by``, whole
+        numbers are positions and all else is an id; where ids are other whole numbers, ``by`` must
+        say which is meant.
+
+        >>> from noisypairs import Pairs
+        >>> pairs = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False])
+        >>> pairs.with_labels({"r": "cat"}).labels == pairs.with_labels({2: "cat"}).labels
+        True
+        """
+        known = labelled_positions(labels, lambda: self.item_ids, by)
+        return self._replace(labels=check_labels(known, self.n_items))

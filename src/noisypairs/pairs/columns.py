@@ -97,6 +97,20 @@ def read_columns(frame: Any, named: Mapping[str, Role]) -> dict[str, Column]:
     return {role: Column(name, table[name].to_numpy()) for role, name in found.items()}
 
 
+def frame_of(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
+    """Return columns as a data frame of the package that ``backend`` names.
+
+    >>> import numpy as np
+    >>> frame_of({"left": np.array(["p"])}, "pandas").columns.tolist()
+    ['left']
+    """
+    known = ("pandas", "polars", "pyarrow")
+    if backend not in known:
+        raise ValueError(f"backend={backend!r}: {did_you_mean(backend, known)}")
+    values = {name: column.tolist() for name, column in columns.items()}
+    return nw.to_native(nw.from_dict(values, backend=backend))  # type: ignore[arg-type]  # checked
+
+
 def find_columns(columns: Sequence[str], named: Mapping[str, Role]) -> dict[str, str]:
     """Return the column of each role in `ROLES`, among the columns of a table.
 

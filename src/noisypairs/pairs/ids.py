@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -100,6 +100,43 @@ def known_ids(items: ArrayLike) -> list[Any]:
     if times > 1:
         raise ValueError(f"items names {twice!r} {times} times: give each row its own id")
     return known
+
+
+def labelled_positions(
+    labels: Mapping[Any, Hashable] | None,
+    item_ids: Callable[[], NDArray[Any] | None],
+    by: Literal["position", "id"] | None,
+) -> Mapping[int, Hashable] | None:
+    """Return known classes by position, of items named by position or id.
+
+    >>> labelled_positions({"b": "cat"}, lambda: np.array(["a", "b"]), None)
+    {1: 'cat'}
+    """
+    if by not in (None, "position", "id"):
+        raise ValueError(f"by={by!r}: expected 'position', 'id' or None")
+    if not isinstance(labels, Mapping) or by == "position" or not labels:
+        return labels
+    whole = all(isinstance(item, int | np.integer) for item in labels)
+    ids = item_ids()
+    if by is None and whole:
+        if ids is not None and ids.dtype.kind in "iu" and (ids != np.arange(ids.size)).any():
+            raise ValueError(
+                "the items have whole numbers for ids, so that a label may name a position or an "
+                "id: say which with by='position' or by='id'"
+            )
+        return labels
+    if ids is None:
+        if by == "id" and whole:
+            return labels  # positions are the only ids there are
+        strange = next(item for item in labels if not isinstance(item, int | np.integer))
+        raise ValueError(
+            f"labels names item {strange!r}, but these pairs know their items by position only: "
+            "give positions, or build the pairs with from_frame or from_ids"
+        )
+    names = Column("labels", id_array(list(labels)))
+    position = {item: index for index, item in enumerate(ids.tolist())}
+    where = _locate(names, position, "raise").tolist()
+    return dict(zip(where, labels.values(), strict=True))
 
 
 def warn_dropped(dropped: Mapping[str, int], n_rows: int, stacklevel: int) -> None:

@@ -19,11 +19,12 @@ from noisypairs.pairs.audit import Audit, audit_pairs
 from noisypairs.pairs.checks import (
     check_amounts,
     check_couples,
+    check_index,
     check_lengths,
     check_n_items,
     check_positions,
 )
-from noisypairs.pairs.columns import OPTIONAL, Column, read_columns
+from noisypairs.pairs.columns import OPTIONAL, Column, frame_of, read_columns
 from noisypairs.pairs.counts import Array, ItemCounts, sum_by_item, sum_neighbours
 from noisypairs.pairs.ids import number_items, warn_dropped
 from noisypairs.pairs.protocol import Batch
@@ -175,6 +176,33 @@ class Pairs(AnswerArrays):
         )
         warn_dropped(pairs.dropped, answered.usable.size, stacklevel=2)
         return pairs
+
+    def ids_of(self, positions: ArrayLike) -> NDArray[Any]:
+        """Return the ids of items at these positions: as they were given, else the positions.
+
+        >>> Pairs.from_ids(["p", "q"], ["q", "r"], [True, False]).ids_of([2, 0])
+        array(['r', 'p'], dtype='<U1')
+        """
+        at = check_index(positions, self.n_items, "items")
+        return at if self.item_ids is None else self.item_ids[at]
+
+    def to_frame(self, backend: str = "pandas") -> Any:
+        """Return the answers as a data frame: what `from_frame` was given, the ids included.
+
+        Columns left, right, same, and annotator and weight where there are any. ``backend`` is
+        "pandas", "polars" or "pyarrow".
+
+        >>> pairs = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False], annotator=["ann", "bob"])
+        >>> pairs.to_frame().values.tolist()
+        [['p', 'q', True, 'ann'], ['q', 'r', False, 'bob']]
+        """
+        columns = {"left": self.ids_of(self.left), "right": self.ids_of(self.right)}
+        columns["same"] = np.array(self.same)
+        if self.annotator is not None and self.annotator_names is not None:
+            columns["annotator"] = self.annotator_names[self.annotator]
+        if self.weight is not None:
+            columns["weight"] = np.array(self.weight)
+        return frame_of(columns, backend)
 
     @classmethod
     def from_ids(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,8 +70,10 @@ class Answers(Protocol):
     def without_self_pairs(self) -> Self:
         """Leave out pairs of an item with itself."""
 
-    def with_labels(self, labels: Labels | None) -> Self:
-        """Return the same answers with these known classes and no others."""
+    def with_labels(
+        self, labels: Mapping[Any, Hashable] | None, by: Literal["position", "id"] | None = None
+    ) -> Self:
+        """Return the same answers with these known classes, by position or id, and no others."""
 
     def item_counts(self) -> ItemCounts:
         """Return how often each item occurs in "same" and in "different" pairs."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from noisypairs.pairs import Batch, ItemCounts, Labels, Pairs
 from noisypairs.pairs.audit import Audit
 from noisypairs.pairs.checks import check_index, check_labels
 from noisypairs.pairs.columns import ROLES, Role
-from noisypairs.pairs.ids import clean_ids, id_array
+from noisypairs.pairs.ids import clean_ids, id_array, labelled_positions
 from noisypairs.pairs.protocol import OneEntryPerItem
 from noisypairs.tables import sums
 from noisypairs.tables.auditing import audit_table
@@ -222,9 +222,12 @@ class PairTable(OneEntryPerItem):
             self._changed(self_pairs=False) if self.self_pairs and self._base.self_pairs else self
         )
 
-    def with_labels(self, labels: Labels | None) -> PairTable:
-        """Return the same table with these known classes, {item position: class}, and no others."""
-        return self._changed(labels=MappingProxyType(check_labels(labels, self.n_items)))
+    def with_labels(
+        self, labels: Mapping[Any, Hashable] | None, by: Literal["position", "id"] | None = None
+    ) -> PairTable:
+        """Return the same table with these known classes and no others, as `Pairs.with_labels`."""
+        known = labelled_positions(labels, lambda: self.item_ids, by)
+        return self._changed(labels=MappingProxyType(check_labels(known, self.n_items)))
 
     # --- sums, made by the engine -----------------------------------------------------------
 

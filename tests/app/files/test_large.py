@@ -24,7 +24,8 @@ from noisypairs.app import annotators as annotators_module
 from noisypairs.app import check as check_module
 from noisypairs.app.check import check
 from noisypairs.app.files import BadFile, Columns, large, read_dataset
-from noisypairs.app.fit import comparison, summary
+from noisypairs.app.fit import comparison
+from noisypairs.app.suspects import training_suspects
 from noisypairs.estimators.joint import classifier as joint
 
 
@@ -224,10 +225,10 @@ def test_suspects_of_a_pointwise_learner_are_those_of_its_pairs(files):
     table = PairTable.from_parquet(parts, items=data.ids, same="answer", annotator="worker")
     X = data.features[["width"]].to_numpy()
     model = WeightedPairClassifier(noise=NOISE, positive="minority").fit(X, table)
-    streamed, n_streamed = summary.suspect_answers(model, X, table, data.features, data.ids)
-    loaded, n_loaded = summary.suspect_answers(model, X, data.pairs, data.features, data.ids)
-    assert n_streamed == n_loaded > 0
-    chances = [[one.probability for one in some] for some in (streamed, loaded)]
+    streamed = training_suspects(model, X, table, data.features, data.ids)
+    loaded = training_suspects(model, X, data.pairs, data.features, data.ids)
+    assert streamed.n_wrong == loaded.n_wrong == len(loaded) == len(streamed) > 0
+    chances = [sorted(one.probability for one in some) for some in (streamed, loaded)]
     np.testing.assert_allclose(*chances, rtol=1e-9)
     assert {one.left for one in streamed} <= set(data.ids)
 

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from noisypairs import (
@@ -16,13 +15,10 @@ from noisypairs import (
     NotIdentifiable,
     PairingNoise,
     Pairs,
-    WeightedPairClassifier,
-    sample_pairs,
 )
-from noisypairs.algebra import class_prior
 from noisypairs.app.fit.fitting import Fitted, fit_dataset, step_shares
 from noisypairs.app.fit.request import Request
-from noisypairs.app.fit.summary import mean_rates, suspects, wrong_probability
+from noisypairs.app.fit.summary import mean_rates
 from tests.app.fit.fit_problems import NOISE, Files, write_files
 
 QUICK = Request(estimator="logistic")
@@ -117,8 +113,7 @@ def test_reliability_covers_every_held_out_answer(fitted: Fitted) -> None:
 def test_suspects_are_mostly_wrong_and_shown_with_their_items(fitted: Fitted, files: Files) -> None:
     ids = {name: k for k, name in enumerate(files.read().ids)}
     found = fitted.result.evidence.suspects
-    assert len(found) == 20
-    assert fitted.result.evidence.n_suspects >= 20
+    assert len(found) == fitted.result.evidence.n_suspects == len(fitted.suspects) >= 20
     wrong = [
         (files.y[ids[one.left]] == files.y[ids[one.right]]) != (one.answer == "same")
         for one in found
@@ -126,7 +121,7 @@ def test_suspects_are_mostly_wrong_and_shown_with_their_items(fitted: Fitted, fi
     assert np.mean(wrong) > 0.8
     assert all(one.annotator in {"ann", "bob", "cid"} for one in found)
     assert {"width", "colour"} <= set(found[0].left_features)
-    assert np.all(np.diff([one.probability for one in found]) <= 0)
+    assert np.all(np.diff([one.probability for one in found]) <= 1e-6)
 
 
 def test_the_result_is_plain_and_announced_step_by_step(fitted: Fitted, steps: list[str]) -> None:
@@ -194,41 +189,6 @@ def test_mean_rates_by_enumeration(noise: object, prior: list[float]) -> None:
     dissimilar = sum(p * s for k, m, p, s in cells if k != m)
     dissimilar /= sum(p for k, m, p, _ in cells if k != m)
     assert mean_rates(noise, np.array(prior)) == pytest.approx((similar, dissimilar))
-
-
-def test_wrong_probability_of_a_point_wise_model_by_enumeration() -> None:
-    rng = np.random.default_rng(1)
-    y = (np.arange(80) % 5 == 0).astype(int)
-    X = rng.normal(size=(80, 1)) + 2.0 * y[:, None]
-    noise = PairingNoise(0.2, 0.1)
-    pairs = sample_pairs(y, 1500, noise, random_state=1)
-    model = WeightedPairClassifier(noise=noise, prior=0.2, random_state=0).fit(X, pairs)
-    eta, S = model.predict_proba(X), noise.same_probability()
-    few = pairs.select(slice(0, 6))
-    expected = []
-    for i, j, same in zip(few.left, few.right, few.same, strict=True):
-        odds = {True: 0.0, False: 0.0}  # of one class, of two
-        for k in (0, 1):
-            for m in (0, 1):
-                answer = S[k, m] if same else 1 - S[k, m]
-                odds[k == m] += eta[i, k] * eta[j, m] * answer
-        expected.append(odds[not same] / sum(odds.values()))
-    np.testing.assert_allclose(wrong_probability(model, X, few), expected)
-    alone = Pairs([3, 3], [3, 3], [True, False], n_items=80)
-    np.testing.assert_array_equal(wrong_probability(model, X, alone), [0.0, 1.0])
-    assert class_prior(model.prior_)[1] == pytest.approx(0.2)
-
-
-def test_no_answer_that_is_more_likely_right_is_a_suspect() -> None:
-    pairs = Pairs([0, 1, 0], [1, 2, 2], [True, False, True])
-    table = pd.DataFrame({"a": [1.23456789, np.nan, 3.0]})
-    found = list(suspects(np.array([0.2, 0.9, 0.6]), pairs, table, ["x", "y", "z"]))
-    assert [(one.left, one.right, one.answer) for one in found] == [
-        ("y", "z", "different"),
-        ("x", "z", "same"),
-    ]
-    assert (found[0].left_features, found[1].left_features) == ({}, {"a": "1.235"})
-    assert found[0].annotator is None
 
 
 def test_no_folder_of_anyone_goes_into_the_result(fitted: Fitted, files: Files) -> None:

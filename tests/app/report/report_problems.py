@@ -26,10 +26,10 @@ from noisypairs.app.fit.result import (
     NoiseSummary,
     ReliabilityBin,
     RunFacts,
-    SuspectPair,
 )
 from noisypairs.app.plan import LearningCurve, Plan, candidates, forecast, worth_of_answers
 from noisypairs.app.plan.goal import reach
+from noisypairs.app.suspects import SuspectPair
 from noisypairs.estimation import Interval
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import propagate
@@ -103,7 +103,19 @@ def fit_result(name: str = "item") -> FitResult:
                 ReliabilityBin(0.8, Interval(0.77, 0.7, 0.85), 221),
             ),
             annotators=table,
-            suspects=(SuspectPair(name, "b", "same", name, 0.9999, features, features),),
+            suspects=(
+                SuspectPair(
+                    name,
+                    "b",
+                    "same",
+                    name,
+                    0.9999,
+                    features,
+                    features,
+                    doubts=("others disagree",),
+                    why=("2 of 2 other answers to this pair say different.",),
+                ),
+            ),
             n_suspects=77,
             calibration=Calibration(statistic=1.2, degrees=2, p_value=0.549, level=0.05),
         ),

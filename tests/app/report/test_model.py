@@ -13,10 +13,10 @@ from noisypairs.app.fit.class_number import ClassNumber
 from noisypairs.app.fit.result import Calibration, Candidate, CurvePoint, ReliabilityBin
 from noisypairs.app.fit.verdict import is_level, verdict
 from noisypairs.app.model_card import card
-from noisypairs.app.report import evidence, suspects
+from noisypairs.app.report import evidence, model, suspects
 from noisypairs.app.report.advice import by_suspicion
-from noisypairs.app.report.model import answer, fit_report
-from noisypairs.app.report.page import Table, is_generated
+from noisypairs.app.report.model import Part, answer, fit_report
+from noisypairs.app.report.page import Figure, Table, is_generated, paragraph
 from noisypairs.errors import collected_warnings
 from noisypairs.estimation import Interval
 from tests.app.page_reader import check_page, words_of
@@ -47,6 +47,10 @@ def texts(blocks) -> str:
 
 def table_of(blocks) -> Table:
     return next(block for block in blocks if isinstance(block, Table))
+
+
+def figure_of(blocks) -> Figure:
+    return next(block for block in blocks if isinstance(block, Figure))
 
 
 def test_the_answer_comes_first_then_the_parts_in_order(html):
@@ -87,7 +91,7 @@ def test_every_picture_is_there_and_described(html):
 def test_words_from_files_cannot_break_out():
     html = fit_report(fit_result(HOSTILE))
     page = check_page(html)
-    assert "script" not in {tag for tag, _ in page.tags}
+    assert [tag for tag, _ in page.tags].count("script") == 1  # our own
     assert "".join(page.text).count("<script>alert") > 10
     assert "\x00" not in html
     assert "\x1b" not in html
@@ -266,11 +270,11 @@ def test_named_classes_are_said_to_be_named():
 def test_suspect_annotators_come_first_and_the_crowd_last():
     found = fit_result().evidence.annotators
     rows = table_of(suspects.annotators(found)).rows
-    first = {row[0] for row in rows[: len(found.suspects)]}
+    first = {row[0].text for row in rows[: len(found.suspects)]}
     assert first == set(map(str, found.suspects))
     worth = [found.rows[r].informativeness.estimate for r in by_suspicion(found)]
     assert worth[len(found.suspects) :] == sorted(worth[len(found.suspects) :])
-    assert rows[-1][0] == "all together"
+    assert rows[-1][0].text == "all together"
     assert len(rows) == len(found) + 1
 
 
@@ -280,13 +284,14 @@ def test_a_crowd_without_suspects_is_said_to_have_none():
     assert "Nobody stands out" in texts(suspects.annotators(honest))
 
 
-def test_long_crowds_are_cut_and_counted():
+def test_of_a_long_crowd_everybody_is_in_the_table_and_some_in_the_picture():
     found = fit_result().evidence.annotators
     many = replace(
         found, rows=tuple(replace(found.rows[0], name=k, verdict="spammer") for k in range(30))
     )
     blocks = suspects.annotators(many)
-    assert len(table_of(blocks).rows) == suspects.MOST_ANNOTATORS + 1
+    assert len(table_of(blocks).rows) == 30 + 1
+    assert f"{suspects.MOST_DRAWN} of the 30 annotators" in figure_of(blocks).caption
     assert "30 stand out: 30 spammers (0, 1, 2, 3, 4 and 25 more)." in texts(blocks)
 
 
@@ -304,19 +309,45 @@ def test_many_columns_treated_alike_share_a_line():
     assert "f20" not in text
 
 
-def test_suspect_answers_show_both_items_and_never_certainty():
-    (row,) = table_of(suspects.suspects(fit_result().evidence, 600)).rows
-    assert row == (
-        "same",
+def cards_of(found, **more):
+    return next(b for b in suspects.suspects(found, 77, 600, **more) if b.kind == "cards")
+
+
+def test_suspect_answers_show_both_items_who_answered_and_never_certainty():
+    (card,) = cards_of(fit_result().evidence.suspects).cards
+    assert card.heading == "Called same by item: over 99% likely wrong"
+    assert card.sides == ("item", "b")
+    assert card.rows == (("item", "1.5", "1.5"), ("colour", "item", "item"))
+    assert card.lines == ("2 of 2 other answers to this pair say different.",)
+    assert [key.text for key in card.keys] == [
         "over 99%",
-        "item (item 1.5; colour item)",
-        "b (item 1.5; colour item)",
+        "same",
         "item",
-    )
+        "others disagree",
+        "item",
+    ]
     alone = replace(fit_result().evidence.suspects[0], annotator=None, left_features={})
-    blocks = suspects.suspects(with_fields(fit_result(), suspects=(alone,)).evidence, 600)
-    assert table_of(blocks).rows[0][2] == "item"
-    assert len(table_of(blocks).headings) == 4
+    (card,) = cards_of([alone]).cards
+    assert card.heading == "Called same: over 99% likely wrong"
+    assert card.rows[0] == ("item", "–", "1.5")
+
+
+def test_items_of_many_columns_are_cut_and_the_rest_counted():
+    wide = {f"f{k}": "x" * 500 for k in range(20)}
+    (card,) = cards_of([replace(fit_result().evidence.suspects[0], left_features=wide)]).cards
+    assert len(card.rows) == suspects.MOST_COLUMNS + 1
+    assert card.rows[-1] == ("10 more columns", "…", "…")
+    assert len(card.rows[0][1]) == suspects.LONGEST_CELL
+
+
+def test_a_section_without_blocks_is_left_out(monkeypatch):
+    more = Part("Kinds of people", lambda _: [paragraph("Two kinds.")])
+    none = Part("Nothing", lambda _: [])
+    whole = model.parts()
+    monkeypatch.setattr(model, "parts", lambda _: (*whole, none, more))
+    text = words_of(fit_report(fit_result()))
+    assert "Kinds of people Two kinds." in text
+    assert "Nothing" not in text
 
 
 def test_what_the_rates_cannot_show_is_said_beside_them():

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import re
 from importlib import resources
 
@@ -9,9 +12,14 @@ import pytest
 
 from noisypairs.app.report import charts
 from noisypairs.app.report.page import (
+    Key,
     Page,
+    Picture,
+    Shown,
     bullets,
     callout,
+    card,
+    cards,
     clean,
     figure,
     is_generated,
@@ -40,19 +48,42 @@ def test_a_page_is_well_formed_and_fetches_nothing():
     assert ("html", {"lang": "en"}) in page.tags
 
 
-def test_the_policy_of_the_page_forbids_everything_but_its_own_style():
+def test_the_policy_of_the_page_forbids_everything_but_its_own_style_and_script():
     page = read(full_page().html())
     policy = next(a["content"] for t, a in page.tags if a.get("http-equiv"))
-    assert policy == "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+    digest = base64.b64encode(hashlib.sha256(page.script[0].encode()).digest()).decode()
+    own = "style-src 'unsafe-inline'; img-src data:"
+    assert policy == f"default-src 'none'; {own}; script-src 'sha256-{digest}'"
+
+
+def test_a_card_holds_two_items_and_each_picture_is_embedded_once():
+    shown = [
+        card(f"{k} <b>", ("p", "q"), [("size", "1", "2")], ["why"], [Shown("90%", 0.9), "x"])
+        for k in range(3)
+    ]
+    picture = Picture("picture-0", 4, 3, "data:image/png;base64,AAAA")
+    block = cards(shown, [Key("wrong", numeric=True), Key("who", choose=True)], {"p": picture})
+    page = check_page(Page("t").section("s", block).html())
+    assert sum(tag == "image" for tag, _ in page.tags) == 1
+    assert sum(tag == "use" for tag, _ in page.tags) == 3
+    keys = [a["data-keys"] for tag, a in page.tags if tag == "article"]
+    assert json.loads(keys[0]) == [["90%", 0.9], ["x", None]]
+    assert "0 <b>" in page.text
+
+
+def test_a_cell_can_be_sorted_by_another_number_than_it_shows():
+    rows = [[Shown("none", 0.0), Shown("over 99%", 0.999)], ["b", 1]]
+    page = read(Page("t").section("s", table(["a", "b"], rows, numeric=[1])).html())
+    assert [a.get("data-v") for tag, a in page.tags if tag == "td"] == ["0.999", None]
 
 
 def test_hostile_words_are_shown_as_they_are_wherever_they_stand():
     page = check_page(full_page(HOSTILE).html())
     harmless = HOSTILE.replace("\x00", "\ufffd").replace("\x1b", "\ufffd")
     text = "".join(page.text)
-    places = 2 * 1 + 1 + 1 + 3 + 5 + 5 + 5 + 1 + 1 + 1 + 3
+    places = 2 * 1 + 1 + 1 + 3 + 5 + 5 + 5 + 1 + 1 + 1 + 3 + 1
     # title twice, lead, callout, numbers, contents, headings, notes, paragraph, bullet, caption,
-    # and heading, cell and caption of the table; the picture cuts long names.
+    # heading, cell and caption of the table, and under the pointer; the picture cuts long names.
     assert text.count(harmless) == places
     assert "49" not in text
 

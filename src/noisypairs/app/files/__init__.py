@@ -11,16 +11,26 @@ from noisypairs.app.files.delimited import delimited_text
 from noisypairs.app.files.frames import read_frame
 from noisypairs.app.files.importers import FORMATS
 from noisypairs.app.files.items import read_items, read_labels
-from noisypairs.app.files.writing import CannotWrite, atomic_write, check_writable, reserved
+from noisypairs.app.files.tables import table_writer
+from noisypairs.app.files.writing import (
+    STANDARD_OUTPUT,
+    CannotWrite,
+    atomic_write,
+    check_folder,
+    check_writable,
+    reserved,
+)
 
 __all__ = [
     "FORMATS",
+    "STANDARD_OUTPUT",
     "BadFile",
     "CannotWrite",
     "Columns",
     "Dataset",
     "SourceFile",
     "atomic_write",
+    "check_folder",
     "check_writable",
     "delimited_text",
     "read_dataset",
@@ -29,4 +39,5 @@ __all__ = [
     "read_labels",
     "read_pairs",
     "reserved",
+    "table_writer",
 ]

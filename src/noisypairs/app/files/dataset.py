@@ -140,7 +140,7 @@ def _with_files(
     if labels is not None:
         table = read_table(labels)
         classes, said, unknown_ids = labels_of(table, data.ids, data.columns.id)
-        pairs, notes = pairs.with_labels(classes), [*notes, *said, *unknown_ids]
+        pairs, notes = pairs.with_labels(classes, by="position"), [*notes, *said, *unknown_ids]
         files.append(table.source)
     return replace(
         data,

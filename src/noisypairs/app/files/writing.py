@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from os import PathLike
@@ -11,6 +12,9 @@ from pathlib import Path
 from noisypairs.app.files.contents import special
 from noisypairs.datasets.locks import Claimed, claim
 from noisypairs.datasets.writing import write_whole
+
+STANDARD_OUTPUT = Path("-")
+"""How a file is called that is written to standard output."""
 
 
 class CannotWrite(ValueError):
@@ -43,6 +47,25 @@ def check_writable(path: PathLike[str] | str, force: bool = False) -> Path:
     return path
 
 
+def check_folder(path: PathLike[str] | str, force: bool = False) -> Path:
+    """Refuse a folder that files cannot be put into, or that holds some, unless `force`.
+
+    >>> check_folder("none/sample")
+    Traceback (most recent call last):
+    noisypairs.app.files.writing.CannotWrite: the folder none of sample does not exist: make it
+    first
+    """
+    path = Path(path)
+    if path.exists() and not path.is_dir():
+        raise CannotWrite(f"{path} is a file: name a folder")
+    if path.is_dir():
+        if not force and any(path.iterdir()):
+            raise CannotWrite(f"{path} holds files already: name another folder, or use --force")
+        check_writable(path / "file", force=True)
+        return path
+    return check_writable(path)
+
+
 @contextmanager
 def reserved(path: PathLike[str] | str, force: bool = False) -> Iterator[Path]:
     """Keep a path for this process until the block ends; refuse one that another has reserved.
@@ -64,15 +87,19 @@ def atomic_write(path: PathLike[str] | str, content: bytes | str, force: bool = 
     """Write a file whole or not at all; an existing one is kept unless `force`.
 
     Text is written as UTF-8 with newlines as they are. A symlink is followed to the file it names.
+    `STANDARD_OUTPUT` is written to for as long as somebody reads it.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     atomic_write(Path(folder, "a.txt"), "whole").read_text()
     'whole'
     """
-    target = check_writable(path, force)
     # Names of files need not be text; whatever quotes one is still worth writing.
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
+    if path == STANDARD_OUTPUT:
+        _to_standard_output(data)
+        return STANDARD_OUTPUT
+    target = check_writable(path, force)
     try:
         write_whole(target, data, replace=force)
     except FileExistsError as error:
@@ -83,3 +110,12 @@ def atomic_write(path: PathLike[str] | str, content: bytes | str, force: bool = 
     except OSError as error:
         raise CannotWrite(f"{target} cannot be written: {error.strerror}") from error
     return target
+
+
+def _to_standard_output(data: bytes) -> None:
+    """Write and flush; a reader that has seen enough, such as ``head``, is no failure."""
+    try:
+        sys.stdout.buffer.write(data)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said

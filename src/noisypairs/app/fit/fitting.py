@@ -30,6 +30,7 @@ from noisypairs.app.fit.class_number import (
 from noisypairs.app.fit.comparison import HeldOutAnswers, Progress
 from noisypairs.app.fit.request import BASELINE_TITLES, METHOD_TITLES, Request, pair_classifier
 from noisypairs.app.fit.result import DataSummary, FitResult, MethodChoice, RunFacts
+from noisypairs.app.suspects import Suspects, training_suspects
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.pairs import Pairs
 
@@ -39,10 +40,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Fitted:
-    """The fitted pipeline (encoder, pair classifier) and what it found out."""
+    """The fitted pipeline (encoder, pair classifier), what it found out, and all its suspects."""
 
     model: Pipeline
     result: FitResult
+    suspects: Suspects
 
 
 def fit_dataset(
@@ -94,7 +96,8 @@ def fit_dataset(
     found = summary.summarise_model(model, X, pairs, held_out, tried[name])
     if asked.curve and tried[name].chance is not None:
         step("Learning curve")
-    evidence = summary.gather_evidence(model, X, dataset, held_out, tried[name], asked)
+    suspects = training_suspects(model, X, pairs, features, dataset.ids)
+    evidence = summary.gather_evidence(model, X, dataset, held_out, tried[name], asked, suspects)
     run = RunFacts(
         warnings=tuple(warned),
         seed=asked.seed,
@@ -104,7 +107,7 @@ def fit_dataset(
         doubts=warned.doubts,
     )
     result = FitResult(_data_summary(dataset, X), choice, found, evidence, run)
-    return Fitted(Pipeline([("encoder", encoder), ("classifier", model)]), result)
+    return Fitted(Pipeline([("encoder", encoder), ("classifier", model)]), result, suspects)
 
 
 def _class_number(

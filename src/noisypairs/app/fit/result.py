@@ -13,6 +13,7 @@ from noisypairs.annotators import AnnotatorTable
 from noisypairs.app.drift import TrainingSummary
 from noisypairs.app.encoding import ColumnPlan
 from noisypairs.app.fit.class_number import ClassNumber
+from noisypairs.app.suspects import SuspectPair
 from noisypairs.estimation import Interval
 from noisypairs.pairs.audit import Audit
 
@@ -152,26 +153,13 @@ class Calibration:
 
 
 @dataclass(frozen=True)
-class SuspectPair:
-    """An answer that is probably wrong, with both items as the file has them."""
-
-    left: str
-    right: str
-    answer: str  # "same" or "different"
-    annotator: str | None
-    probability: float  # that the answer is wrong
-    left_features: Mapping[str, str]
-    right_features: Mapping[str, str]
-
-
-@dataclass(frozen=True)
 class Evidence:
     """What speaks for and against the model: curve, calibration, annotators, suspect answers."""
 
     curve: tuple[CurvePoint, ...]  # empty unless asked for
     reliability: tuple[ReliabilityBin, ...]
     annotators: AnnotatorTable | None
-    suspects: tuple[SuspectPair, ...]
+    suspects: tuple[SuspectPair, ...]  # the worst, as many as a page shows
     n_suspects: int  # answers more likely wrong than right, in all
     calibration: Calibration | None = None  # None: too few held-out answers
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
@@ -23,21 +21,20 @@ from noisypairs.app.fit.result import (
     ModelSummary,
     NoiseSummary,
     ReliabilityBin,
-    SuspectPair,
 )
+from noisypairs.app.suspects import MOST_SHOWN, Suspects
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import Interval, wilson
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.inference import streaming
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
 
-#: Level of every interval; suspect pairs shown; bins of the reliability table; redrawn answers.
-LEVEL, N_SUSPECTS, N_BINS, N_REDRAWN = 0.9, 20, 10, 40
+#: Level of every interval; bins of the reliability table; redrawn answers.
+LEVEL, N_BINS, N_REDRAWN = 0.9, 10, 40
 
 
 def summarise_model(
@@ -77,18 +74,18 @@ def gather_evidence(
     held_out: HeldOutAnswers,
     tested: HeldOutResult,
     asked: Request,
+    found: Suspects,
 ) -> Evidence:
-    """Return the learning curve if asked for, calibration, annotators and suspect answers."""
+    """Return the learning curve if asked for, calibration, annotators and the worst suspects."""
     curve: tuple[CurvePoint, ...] = ()
     if asked.curve and tested.chance is not None:
         curve = held_out.curve(learner(tested.row.name, asked), tested.chance)
-    worst, n_wrong = suspect_answers(model, X, dataset.pairs, dataset.features, dataset.ids)
     return Evidence(
         curve=curve,
         reliability=_reliability(held_out, tested.chance),
         annotators=_annotators(model, X, dataset.pairs, asked.seed) if asked.annotators else None,
-        suspects=worst,
-        n_suspects=n_wrong,
+        suspects=tuple(found.first(MOST_SHOWN)),
+        n_suspects=found.n_wrong,
         calibration=check_calibration(held_out.pairs, tested.chance),
     )
 
@@ -153,77 +150,6 @@ def _classes(model: PairClassifier, X: Any) -> tuple[ClassSummary, ...]:
         ClassSummary(str(name), float(share), int((winner == name).sum()))
         for name, share in zip(model.classes_, shares(model), strict=True)
     )
-
-
-def suspect_answers(
-    model: PairClassifier, X: Any, pairs: Any, features: pd.DataFrame, ids: list[str]
-) -> tuple[tuple[SuspectPair, ...], int]:
-    """Return the worst answers, and how many of all are more likely wrong than right.
-
-    A `PairTable` is streamed once. Pairs in memory keep their order among equals.
-    """
-    if isinstance(pairs, Pairs):
-        wrong = wrong_probability(model, X, pairs)
-        return tuple(suspects(wrong, pairs, features, ids)), int((wrong > 0.5).sum())
-    if isinstance(model, JointPairClassifier):
-        worst = model.stream_suspects(pairs, N_SUSPECTS)
-    else:  # Bayes' rule on the pair alone: beliefs without their neighbours
-        eta = model.predict_proba(X)
-        S = model.noise_.same_probability(eta.shape[1])
-        worst = streaming.most_suspect(pairs, eta, S, N_SUSPECTS, depth=1)
-    names = pairs.annotator_names
-    who = None if worst.annotator is None or names is None else names[worst.annotator]
-    few = Pairs(worst.left, worst.right, worst.same, pairs.n_items, annotator=who)
-    return tuple(suspects(worst.wrong, few, features, ids)), worst.n_wrong
-
-
-def wrong_probability(model: PairClassifier, X: Any, pairs: Pairs) -> Array:
-    """Return the probability that each answer is wrong, shape (n_pairs,).
-
-    The joint learner knows it from the whole graph; else it is Bayes' rule on the pair alone: for
-    "same" Σ_{y≠y'} η_y S_yy' η'_y' / ηᵀSη', for "different" Σ_y η_y (1−S_yy) η'_y / (1 − ηᵀSη').
-    """
-    if isinstance(model, JointPairClassifier) and model.wrong_proba_ is not None:
-        return model.wrong_proba_
-    eta = model.predict_proba(X)
-    S = model.noise_.same_probability(eta.shape[1])
-    left, right = eta[pairs.left], eta[pairs.right]
-    both = np.einsum("nk,k,nk->n", left, np.diag(S), right)  # one class and called "same"
-    same = np.einsum("nk,kl,nl->n", left, S, right)
-    together = np.einsum("nk,nk->n", left, right)
-    wrong = np.where(pairs.same, same - both, together - both)
-    found: Array = wrong / np.clip(np.where(pairs.same, same, 1.0 - same), 1e-12, None)
-    return np.where(pairs.left == pairs.right, ~pairs.same, found).astype(float)
-
-
-def suspects(
-    wrong: Array, pairs: Pairs, features: pd.DataFrame, ids: list[str]
-) -> Iterator[SuspectPair]:
-    """Yield the answers most probably wrong, worst first, none that is more likely right."""
-    order = np.argsort(-wrong, kind="stable")[:N_SUSPECTS]
-    for k in order[wrong[order] > 0.5].tolist():
-        left, right = int(pairs.left[k]), int(pairs.right[k])
-        who = None
-        if pairs.annotator is not None and pairs.annotator_names is not None:
-            who = str(pairs.annotator_names[pairs.annotator[k]])
-        yield SuspectPair(
-            left=ids[left],
-            right=ids[right],
-            answer="same" if pairs.same[k] else "different",
-            annotator=who,
-            probability=float(wrong[k]),
-            left_features=_cells(features, left),
-            right_features=_cells(features, right),
-        )
-
-
-def _cells(features: pd.DataFrame, row: int) -> dict[str, str]:
-    (values,) = features.iloc[[row]].itertuples(index=False, name=None)
-    return {
-        str(name): f"{value:.4g}" if isinstance(value, float) else str(value)
-        for name, value in zip(features.columns, values, strict=True)
-        if not pd.isna(value)
-    }
 
 
 def _reliability(held_out: HeldOutAnswers, chance: Array | None) -> tuple[ReliabilityBin, ...]:

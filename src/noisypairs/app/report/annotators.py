@@ -19,11 +19,9 @@ from noisypairs.app.report.page import (
     paragraph,
     table,
 )
-from noisypairs.app.words import between, count, name_of, percent, plain, sentence, share
+from noisypairs.app.words import between, name_of, percent, plain, sentence, share
 
 GENERATOR = "noisypairs annotators"
-#: Rows shown in each table, the most suspect first; a CSV file has them all.
-MOST_ROWS = 30
 
 
 def annotators_report(found: Crowd, notes: Sequence[str] = ()) -> str:
@@ -79,12 +77,12 @@ def _ranked(
     shown: Callable[[int], bool] = lambda _: True,
 ) -> Table:
     """Return a table of the annotators ``shown``, the most suspect first, with ``cells(row)``."""
-    order = [r for r in by_suspicion(found.table) if shown(r)][:MOST_ROWS]
-    rows = [(name_of(found.table.rows[r].name), *cells(r)) for r in order]
-    everybody = len(order) == len(found.table)
-    rest = f"{len(order)} of {count(len(found.table), 'annotator')}, the most suspect first."
-    numeric = range(1, len(headings) + 1)
-    return table(("annotator", *headings), rows, None if everybody else rest, numeric)
+    order = [r for r in by_suspicion(found.table) if shown(r)]
+    rows = [
+        (name_of(found.table.rows[r].name), found.table.rows[r].verdict, *cells(r)) for r in order
+    ]
+    numeric = range(2, len(headings) + 2)
+    return table(("annotator", "verdict", *headings), rows, numeric=numeric, choose=[1])
 
 
 def _agreement(found: Crowd) -> list[Block]:

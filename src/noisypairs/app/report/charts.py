@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from noisypairs.app import words
 from noisypairs.app.report.page import clean
-from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, WIDTH, drawn, svg
+from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, WIDTH, drawn, svg, tell
 
 __all__ = ["annotator_plot", "bars", "drawn", "learning_curve", "reliability", "svg"]
 
@@ -59,7 +59,11 @@ def learning_curve(
         if interval is not None:
             axes.vlines(sizes, *interval, color=SERIES[0], linewidth=1.4)
         dots = "o" if fitted else "o-"  # joined by lines unless a fitted curve joins them
-        axes.plot(sizes, scores, dots, color=SERIES[0], label="measured", markeredgecolor=PAPER)
+        (line,) = axes.plot(
+            sizes, scores, dots, color=SERIES[0], label="measured", markeredgecolor=PAPER
+        )
+        found = zip(np.asarray(sizes), _values(scores, interval, percent), strict=True)
+        tell(line, [f"{size:,.0f} {x_label}\n{value}" for size, value in found])
         for level, style, name in ((ceiling, ":", "ceiling"), (target, "-.", "target")):
             if level is not None:
                 label = f"{name} {words.percent(level, 1)}" if percent else f"{name} {level:.3g}"
@@ -98,7 +102,9 @@ def reliability(
         axes.plot([0, 1], [0, 1], "--", color=SOFT, linewidth=1.0, label="where both agree")
         if interval is not None:
             axes.vlines(predicted, *interval, color=SERIES[0], linewidth=1.4)
-        axes.scatter(predicted, observed, s=area, color=SERIES[0], edgecolor=PAPER, zorder=3)
+        dots = axes.scatter(predicted, observed, s=area, color=SERIES[0], edgecolor=PAPER, zorder=3)
+        said = zip(_values(predicted), _values(observed, interval), size, strict=True)
+        tell(dots, [f"predicted {p}\nobserved {o}\n{n:,.0f} answers" for p, o, n in said])
         axes.set(xlim=(0, 1), ylim=(0, 1), aspect="equal", xlabel=x_label, ylabel=y_label)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_major_formatter(_in_percent())
@@ -131,10 +137,18 @@ def annotator_plot(
     def draw(axes: Any) -> None:
         axes.axvline(0.5, color=SOFT, linewidth=1.0, linestyle="--")
         for j, (shift, label) in enumerate(zip((-0.16, 0.16), labels, strict=True)):
-            if lower is not None and upper is not None:
-                ends = (np.asarray(lower)[:, j], np.asarray(upper)[:, j])
+            ends = (
+                None
+                if lower is None or upper is None
+                else (np.asarray(lower)[:, j], np.asarray(upper)[:, j])
+            )
+            if ends is not None:
                 axes.hlines(rows + shift, *ends, color=SERIES[j], linewidth=1.6)
-            axes.plot(middle[:, j], rows + shift, MARKERS[j], color=SERIES[j], label=label)
+            (dots,) = axes.plot(
+                middle[:, j], rows + shift, MARKERS[j], color=SERIES[j], label=label
+            )
+            said = zip(names, _values(middle[:, j], ends), strict=True)
+            tell(dots, [f"{clean(name)}\n{label}: {value}" for name, value in said])
             if truth is not None:
                 last = "truth" if j else None
                 axes.plot(np.asarray(truth)[:, j], rows + shift, "x", color=INK, label=last)
@@ -174,7 +188,7 @@ def bars(
     colors = np.where(grey, SOFT, SERIES[0])
 
     def draw(axes: Any) -> None:
-        axes.barh(rows, known - left, left=left, height=0.62, color=colors, alpha=0.85)
+        drawn_bars = axes.barh(rows, known - left, left=left, height=0.62, color=colors, alpha=0.85)
         tips = known
         if interval is not None:
             low, high = (np.array(ends, dtype=float) for ends in interval)
@@ -189,6 +203,10 @@ def bars(
                 else f"{value:.3g}"
             )
             axes.annotate(text, (tip, row), (5, 0), textcoords="offset points", va="center")
+        said = _values(known, interval, percent)
+        for name, bar, value, text in zip(names, drawn_bars, known, said, strict=True):
+            if not np.isnan(value):
+                tell(bar, [f"{clean(name)}\n{text}"])
         axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x_label)
         end = stop if stop is not None else 1.0 if percent else axes.get_xlim()[1]
         axes.set_xlim(left, left + 1.12 * (end - left))  # room for what is written beside the bars
@@ -199,6 +217,26 @@ def bars(
         _name_rows(axes, names, stressed)
 
     return drawn(draw, WIDTH, 0.7 + 0.3 * len(names))
+
+
+def _values(values: ArrayLike, interval: Any = None, percent: bool = True) -> list[str]:
+    """Return values as text, with the ends of their intervals if there are any.
+
+    >>> _values([0.5], ([0.4], [0.61])), _values([-0.51], percent=False)
+    (['50.0% (40.0 to 61.0%)'], ['-0.51'])
+    """
+
+    def text(value: float) -> str:
+        return words.percent(value, 1) if percent else f"{value:.3g}"
+
+    known = [float(one) for one in np.asarray(values, dtype=float)]
+    if interval is None:
+        return [text(one) for one in known]
+    low, high = (np.asarray(ends, dtype=float) for ends in interval)
+    return [
+        f"{text(one)} ({text(a).removesuffix('%')} to {text(b)})"
+        for one, a, b in zip(known, low, high, strict=True)
+    ]
 
 
 def _name_rows(axes: Any, names: Sequence[str], stressed: Sequence[bool] | None) -> None:

@@ -5,13 +5,15 @@ The answer comes first. Everything is read off a `FitResult`; nothing is compute
 
 from __future__ import annotations
 
-from dataclasses import astuple
+from collections.abc import Callable, Sequence
+from dataclasses import astuple, dataclass
 
 from noisypairs.app.fit.result import DataSummary, FitResult, ModelSummary
 from noisypairs.app.fit.verdict import verdict
 from noisypairs.app.model_card import column_rows
 from noisypairs.app.report import evidence, suspects
 from noisypairs.app.report.page import Block, Page, bullets, callout, numbers, paragraph, table
+from noisypairs.app.report.thumbnails import Thumbnails
 from noisypairs.app.words import between, confidence, count, listed, percent, sentence, share
 
 GENERATOR = "noisypairs fit"
@@ -19,24 +21,48 @@ GENERATOR = "noisypairs fit"
 NEAR_ZERO = 0.02
 
 
-def fit_report(result: FitResult) -> str:
-    """Return the whole page of a fit, ready to be written to one HTML file."""
+@dataclass(frozen=True)
+class Part:
+    """A section of the report: its heading, its blocks (none: it is left out), its small print."""
+
+    heading: str
+    blocks: Callable[[FitResult], Sequence[Block]]
+    note: Callable[[FitResult], str | None] = lambda _: None
+
+
+def fit_report(result: FitResult, thumbnails: Thumbnails | None = None) -> str:
+    """Return the whole page of a fit, ready to be written to one HTML file.
+
+    ``thumbnails`` are pictures of the items of suspect answers.
+    """
     page = Page(f"What the answers say about {result.data.title}", answer(result), GENERATOR)
     kind, reason = verdict(result)
     page.open_with(callout(reason, kind), numbers(_key_numbers(result)))
-    page.section("The data", *_data(result.data), note=_reading(result.data))
-    page.section("How wrong the answers are", *_noise(result.model))
-    page.section("The classes", *_classes(result))
-    page.section("How good the model is", *evidence.accuracy(result.model))
-    page.section("Would more answers help?", *evidence.learning(result.evidence.curve))
-    page.section("Do its probabilities hold?", *evidence.calibration(result.evidence))
-    page.section("Who answered", *suspects.annotators(result.evidence.annotators))
-    page.section(
-        "Answers to look at again", *suspects.suspects(result.evidence, result.data.n_pairs)
-    )
-    page.section("Methods compared", *evidence.methods(result.choice))
-    page.section("How to read this", *_how_to_read(result), note=_small_print(result))
+    for part in parts(thumbnails):
+        if blocks := part.blocks(result):
+            page.section(part.heading, *blocks, note=part.note(result))
     return page.html()
+
+
+def parts(thumbnails: Thumbnails | None = None) -> tuple[Part, ...]:
+    """Return the sections in their order; another one is another line here."""
+    return (
+        Part("The data", lambda found: _data(found.data), lambda found: _reading(found.data)),
+        Part("How wrong the answers are", lambda found: _noise(found.model)),
+        Part("The classes", _classes),
+        Part("How good the model is", lambda found: evidence.accuracy(found.model)),
+        Part("Would more answers help?", lambda found: evidence.learning(found.evidence.curve)),
+        Part("Do its probabilities hold?", lambda found: evidence.calibration(found.evidence)),
+        Part("Who answered", lambda found: suspects.annotators(found.evidence.annotators)),
+        Part("Answers to look at again", lambda found: _suspects(found, thumbnails)),
+        Part("Methods compared", lambda found: evidence.methods(found.choice)),
+        Part("How to read this", _how_to_read, _small_print),
+    )
+
+
+def _suspects(result: FitResult, thumbnails: Thumbnails | None) -> list[Block]:
+    found = result.evidence
+    return suspects.suspects(found.suspects, found.n_suspects, result.data.n_pairs, thumbnails)
 
 
 def answer(result: FitResult) -> str:

@@ -2,7 +2,8 @@
 
 A chart is drawn with stand-in colours; `svg` turns each of them into a CSS variable of the page
 (with a plain colour behind it, for an SVG shown elsewhere). Text stays text. The same data give
-the same bytes, and no two pictures share an id.
+the same bytes, and no two pictures share an id. What `tell` gives to a mark is its title, which
+browsers show under the pointer, and the script of a page does so at once.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ import hashlib
 import io
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+from xml.sax.saxutils import escape
 
 from noisypairs.errors import MissingExtra
 
@@ -83,6 +85,20 @@ def drawn(draw: Draw, width: float = WIDTH, height: float = HEIGHT) -> str:
         return svg(figure)
 
 
+def tell(artist: Any, texts: Sequence[str]) -> None:
+    """Give the marks of an artist, in their order, the values to be shown under the pointer."""
+    artist.set_gid(f"{_TOLD}{len(artist.figure.findobj(_is_told))}")
+    artist.told = tuple(texts)
+
+
+#: How ids begin of the marks that `tell` was given.
+_TOLD = "told-"
+
+
+def _is_told(artist: Any) -> bool:
+    return hasattr(artist, "told")
+
+
 def svg(figure: Figure) -> str:
     """Return a figure as SVG text to be put into a page: no prolog, no size, no background."""
     with rc_context(_STYLE), warnings.catch_warnings():
@@ -94,7 +110,32 @@ def svg(figure: Figure) -> str:
             axes.patch.set_visible(False)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    return _in_page(_bare(buffer.getvalue()))
+    text = _bare(buffer.getvalue())
+    for artist in figure.findobj(_is_told):
+        text = _titled(text, str(artist.get_gid()), artist.told)  # type: ignore[attr-defined]
+    return _in_page(text)
+
+
+def _titled(text: str, group: str, titles: Sequence[str]) -> str:
+    """Put titles into the marks of a group, or into the group itself where it is one mark."""
+    start = text.index(f'<g id="{group}">')
+    end, depth = start, 0
+    for tag in re.finditer(r"<g\b|</g>", text[start:]):
+        depth += 1 if tag[0] == "<g" else -1
+        if depth == 0:
+            end = start + tag.end()
+            break
+    marks = [escape(title) for title in titles]
+    inside = text[start:end]
+    if (n_marks := inside.count("<use ")) == 0:
+        inside = inside.replace(">", f"><title>{marks[0]}</title>", 1)
+    elif n_marks != len(marks):
+        raise ValueError(f"{len(marks)} titles for {n_marks} marks: give one for each")
+    else:
+        for title in marks:  # each turns one empty mark into one that holds its title
+            before, mark, after = re.split(r"<use ([^>]*?)/>", inside, maxsplit=1)
+            inside = f"{before}<use {mark}><title>{title}</title></use>{after}"
+    return text[:start] + inside + text[end:]
 
 
 def _bare(text: str) -> str:

@@ -1,0 +1,139 @@
+"""Where suspects come from: a fit that learnt from the answers, or a model and any answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from noisypairs.algebra import Array
+from noisypairs.app import model_file
+from noisypairs.app.prediction import blaming, used_columns
+from noisypairs.app.suspects.reasons import Clue
+from noisypairs.app.suspects.suspect import Suspects, clues_of, written
+from noisypairs.errors import collected_warnings
+from noisypairs.estimators import JointPairClassifier
+from noisypairs.estimators.base import PairClassifier
+from noisypairs.inference import em, streaming
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import answer_wrong_probability
+from noisypairs.noise import fixed
+from noisypairs.pairs import Pairs
+
+if TYPE_CHECKING:
+    from noisypairs.app.files import Dataset
+
+#: Suspects that are kept of a table too large to load.
+MOST_STREAMED = 100_000
+#: Rounds in which the rates of everyone who answered are estimated again, at most.
+ROUNDS = 20
+
+
+def training_suspects(
+    model: PairClassifier, X: Any, pairs: Any, features: pd.DataFrame | None, ids: Sequence[str]
+) -> Suspects:
+    """Return the suspects among the answers that a model was fitted to, ``X`` encoded.
+
+    What features say is out of fold where the joint learner has it. A `PairTable` is streamed once;
+    of it `MOST_STREAMED` suspects are kept, with what features say alone.
+    """
+    if not isinstance(pairs, Pairs):
+        return _streamed(model, X, pairs, features, ids)
+    eta = getattr(model, "oof_proba_", None)
+    eta = model.predict_proba(X) if eta is None else eta
+    return _worst(wrong_probability(model, X, pairs), eta, pairs, features, ids)
+
+
+def model_suspects(
+    model: PairClassifier, X: Any, pairs: Pairs, features: pd.DataFrame | None, ids: Sequence[str]
+) -> Suspects:
+    """Return the suspects among any answers about items that a fitted model can classify.
+
+    Beliefs from P(class | x) and all answers (belief propagation under the model's noise). Where
+    the answers say who gave them, everybody's rates are estimated from these answers.
+    """
+    eta = model.predict_proba(X)
+    by_annotator = pairs.annotator_names is not None and len(pairs.annotator_names) > 1
+    graph = PairGraph.from_pairs(pairs, annotators=by_annotator)
+    found = em.infer(
+        em.GraphEStep(graph), lambda _: eta, eta, model.noise_, fixed(model.noise_), max_iter=ROUNDS
+    )
+    wrong = answer_wrong_probability(graph, found.beliefs, found.matrices)
+    return _worst(wrong, eta, pairs, features, ids)
+
+
+def of_files(model: Path, data: Dataset) -> tuple[Suspects, list[str]]:
+    """Return the suspects of a data set by the model of a file, and notes on both."""
+    if data.features is None:
+        raise ValueError(
+            "the model needs the items that the pairs are about: give their file after the pairs"
+        )
+    with collected_warnings() as warned:
+        loaded = model_file.load(model)
+        used, notes = used_columns(loaded, data.features, "the file of the items")
+        with blaming(loaded, model):
+            encoder, learner = loaded.pipeline[:-1], loaded.pipeline[-1]
+            X = encoder.transform(used)
+            found = model_suspects(learner, X, data.pairs, data.features, data.ids)
+    return found, [*warned, *data.notes, *notes]
+
+
+def wrong_probability(model: PairClassifier, X: Any, pairs: Pairs) -> Array:
+    """Return the probability that each answer is wrong, shape (n_pairs,).
+
+    The joint learner knows it from the whole graph; else it is Bayes' rule on the pair alone: for
+    "same" Σ_{y≠y'} η_y S_yy' η'_y' / ηᵀSη', for "different" Σ_y η_y (1−S_yy) η'_y / (1 − ηᵀSη').
+    """
+    if isinstance(model, JointPairClassifier) and model.wrong_proba_ is not None:
+        return model.wrong_proba_
+    eta = model.predict_proba(X)
+    S = model.noise_.same_probability(eta.shape[1])
+    left, right = eta[pairs.left], eta[pairs.right]
+    both = np.einsum("nk,k,nk->n", left, np.diag(S), right)  # one class and called "same"
+    same = np.einsum("nk,kl,nl->n", left, S, right)
+    together = np.einsum("nk,nk->n", left, right)
+    wrong = np.where(pairs.same, same - both, together - both)
+    found: Array = wrong / np.clip(np.where(pairs.same, same, 1.0 - same), 1e-12, None)
+    return np.where(pairs.left == pairs.right, ~pairs.same, found).astype(float)
+
+
+def _worst(
+    wrong: Array, eta: Array, pairs: Pairs, features: pd.DataFrame | None, ids: Sequence[str]
+) -> Suspects:
+    """Keep what is more likely wrong than right, worst first; what files call equal keeps order."""
+    suspect = np.flatnonzero(wrong > 0.5)
+    chosen = suspect[np.argsort(-written(wrong[suspect]), kind="stable")]
+    together = np.einsum("nk,nk->n", eta[pairs.left[chosen]], eta[pairs.right[chosen]])
+    clues = clues_of(chosen, pairs, wrong, together)
+    few = pairs.select(chosen)
+    return Suspects(few, wrong[chosen], clues, features, ids, chosen.size)
+
+
+def _streamed(
+    model: PairClassifier, X: Any, pairs: Any, features: pd.DataFrame | None, ids: Sequence[str]
+) -> Suspects:
+    eta = model.predict_proba(X)
+    if isinstance(model, JointPairClassifier):
+        worst = model.stream_suspects(pairs, MOST_STREAMED)
+    else:  # Bayes' rule on the pair alone: beliefs without their neighbours
+        S = model.noise_.same_probability(eta.shape[1])
+        worst = streaming.most_suspect(pairs, eta, S, MOST_STREAMED, depth=1)
+    names = pairs.annotator_names
+    who = None if worst.annotator is None or names is None else names[worst.annotator]
+    kept = worst.wrong > 0.5
+    few = Pairs(worst.left, worst.right, worst.same, pairs.n_items, annotator=who).select(kept)
+    together = np.einsum("nk,nk->n", eta[few.left], eta[few.right])
+    clues = [
+        Clue(bool(same), None, None, None, None, float(chance), name, None, None)
+        for same, chance, name in zip(few.same, together, _names(few), strict=True)
+    ]
+    return Suspects(few, worst.wrong[kept], clues, features, ids, worst.n_wrong)
+
+
+def _names(pairs: Pairs) -> list[str | None]:
+    if pairs.annotator is None or pairs.annotator_names is None:
+        return [None] * pairs.n_pairs
+    return [str(name) for name in pairs.annotator_names[pairs.annotator]]

@@ -1,0 +1,44 @@
+"""``noisypairs sample``: a small invented data set to try every command on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from noisypairs.cli import app, options, terminal
+
+
+@app.command()
+def sample(
+    folder: Annotated[Path, typer.Argument(help="Folder to write to; made if it is not there.")],
+    seed: options.Seed = 0,
+    force: options.Force = False,
+    as_json: options.Json = False,
+) -> None:
+    """Write a small invented shop, and answers of 20 people about it.
+
+    Pieces of pottery with text, numbers, categories and pictures; who answers how well is invented,
+    too. The walk through in the documentation uses these files.
+
+    Example: noisypairs sample pottery
+    """
+    with app.failing_with(app.WRONG_USE):
+        from noisypairs.app.files import atomic_write, check_folder
+        from noisypairs.app.sample import FILES, PICTURES, sample_files
+
+        check_folder(folder, force)
+        files = sample_files(seed)
+        (folder / PICTURES).mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():
+            atomic_write(folder / name, content, force)
+    n_pictures = sum(name.startswith(PICTURES) for name in files)
+    if as_json:
+        app.print_json({"folder": str(folder), "files": sorted(files), "seed": seed})
+        return
+    console = terminal.console_of(100)
+    rows = [*FILES.items(), (f"{PICTURES}/", f"a picture of each of the {n_pictures} pieces")]
+    console.print(app.table(console, ("file", "what it holds"), rows))
+    place = terminal.one_line(str(folder))
+    console.print("", f"Written to {place}. Next: noisypairs check items.csv pairs.csv", sep="\n")

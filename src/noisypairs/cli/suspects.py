@@ -1,0 +1,122 @@
+"""``noisypairs suspects``: answers that are probably wrong, by a model, with the reasons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from noisypairs.cli import app, options, terminal
+
+if TYPE_CHECKING:
+    from noisypairs.app.suspects import Suspects
+
+#: Rows on the screen; files hold them all.
+MOST_ROWS = 10
+
+
+@app.command()
+@options.with_reading
+def suspects(
+    model: options.Model,
+    pairs: options.Pairs,
+    items: Annotated[
+        Path | None, typer.Argument(help="The items, unless the file of pairs holds them.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="Write .csv, .tsv, .parquet or .jsonl; - is stdout."),
+    ] = None,
+    report: Annotated[Path | None, typer.Option(help="HTML page to write, items included.")] = None,
+    images: options.Images = None,
+    reading: options.Reading = options.GUESSED,
+    raw: options.Raw = False,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """List all answers that are probably wrong, and why.
+
+    The answers may be those of the fit, or others about items with the same columns.
+
+    Example: noisypairs suspects model.skops pairs.csv items.csv -o suspects.csv
+    """
+    with app.failing_with(app.WRONG_USE):
+        from noisypairs.app.files import table_writer
+
+        reading.check()
+        if images is not None and report is None:
+            raise ValueError("--images are for the page: name it with --report")
+        options.refuse_two_on_stdout(output, as_json)
+        content = None if output is None else table_writer(output, raw)
+        outputs = {"the table": output, "the page": report}
+        options.check_outputs(outputs, [model, pairs, items], force)
+    with app.failing_with(app.BAD_DATA):
+        from noisypairs.app.files import atomic_write
+        from noisypairs.app.suspects import MOST_SHOWN, items_of, of_files
+
+        dataset = reading.dataset(items, pairs, stream=False)
+        pictures = None if images is None else options.pictures(images, dataset, items or pairs)
+        found, notes = of_files(model, dataset)
+        if output is not None and content is not None:
+            atomic_write(output, content(found.frame()), force)
+        if report is not None:
+            from noisypairs.app.report.suspects import suspects_report
+
+            shown = list(found.first(MOST_SHOWN))
+            small = None if pictures is None else pictures.thumbnails(items_of(shown))
+            n_pairs = dataset.pairs.n_pairs
+            atomic_write(report, suspects_report(shown, found.n_wrong, n_pairs, small), force)
+    n_pairs = dataset.pairs.n_pairs
+    files = {
+        what: None if path is None else str(path)
+        for what, path in (("table", output), ("report", report))
+    }
+    if as_json:
+        from dataclasses import asdict
+
+        rows = [asdict(one) for one in found]
+        app.print_json({"n_pairs": n_pairs, "suspects": rows, "notes": notes, "written": files})
+        return
+    for note in notes if not quiet else []:
+        terminal.say(f"Note: {terminal.one_line(note)}", err=True)
+    on_stdout = str(output) == "-"
+    if not (on_stdout and quiet):
+        _print_suspects(found, n_pairs, files, on_stdout)
+
+
+def _print_suspects(
+    found: Suspects, n_pairs: int, files: dict[str, str | None], table_on_stdout: bool
+) -> None:
+    from noisypairs.app.words import count, decimal
+
+    said = (
+        f"{count(found.n_wrong, 'answer')} of {n_pairs:,} "
+        f"{'is' if found.n_wrong == 1 else 'are'} probably wrong."
+    )
+    if table_on_stdout:
+        terminal.say(said, err=True)
+        return
+    console = terminal.console_of(150)
+    console.print(said)
+    rows = [
+        (
+            decimal(one.probability),
+            one.left,
+            one.right,
+            one.answer,
+            one.annotator or "",
+            one.why[0],
+        )
+        for one in found.first(MOST_ROWS)
+    ]
+    if rows:
+        headings = ("wrong", "left", "right", "answer", "annotator", "why, first of all")
+        console.print("", app.table(console, headings, rows), sep="\n")
+    if len(found) > MOST_ROWS:
+        where = "" if any(files.values()) else ": write them with -o FILE.csv"
+        console.print(f"… and {len(found) - MOST_ROWS:,} more{where}")
+    written = ", ".join(path for path in files.values() if path)
+    if written:
+        console.print("", f"Written: {terminal.one_line(written)}", sep="\n", soft_wrap=True)

@@ -1,0 +1,82 @@
+"""Suspects of a fit and of a model file: the probability, which answers, what is known of each."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+from noisypairs import (
+    JointPairClassifier,
+    PairingNoise,
+    Pairs,
+    WeightedPairClassifier,
+    sample_pairs,
+)
+from noisypairs.algebra import class_prior
+from noisypairs.app.suspects import model_suspects, training_suspects, wrong_probability
+
+
+def test_wrong_probability_of_a_point_wise_model_by_enumeration() -> None:
+    rng = np.random.default_rng(1)
+    y = (np.arange(80) % 5 == 0).astype(int)
+    X = rng.normal(size=(80, 1)) + 2.0 * y[:, None]
+    noise = PairingNoise(0.2, 0.1)
+    pairs = sample_pairs(y, 1500, noise, random_state=1)
+    model = WeightedPairClassifier(noise=noise, prior=0.2, random_state=0).fit(X, pairs)
+    eta, S = model.predict_proba(X), noise.same_probability()
+    few = pairs.select(slice(0, 6))
+    expected = []
+    for i, j, same in zip(few.left, few.right, few.same, strict=True):
+        odds = {True: 0.0, False: 0.0}  # of one class, of two
+        for k in (0, 1):
+            for m in (0, 1):
+                answer = S[k, m] if same else 1 - S[k, m]
+                odds[k == m] += eta[i, k] * eta[j, m] * answer
+        expected.append(odds[not same] / sum(odds.values()))
+    np.testing.assert_allclose(wrong_probability(model, X, few), expected)
+    alone = Pairs([3, 3], [3, 3], [True, False], n_items=80)
+    np.testing.assert_array_equal(wrong_probability(model, X, alone), [0.0, 1.0])
+    assert class_prior(model.prior_)[1] == pytest.approx(0.2)
+
+
+@pytest.fixture(scope="module")
+def crowd():
+    """A hundred items of two clear classes; the last of four annotators says the opposite."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 100)
+    X = rng.normal(size=(100, 2)) + 3.0 * y[:, None]
+    left, right = rng.permuted(np.tile(np.arange(100), (900, 1)), axis=1)[:, :2].T
+    who = rng.integers(0, 4, 900)
+    truth = y[left] == y[right]
+    wrong = np.where(who == 3, rng.random(900) < 0.9, rng.random(900) < 0.05)
+    names = np.array(["ann", "bob", "cid", "dan"])[who]
+    pairs = Pairs(left, right, truth ^ wrong, 100, annotator=names)
+    settings = {"annotators": True, "positive": "majority", "random_state": 0}
+    return X, pairs, wrong, JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
+
+
+@pytest.mark.parametrize("find", [training_suspects, model_suspects])
+def test_suspects_are_the_wrong_answers_of_everybody_worst_first(crowd, find):
+    X, pairs, wrong, model = crowd
+    found = find(
+        model, X, pairs, pd.DataFrame(X, columns=["u", "v"]), [f"p{k}" for k in range(100)]
+    )
+    assert len(found) == found.n_wrong == len(list(found))
+    assert (np.diff(found.wrong.round(6)) <= 0).all()
+    keys = {(a, b, s, w) for a, b, s, w in zip(*columns(pairs.select(wrong)), strict=True)}
+    named = list(zip(*columns(found.answers), strict=True))
+    assert np.mean([one in keys for one in named]) > 0.9
+    assert len(keys.intersection(named)) > 0.9 * wrong.sum()
+    dan = [clue for clue in found.clues if clue.annotator == "dan"]
+    assert dan[0].annotator_wrong == pytest.approx(wrong[who_is(pairs, "dan")].mean(), abs=0.05)
+
+
+def columns(pairs):
+    low, high = np.minimum(pairs.left, pairs.right), np.maximum(pairs.left, pairs.right)
+    return low.tolist(), high.tolist(), pairs.same.tolist(), pairs.annotator.tolist()
+
+
+def who_is(pairs, name):
+    return pairs.annotator_names[pairs.annotator] == name
