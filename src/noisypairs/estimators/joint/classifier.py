@@ -185,7 +185,8 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         """
         with progress.fitting(self, stages(self)):
             X, pairs, given = self._check_training(X, pairs)
-            labels, self.item_kinds_, self.oof_kinds_ = dict(pairs.labels), None, None
+            labels = dict(pairs.labels)
+            self.item_kinds_ = self.oof_kinds_ = self.kind_class_ = None
             if self.n_kinds is not None:
                 pairs = pairs.with_labels({})  # labels name kinds, they do not make them
             numbers = check_parameters(self, pairs, len(set(labels.values())))
@@ -319,17 +320,20 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         """
         check_is_fitted(self)
         X, pairs, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
-        pairs = single_answers(pairs)
-        problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
+        pairs, beliefs, by_features = single_answers(pairs), self.item_proba_, self.oof_proba_
+        if self.item_kinds_ is not None and self.oof_kinds_ is not None:
+            pairs, beliefs, by_features = pairs.with_labels({}), self.item_kinds_, self.oof_kinds_
+        problem = JointProblem(X, pairs, [self.n_classes_], self.cv, self.random_state)
         return joint_intervals(
             problem,
-            given.reordered_items(self.item_proba_),
-            given.reordered_items(self.oof_proba_),
+            given.reordered_items(beliefs),
+            given.reordered_items(by_features),
             self.noise_,
             self.search(problem).fit_noise(self.noise_model_),
             level,
             n_bootstrap,
             self.repeat_correlation_,
+            self.kind_class_,
         )
 
     def _warn_of_more_classes(self, search: Search, found: em.Inference) -> None:
