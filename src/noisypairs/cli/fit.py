@@ -35,6 +35,7 @@ def fit(
     ] = "default",
     labels: options.Labels = None,
     classes: options.Classes = None,
+    kinds: options.Kinds = None,
     annotators: Annotated[
         bool | None,
         typer.Option("--annotators/--no-annotators", help="Rates for everyone who answered."),
@@ -54,12 +55,13 @@ def fit(
     Example: noisypairs fit items.csv pairs.csv -o model.skops --report report.html
     """
     with app.failing_with(app.WRONG_USE):
-        from noisypairs.app.fit.request import Request, class_numbers
+        from noisypairs.app.fit.request import Request, class_numbers, kind_numbers
 
         request = Request(
             method=method,
             estimator=estimator,
             n_classes=class_numbers(classes),
+            n_kinds=kind_numbers(kinds),
             annotators=annotators,
             noise_model=noise_model,
             curve=report is not None,

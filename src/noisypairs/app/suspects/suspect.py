@@ -89,8 +89,8 @@ class Suspects:
                 answer="same" if clue.same else "different",
                 annotator=clue.annotator,
                 probability=float(self.wrong[k]),
-                left_features=_shown(self.features, left),
-                right_features=_shown(self.features, right),
+                left_features=cells_of(self.features, left),
+                right_features=cells_of(self.features, right),
                 doubts=doubts,
                 why=why,
                 others_same=clue.others_same,
@@ -211,7 +211,7 @@ def _annotators(
     return [str(name) for name in pairs.annotator_names[codes]], given[codes], share[codes]
 
 
-def _shown(features: pd.DataFrame | None, row: int) -> dict[str, str]:
+def cells_of(features: pd.DataFrame | None, row: int) -> dict[str, str]:
     """Return the cells of an item as text, without those that are missing."""
     if features is None:
         return {}

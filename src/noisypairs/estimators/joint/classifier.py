@@ -193,7 +193,7 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
             candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
             some = self._pairs_for_choice(pairs)
             problem = JointProblem(X, some, numbers, self.cv, self.random_state)
-            search, parts, chosen = self._choose(problem, numbers, self._wanted_parts(pairs))
+            search, parts, chosen = self._choose(problem, numbers, self.wanted_parts(pairs))
             found = self._named(problem, chosen)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
             steady = STEADY if self.estimator is None else {}
@@ -233,7 +233,7 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
             self._warn_of_more_classes(search, chosen)
         return search, parts, chosen
 
-    def _wanted_parts(self, pairs: Any) -> dict[Part, Switch]:
+    def wanted_parts(self, pairs: Any) -> dict[Part, Switch]:
         """Return which parts of the answer model are asked for, forbidden or open."""
         in_memory = isinstance(pairs, Pairs)
         named = pairs.annotator_names is not None
