@@ -38,7 +38,7 @@ def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
     """Return every measurement by name; imported here, so that --help costs nothing."""
     from classes import cost_of_classes
     from crowds import cost_of_annotators
-    from passes import joint_in_memory, memory, pass_against_group_by
+    from passes import cost_curve, joint_in_memory, memory, pass_against_group_by
     from peers import copkmeans_against_peer, joint_against_network
     from pooling import growth, pooled_against_expanded
     from versions import against_older
@@ -50,6 +50,7 @@ def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
         "network": joint_against_network,
         "copkmeans": copkmeans_against_peer,
         "inmemory": joint_in_memory,
+        "curve": cost_curve,
         "memory": memory,
         "classes": cost_of_classes,
         "annotators": cost_of_annotators,

@@ -10,7 +10,9 @@ import json
 import shutil
 import sys
 import tempfile
+import time
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from record import (
     NOISE,
+    RECORDS,
     answers,
     in_fresh_process,
     items,
@@ -42,6 +45,7 @@ BARE = """SELECT item, sum(same::BIGINT), count(*) FROM (
     SELECT "left" AS item, same FROM read_parquet('{0}') UNION ALL
     SELECT "right" AS item, same FROM read_parquet('{0}')) GROUP BY item"""
 AT_ONCE = 5_000_000
+CURVE = RECORDS / "curve.jsonl"
 #: Rounds of the joint learner over a large table.
 ROUNDS = 2
 
@@ -109,13 +113,35 @@ def joint_in_memory(quick: bool) -> dict[str, Any]:
     return found
 
 
+def cost_curve(quick: bool) -> dict[str, Any]:
+    """Fit the joint learner to many sizes, as `joint_in_memory` does; at least a pair per item.
+
+    Every fit is added to benchmarks/records/curve.jsonl as it ends, and one that is there is not
+    made again: delete the file to begin anew.
+    """
+    n_items = (1_000, 3_000) if quick else (1_000, 10_000, 100_000, 1_000_000)
+    sizes = (10_000, 30_000) if quick else (10_000, 100_000, 1_000_000, 10_000_000)
+    path = Path(tempfile.mkdtemp()) / CURVE.name if quick else CURVE
+    done = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    known = {(row["n_items"], row["n_pairs"]): row for row in done}
+    for n, n_pairs in sorted(product(n_items, sizes), key=sum):
+        if n_pairs >= n and (n, n_pairs) not in known:
+            row = in_fresh_process("passes.py", "in memory", str(n_pairs), str(n))
+            known[n, n_pairs] = {"n_items": n, "n_pairs": n_pairs} | row
+            with path.open("a") as file:
+                file.write(json.dumps(known[n, n_pairs]) + "\n")
+    return {f"{n:,} items, {m:,} pairs": row for (n, m), row in sorted(known.items())}
+
+
 def _learn_in_memory(n_pairs: int, n_items: int) -> dict[str, Any]:
     X, y = items(n_items)
     pairs, before = answers(y, n_pairs), peak_gigabytes()
     clf = JointPairClassifier(LogisticRegression(), positive="minority", random_state=0)
+    start = time.process_time()
     taken, _ = seconds(lambda: clf.fit(X, pairs))
     return {
         "seconds": taken,
+        "processor_seconds": time.process_time() - start,
         "accuracy": float(accuracy_score(y, clf.predict(X))),
         "accuracy_of_true_labels": float(LogisticRegression().fit(X, y).score(X, y)),
         "peak_gigabytes_before": before,

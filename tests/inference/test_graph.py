@@ -102,3 +102,22 @@ def test_graph_refuses_bad_input(
     arguments = {"left": [0, 1], "right": [1, 2], "same": [True, False], "n_items": 3} | kwargs
     with pytest.raises(error, match=message):
         PairGraph.from_answers(**arguments)  # type: ignore[arg-type]
+
+
+def test_the_graph_of_some_edges_has_their_answers_alone():
+    left, right = [0, 0, 1, 0, 2], [1, 2, 2, 1, 3]
+    graph = PairGraph.from_answers(left, right, [True, False, True, False, True], n_items=5)
+    some = graph.with_edges(np.array([0, 3]))  # of (0, 1), (0, 2), (1, 2), (2, 3)
+    alone = PairGraph.from_answers([0, 0, 2], [1, 1, 3], [True, False, True], n_items=5)
+    for name in ("left", "right", "answer_start", "answer_kind", "answer_weight"):
+        np.testing.assert_array_equal(getattr(some, name), getattr(alone, name))
+    assert some.edge_of_answer.tolist() == [0, 0, 1]
+    np.testing.assert_array_equal(some.same, some.answer_kind % 2 == 1)
+
+
+def test_incidences_sum_over_the_edges_of_an_item():
+    left, right = np.random.default_rng(0).integers(20, size=(2, 50))
+    graph = PairGraph.from_answers(left, right, np.ones(50, bool), n_items=20)
+    value = np.arange(graph.n_edges, dtype=float)
+    for incidence, end in zip(graph.incidences, (graph.right, graph.left), strict=True):
+        np.testing.assert_allclose(incidence @ value, np.bincount(end, value, minlength=20))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from noisypairs.inference import messages
+from noisypairs.inference import levels, messages
 from noisypairs.inference.graph import FloatArray, PairGraph
 from noisypairs.inference.messages import Floats
 
@@ -34,6 +34,8 @@ class Factors:
         self.graph, self.n_classes, self.dtype = graph, n_classes, np.dtype(dtype)
         same = _checked_same_probability(S, graph.n_groups, n_classes)
         self.even = n_classes > 2 and _has_two_levels(same)
+        # With many classes and two levels the class is the last axis: see `levels`.
+        self.by_row = self.even and n_classes >= levels.FEWEST_CLASSES
         self.place = _places(n_classes, self.even)
         both = np.stack([1 - same, same], axis=1).reshape(-1, n_classes * n_classes)
         _, first = np.unique(self.place, return_index=True)

@@ -23,6 +23,7 @@ FloatArray = NDArray[np.float64]
 RandomSource = int | np.random.Generator | np.random.RandomState | None
 
 _BLOCK = 1 << 13  # edges worked on at once: a handful of such arrays stays in cache
+_NEAR = 1e-3  # of an eigenvalue: a guess needs no more, and few answers make more of it slow
 _DENSE_ITEMS = 64  # below this a dense eigensolver is faster, and never fails
 
 
@@ -147,6 +148,30 @@ class PairGraph:
         plain = (np.diff(self.answer_start) == 1) & (self.answer_weight[first] == 1)
         return np.flatnonzero(~plain)
 
+    def with_edges(self, edges: NDArray[np.intp]) -> PairGraph:
+        """Return the graph of some edges, in order, of the same items; answers are numbered anew.
+
+        >>> graph = PairGraph.from_answers([0, 0, 0], [1, 2, 1], [True, False, False])
+        >>> some = graph.with_edges(np.array([0]))
+        >>> some.n_edges, some.answer_kind.tolist()
+        (1, [1, 0])
+        """
+        times = np.diff(self.answer_start)
+        kept = np.zeros(self.n_edges, dtype=bool)
+        kept[edges] = True
+        answers = np.repeat(kept, times)
+        start = np.concatenate([[0], np.cumsum(times[edges])]).astype(np.int32)
+        edge_of = np.repeat(np.arange(len(edges), dtype=np.int32), times[edges])
+        kind, weight = self.answer_kind[answers], self.answer_weight[answers]
+        ends = self.left[edges], self.right[edges]
+        same = (kind % 2).astype(bool)
+        return PairGraph(self.n_items, self.n_groups, *ends, start, kind, weight, edge_of, same)
+
+    @cached_property
+    def incidences(self) -> tuple[csr_array, csr_array]:
+        """Which edges end at which item, (n_items, n_edges): at their right ends, at their left."""
+        return _incidence(self.right, self.n_items), _incidence(self.left, self.n_items)
+
     @property
     def nbytes(self) -> int:
         """Bytes held by the arrays of the graph."""
@@ -170,6 +195,14 @@ class PairGraph:
             (self.answer_weight[rows], self.answer_kind[rows], start - start[0]),
             shape=(block.stop - block.start, 2 * self.n_groups),
         )
+
+
+def _incidence(end: NDArray[np.int32], n_items: int) -> csr_array:
+    """Return which edges have an item at this end, (n_items, n_edges), from items (n_edges,)."""
+    order = np.argsort(end, kind="stable").astype(np.int32)
+    start = np.searchsorted(end[order], np.arange(n_items + 1)).astype(np.int32)
+    ones = np.ones(end.size, dtype=np.float32)
+    return csr_array((ones, order, start), shape=(n_items, end.size))
 
 
 def checked_positions(name: str, values: ArrayLike, upper: int | None) -> NDArray[np.int32]:
@@ -265,7 +298,7 @@ def _largest_eigenpairs(
         if not isinstance(random_state, np.random.RandomState):
             random_state = np.random.default_rng(random_state)
         start = random_state.standard_normal(graph.n_items)
-        values, vectors = eigsh(matrix, k=n_pairs, which="LA", v0=start, tol=1e-6)
+        values, vectors = eigsh(matrix, k=n_pairs, which="LA", v0=start, tol=_NEAR)
     falling = np.argsort(-values)[:n_pairs]
     values, vectors = values[falling], vectors[:, falling]
     # An eigenvector has no sign of its own: let its largest entry be positive.

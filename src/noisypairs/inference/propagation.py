@@ -21,12 +21,13 @@ contradictory "certain" answers outvote each other instead of dividing zero by z
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 
+from noisypairs.inference import levels
 from noisypairs.inference.factors import Factors
 from noisypairs.inference.graph import FloatArray, PairGraph, checked_positions
 from noisypairs.inference.messages import (
@@ -111,29 +112,36 @@ def propagate(
     dtype = np.float32 if graph.n_edges > FEW_EDGES and tol >= COARSE else np.float64
     factors = Factors(graph, S, n_classes, dtype)
     sent = _first_messages(graph, n_classes, messages, dtype)
-    sweep = _sweep_two if n_classes == 2 else _sweep_any
-    log_item, log_scale = _collect(graph, log_phi, sent)
+    sweep: Callable[..., float] = _sweep_two if n_classes == 2 else _sweep_any
+    collect: Callable[..., FloatArray] = _collected
+    rows: Floats | levels.RowMessages = sent
+    if factors.by_row:
+        sweep, collect, rows = levels.sweep, levels.collected, levels.RowMessages(factors, sent)
+    log_item = collect(graph, log_phi, rows)
+    log_scale = float(normalise(log_item).sum())
     item = np.exp(log_item)
     change, n_iter = np.inf, 0
     while n_iter < max_iter and change >= tol:
         n_iter += 1
-        change = sweep(factors, log_item, sent, damping)
-        log_item, log_scale = _collect(graph, log_phi, sent)
+        change = sweep(factors, log_item, rows, damping)
+        log_item = collect(graph, log_phi, rows)
+        log_scale = float(normalise(log_item).sum())
         before, item = item, np.exp(log_item)
         change = max(change, float(np.abs(item - before).max(initial=0)))
+    if isinstance(rows, levels.RowMessages):
+        sent = rows.log_ratios()
     return Beliefs(item, log_item, sent, log_scale, change < tol, n_iter, change)
 
 
-def _collect(graph: PairGraph, log_phi: FloatArray, sent: Floats) -> tuple[FloatArray, float]:
-    """Normalised log-beliefs log φ_i + Σ log m, and the sum of their log-normalisers."""
+def _collected(graph: PairGraph, log_phi: FloatArray, sent: Floats) -> FloatArray:
+    """Return log φ + Σ log m, not normalised, shape (n_items, K)."""
     total = log_phi.copy(order="K")
     for block in graph.blocks(at_least=graph.n_items):
         for end, received in ((graph.right, sent[0]), (graph.left, sent[1])):
             item = end[block].astype(np.intp)
             for k, row in enumerate(received[:, block], start=1):
                 total[:, k] += np.bincount(item, row, minlength=graph.n_items)
-    log_normaliser = normalise(total)
-    return total, float(log_normaliser.sum())
+    return total
 
 
 def normalise(log_weight: FloatArray) -> FloatArray:
@@ -219,6 +227,8 @@ def _edge_totals(factors: Factors, beliefs: Beliefs, block: slice) -> FloatArray
     """Return only the log-normalisers (m,): no posterior is needed for them if K > 2."""
     if factors.n_classes == 2:
         return _edge_joint(factors, beliefs, block)[1]
+    if factors.by_row:
+        return levels.log_totals(factors, beliefs, block)
     (left, right), log_scale = _cavities(factors, beliefs, block)
     total = (factors.carried(block, [left])[0] * right).sum(axis=0)
     return np.asarray(np.log(total) + log_scale + factors(block)[1])
@@ -235,6 +245,8 @@ def _edge_counts(factors: Factors, beliefs: Beliefs, block: slice) -> FloatArray
     if K == 2 or factors.n_kinds > K:
         posterior = _edge_joint(factors, beliefs, block)[0]
         return np.asarray(evidence.T @ posterior.T.astype(np.float64, copy=False))
+    if factors.by_row:
+        return levels.counts(factors, beliefs, block)
     (left, right), _ = _cavities(factors, beliefs, block)
     rows, merged, _ = factors.compound(block)
     compound = joint(left[:, rows], right[:, rows], merged[factors.place])[0]
@@ -318,6 +330,9 @@ def answer_wrong_probability(
     one_class = np.ones(graph.n_edges + 1)  # the last entry, index −1, is that of self pairs
     of_one = np.ravel(np.eye(factors.n_classes, dtype=bool) if alike is None else alike)
     for block in graph.blocks():
+        if factors.by_row:
+            one_class[block] = levels.same_class(factors, beliefs, block)
+            continue
         posterior, _ = _edge_joint(factors, beliefs, block)
         one_class[block] = posterior[of_one].sum(axis=0)
     probability = one_class[graph.edge_of_answer]

@@ -144,3 +144,38 @@ def test_bins_refuse_another_number_of_columns():
 def test_too_few_bins_are_refused():
     with pytest.raises(ValueError, match="n_bins=2: expected at least 4"):
         QuantileBins(2).fit([[1.0], [2.0]])
+
+
+def one_hot(n=90, seed=0):
+    """Numbers, the four columns of a kind, a column that overlaps them, and one with a gap."""
+    rng = np.random.default_rng(seed)
+    kind = rng.integers(5, size=n)  # the fifth has no column
+    overlaps, gap = rng.integers(2, size=(2, n)).astype(float)
+    gap[0] = np.nan
+    return kind, np.column_stack([rng.normal(size=n), np.eye(5)[kind][:, :4], overlaps, gap])
+
+
+def test_columns_of_which_one_at_most_is_on_become_one():
+    kind, X = one_hot()
+    bins = QuantileBins().fit(X)
+    assert [list(bundle) for bundle in bins.bundles_] == [[1, 2, 3, 4]]
+    found = bins.transform(X)
+    assert_array_equal(found[:, -1], np.where(kind < 4, kind + 1, 0))
+    assert_array_equal(found[:, 1:-1], X[:, 5:])
+    both = X[:1].copy()
+    both[0, 1:5] = 0, 1, 1, 0  # not seen in fit: the first counts
+    assert bins.transform(both)[0, -1] == 2
+
+
+def test_columns_become_one_as_long_as_there_are_bins():
+    X = np.eye(9)[np.arange(90) % 9]
+    bins = QuantileBins(5).fit(X)
+    assert [list(bundle) for bundle in bins.bundles_] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert bins.transform(X).shape == (90, 3)
+
+
+def test_bins_of_older_models_have_no_columns_in_common():
+    _, X = one_hot()
+    bins = QuantileBins().fit(X)
+    del bins.bundles_
+    assert bins.transform(X).shape == X.shape

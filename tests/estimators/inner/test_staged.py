@@ -80,3 +80,38 @@ def test_who_has_stages_says_so_and_is_cloned_with_its_number():
     assert isinstance(network(10), Staged)
     assert not isinstance(LogisticRegression(), Staged)
     assert clone(network(10)).set_params(max_iter=5).max_iter == 5
+
+
+def test_a_share_of_class_one_is_as_good_as_a_row_for_either_class():
+    X, y, share, new = data(n=400)
+    share = np.where(y == 1, share, 1 - share)
+    both = np.repeat([1, 0], len(X)), np.concatenate([share, 1 - share])
+    fixed = {"max_leaf_nodes": 4, "early_stopping": False, "max_iter": 20, "random_state": 0}
+    of_rows = BoostedTrees(min_samples_leaf=10, **fixed).fit(
+        np.vstack([X, X]), both[0], sample_weight=both[1]
+    )
+    found = BoostedTrees(min_samples_leaf=5, **fixed).fit(X, share)
+    assert found.classes_.tolist() == [0, 1]
+    assert_allclose(found.predict_proba(new), of_rows.predict_proba(new), rtol=0, atol=1e-6)
+
+
+def test_items_in_bins_give_the_trees_that_searched_bins_give():
+    rng = np.random.default_rng(0)
+    X = rng.integers(9, size=(300, 3)).astype(float)
+    X[::17, 1] = np.nan
+    y = (X[:, 0] + rng.normal(size=300) > 4).astype(int)
+    found, searched = trees(10).fit(X, y), trees(10).fit(X - 0.5, y)
+    assert_allclose(found.predict_proba(X), searched.predict_proba(X - 0.5), rtol=0, atol=1e-9)
+
+
+def test_stages_before_the_first_are_skipped():
+    X, y, weight, new = data(n=40)
+    late = list(trees(30).stages(X, y, weight, new, first=20))
+    assert [number for number, _ in late] == [20, 30]
+    epochs = [number for number, _ in network(20).stages(X, y, weight, new, first=10)]
+    assert epochs == [10, 20]
+
+
+def test_shares_outside_zero_and_one_are_refused():
+    with pytest.raises(ValueError, match="shares of class 1"):
+        trees(2).fit([[0.0], [1.0]], [0.5, 1.5])

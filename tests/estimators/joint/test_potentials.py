@@ -8,11 +8,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from noisypairs.estimators.joint import potentials
 from noisypairs.estimators.joint.potentials import (
     EstimatorPotential,
     RidgePotential,
@@ -161,3 +163,29 @@ def test_potentials_equal_a_fit_by_hand_per_fold():
         model = LogisticRegression()
         model.fit(scaled[item[kept]], label[kept], sample_weight=weight[kept])
         assert_allclose(found[test], model.predict_proba(scaled[test]), rtol=0, atol=1e-10)
+
+
+# --- many classes --------------------------------------------------------------------------------
+
+
+def test_a_discriminant_of_certain_classes_is_that_of_scikit_learn(monkeypatch):
+    monkeypatch.setattr(potentials, "STEADIER", 0.0)
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.arange(400) % 8)
+    fit = rng.normal(size=(8, 8))[y] + rng.normal(size=(400, 8))
+    expected = LinearDiscriminantAnalysis().fit(fit, y).predict_proba(fit)
+    found = potentials.discriminant(fit, np.eye(8)[y], np.ones(400))
+    # scikit-learn divides by n − K where the likelihood divides by n.
+    assert_allclose(found, expected, atol=0.02)
+    doubled = potentials.discriminant(fit, np.eye(8)[y], np.full(400, 2.0))
+    assert_allclose(found, doubled, atol=1e-12)
+
+
+def test_of_many_classes_ridge_potentials_are_certain_where_items_are_far_apart():
+    K, n = potentials.MANY_CLASSES + 2, 480
+    y = np.random.default_rng(0).permutation(np.arange(n) % K)
+    Z = np.eye(K)[y] + 0.05 * np.random.default_rng(1).normal(size=(n, K))
+    folds = list(KFold(3).split(Z))
+    phi = RidgePotential(Z, folds, np.ones(n))(np.eye(K)[y])
+    assert_allclose(phi.sum(axis=1), 1.0)
+    assert phi[np.arange(n), y].min() > 0.9

@@ -22,7 +22,7 @@ from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.estimators.joint.selection import Search, best_run
+from noisypairs.estimators.joint.selection import Search, ranked
 from noisypairs.inference import em
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise import families
@@ -142,7 +142,7 @@ def test_noise_that_is_given_stays():
     assert list(one.noise_models) == ["given"]
 
 
-def test_with_many_pairs_only_the_two_leading_starts_go_on(monkeypatch):
+def test_with_many_pairs_only_leading_starts_go_on(monkeypatch):
     X, _, pairs = overlapping(n_pairs=6000)
     monkeypatch.setattr("noisypairs.estimators.joint.selection.PLAIN_EVIDENCE", np.inf)
     every = search(X, pairs)
@@ -150,7 +150,7 @@ def test_with_many_pairs_only_the_two_leading_starts_go_on(monkeypatch):
     monkeypatch.setattr("noisypairs.estimators.joint.selection.MANY_PAIRS", 5000)
     two = search(X, pairs)
     found = two.choose_classes([2])
-    assert len(two.starts) == 2 < len(every.starts)
+    assert len(two.starts) <= 2 < len(every.starts)
     assert found.log_likelihood == pytest.approx(expected.log_likelihood, abs=1.0)
     agree = accuracy_up_to_names(expected.beliefs.item.argmax(1), found.beliefs.item.argmax(1))
     assert agree > 0.99
@@ -288,11 +288,11 @@ def test_a_run_that_only_agrees_with_itself_is_left_out():
         "sees": SimpleNamespace(potential=seeing, log_likelihood=-200.0),
         "sees too": SimpleNamespace(potential=seeing, log_likelihood=-190.0),
     }
-    assert best_run(problem, runs) == "sees too"
+    assert ranked(problem, runs)[0] == "sees too"
     # Where no features predict anything, the likelihood decides.
     for run in runs.values():
         run.potential = np.full((600, 2), 0.5)
-    assert best_run(problem, runs) == "agrees with itself"
+    assert ranked(problem, runs)[0] == "agrees with itself"
 
 
 def test_ridge_regression_needs_a_lead_to_be_chosen():

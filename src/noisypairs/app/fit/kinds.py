@@ -17,6 +17,7 @@ from noisypairs.errors import ClassNamesWarning, collected_warnings
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import PairClassifier
 from noisypairs.estimators.joint.kinds import choose_kinds, kind_numbers
+from noisypairs.estimators.joint.parts import wanted_parts
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.pairs import Pairs
 
@@ -38,7 +39,7 @@ def settle_kinds(X: Any, pairs: Pairs, asked: Request) -> tuple[tuple[int, ...],
         problem = JointProblem(X, some, numbers, learner.cv, asked.seed)
         with collected_warnings(ClassNamesWarning):
             search, *_ = choose_kinds(
-                lambda: learner.search(problem), numbers, learner.wanted_parts(some)
+                lambda: learner.search(problem), numbers, wanted_parts(learner, some)
             )
         return tuple(numbers), replace(asked, n_kinds=search.n_classes)
     return tuple(numbers), replace(asked, n_kinds=numbers[0])

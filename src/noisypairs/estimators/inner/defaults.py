@@ -34,10 +34,6 @@ def default_classifier(X: Any, random_state: int | None = None) -> Pipeline:
     return make_pipeline(*kernel_map(X, random_state), LogisticRegression())
 
 
-#: The default candidates whose mean is steady where evidence is weak, with their number of stages.
-STEADY = {"ridge": None, "small trees": 30}
-
-
 def default_candidates(
     X: Any, random_state: int | None = None, n_classes: int = 2
 ) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -97,11 +98,17 @@ class QuantileBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Every column as the number of its quantile bin: all that boosted trees look at.
 
     Trees find bins by themselves, but for every fit anew, and slowly where items have weights.
-    Missing values stay missing.
+    Missing values stay missing. Neighbouring columns of two values, of which no item has two at
+    once, such as one-hot columns, become one at the end: the number of the column that is on, from
+    1, or 0. Trees see as much in it, and take a fraction of the time.
 
     >>> QuantileBins().fit_transform([[1.0], [2.0], [30.0], [np.nan]])[:, 0]
     array([ 0.,  1.,  2., nan])
+    >>> QuantileBins().fit_transform([[1, 0, 7], [0, 1, 8], [0, 0, 9]]).tolist()
+    [[0.0, 1.0], [1.0, 2.0], [2.0, 0.0]]
     """
+
+    bundles_: Sequence[Sequence[int]] = ()  # models of older files have none
 
     def __init__(self, n_bins: int = 128) -> None:
         self.n_bins = n_bins
@@ -113,17 +120,47 @@ class QuantileBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.n_bins < 4:
             raise ValueError(f"n_bins={self.n_bins!r}: expected at least 4")
         self.edges_ = [_edges(column[~np.isnan(column)], self.n_bins) for column in X.T]
+        self.bundles_ = _exclusive(self._binned(X), self.edges_, self.n_bins)
         return self
 
     def transform(self, X: Any) -> Array:
-        """Return the bins, shape (n, d), as floats."""
+        """Return the bins as floats, (n, d) where no columns become one."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
+        binned = self._binned(X)
+        if not self.bundles_:
+            return binned
+        ones = [np.zeros(len(X)) for _ in self.bundles_]
+        for bundle, one in zip(self.bundles_, ones, strict=True):
+            for number, j in reversed(list(enumerate(bundle, start=1))):
+                one[binned[:, j] == 1] = number
+        return np.column_stack([np.delete(binned, np.concatenate(self.bundles_), axis=1), *ones])
+
+    def _binned(self, X: Array) -> Array:
         binned = np.empty(X.shape)
         for j, edges in enumerate(self.edges_):
             binned[:, j] = np.searchsorted(edges, X[:, j], side="right")
         binned[np.isnan(X)] = np.nan
         return binned
+
+
+def _exclusive(binned: Array, edges: Sequence[Array], n_bins: int) -> list[list[int]]:
+    """Return runs of columns of two values, numbered 0 and 1, of which each item has one at most.
+
+    Columns with missing values are left alone, and so is a run of one.
+    """
+    runs: list[list[int]] = [[]]
+    taken = np.zeros(len(binned), dtype=bool)
+    for j, column in enumerate(binned.T):
+        two = len(edges[j]) == 1 and not np.isnan(column).any()
+        on = column == 1
+        if not two or (taken & on).any() or len(runs[-1]) == n_bins - 1:
+            runs.append([])
+            taken = np.zeros(len(binned), dtype=bool)
+        if two:
+            runs[-1].append(j)
+            taken |= on
+    return [run for run in runs if len(run) > 1]
 
 
 def _edges(values: Array, n_bins: int) -> Array:

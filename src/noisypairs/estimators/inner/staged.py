@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neural_network import MLPClassifier
@@ -23,23 +23,61 @@ class Staged(Protocol):
     """A classifier whose number of stages is best chosen by items it was not fitted to."""
 
     def stages(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike, X_new: Any
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any, first: int = 1
     ) -> Iterator[tuple[int, Array]]:
-        """Fit, and yield after how many ``max_iter`` P(class | x_new) is what, shape (m, K)."""
+        """Fit, and yield after how many ``max_iter`` P(class | x_new) is what, shape (m, K).
+
+        Stages before the ``first`` are of no interest.
+        """
         ...
 
 
 class BoostedTrees(HistGradientBoostingClassifier):  # type: ignore[misc]
-    """scikit-learn's boosted trees, of as many rounds as held-out items call for."""
+    """scikit-learn's boosted trees, of as many rounds as held-out items call for.
+
+    Of two classes ``y`` may also hold the share of class 1, as floats in [0, 1]: one row per item
+    then does what a row for either class would do.
+
+    >>> X, share = np.arange(40.0)[:, None], np.linspace(0.1, 0.9, 40)
+    >>> BoostedTrees(min_samples_leaf=5).fit(X, share).predict_proba([[3.0], [37.0]]).round(1)
+    array([[0.9, 0.1],
+           [0.1, 0.9]])
+    """
+
+    takes_shares = True
 
     def stages(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike, X_new: Any
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any, first: int = 1
     ) -> Iterator[tuple[int, Array]]:
-        """Fit once, and yield what the first 10, 20, … trees predict."""
-        self.fit(X, y, sample_weight=sample_weight)
-        for number, proba in enumerate(self.staged_predict_proba(X_new), start=1):
-            if number in TREES or number == self.max_iter:
-                yield number, proba
+        """Grow 10, 20, … trees, each time only so many more, and yield what they predict."""
+        most = self.max_iter
+        self.set_params(warm_start=True)
+        for number in sorted({*(few for few in TREES if first <= few < most), most}):
+            self.set_params(max_iter=number).fit(X, y, sample_weight=sample_weight)
+            yield number, self.predict_proba(X_new)
+
+    def _encode_y(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Name the classes; leave shares as they are, which the loss of two classes allows."""
+        if y.dtype.kind != "f":
+            return np.asarray(super()._encode_y(y))
+        if not ((y >= 0) & (y <= 1)).all():
+            raise ValueError("y holds floats outside [0, 1]: give labels, or shares of class 1")
+        super()._encode_y(np.arange(2))
+        return y
+
+    def _bin_data(self, X: Array, *how: Any, **named: Any) -> NDArray[np.uint8]:
+        """Spare the search for bins, a sort of every column, where items are in bins already."""
+        mapper, last = self._bin_mapper, np.fmax.reduce(X, axis=0)
+        binned = self.is_categorical_ is None and bool(
+            np.all(np.isnan(X) | ((X >= 0) & (self.max_bins > X) & (X % 1 == 0)))
+        )
+        if not binned or np.isnan(last).any():
+            return np.asarray(super()._bin_data(X, *how, **named))
+        mapper.is_categorical_ = np.zeros(X.shape[1], dtype=np.uint8)
+        mapper.missing_values_bin_idx_ = mapper.n_bins - 1
+        mapper.bin_thresholds_ = [np.arange(int(top)) + 0.5 for top in last]
+        mapper.n_bins_non_missing_ = last.astype(np.uint32) + 1
+        return np.asarray(mapper.transform(X), order="F")
 
 
 class SmallNetwork(MLPClassifier):  # type: ignore[misc]
@@ -53,11 +91,11 @@ class SmallNetwork(MLPClassifier):  # type: ignore[misc]
         return self
 
     def stages(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike, X_new: Any
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any, first: int = 1
     ) -> Iterator[tuple[int, Array]]:
         """Go through the items epoch by epoch, and yield what the network then predicts."""
         classes = np.unique(np.asarray(y))
         for epoch in range(1, self.max_iter + 1):
             self.partial_fit(X, y, classes=classes, sample_weight=sample_weight)
-            if epoch in EPOCHS or epoch == self.max_iter:
+            if (epoch in EPOCHS and epoch >= first) or epoch == self.max_iter:
                 yield epoch, self.predict_proba(X_new)

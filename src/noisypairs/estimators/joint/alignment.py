@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cholesky, eigh, solve_triangular
@@ -55,9 +57,14 @@ class Alignment:
         half = solve_triangular(self.root, M + M.T, lower=True)
         return np.asarray(solve_triangular(self.root, half.T, lower=True))
 
+    @cached_property
+    def form(self) -> Array:
+        """M of the answers as they are, (m, m), for any number of directions."""
+        return self._form(self.answers)
+
     def directions(self, number: int) -> Array:
         """Return the items along the leading directions, largest first, shape (n, number)."""
-        _, vectors = _leading(self._form(self.answers), number)
+        _, vectors = _leading(self.form, number)
         return np.asarray(self.Z @ solve_triangular(self.root.T, vectors, lower=False))
 
     def excess(self, random_state: np.random.Generator | np.random.RandomState) -> float:
@@ -65,7 +72,7 @@ class Alignment:
 
         Chance: the same answers permuted among the pairs, `N_PERMUTATIONS` times.
         """
-        seen = _leading(self._form(self.answers), 1)[0][0]
+        seen = _leading(self.form, 1)[0][0]
         by_chance = [
             _leading(self._form(random_state.permutation(self.answers)), 1)[0][0]
             for _ in range(N_PERMUTATIONS)

@@ -4,11 +4,16 @@ Beliefs are potentials times what the answers say of the item, b ∝ φ m. Bethe
 change, to first order, with the messages that make m; so other potentials change it by a sum over
 items, Σ_i log Σ_k φ_ik m_ik. Some items are therefore enough to compare candidates, with a standard
 error, and no belief propagation is needed for it.
+
+Candidates must not learn from b for that: φ is ridge regression's, and where the answers say little
+whoever copies it best, errors and all, would look best. They learn from the class shares times m,
+which is what the answers say alone. That is flatter than the classes are, so what they predict goes
+through one line before it is scored (`calibrated`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,9 +25,12 @@ from sklearn.pipeline import Pipeline
 
 from noisypairs.algebra import Array
 from noisypairs.estimators.inner.average import AveragedClassifier
+from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.inner.staged import Staged
+from noisypairs.estimators.joint.calibration import calibrated
 from noisypairs.estimators.joint.potentials import (
+    MANY_CLASSES,
     EstimatorPotential,
     RidgePotential,
     fit_beliefs,
@@ -32,51 +40,50 @@ from noisypairs.estimators.joint.potentials import (
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em, progress
 
-#: Items that candidates are first trained on, where there are more than twice as many, and how
-#: many candidates then go on at most.
-SAMPLES = ((1_000, 4), (4_000, 2))
+#: Items that candidates are first trained on, and how many candidates then go on at most; where
+#: there are not more than so many times as many items, a fold costs little more than the sample.
+SAMPLES, FEW = ((1_000, 4), (4_000, 2)), 4
 #: The mean of so many candidates at most is tried.
 MOST_MEMBERS = 3
-#: A candidate is left when it is behind by so many standard errors: one that takes beliefs as they
-#: are, and is quick, and any other.
-QUICK_BEHIND, BEHIND = 2.0, 1.0
-#: Nats per item over blind guessing below which candidates cannot be compared.
-WEAK_EVIDENCE = 0.15
+#: A candidate is left when it is behind by so many standard errors.
+BEHIND = 3.0
 #: A candidate is left at a stage when so many times what this stage gained would not suffice.
-CATCH_UP = 2.0
-#: So many nats ahead must be ridge, since the beliefs come from it, or a mean, and whoever had the
-#: number of stages chosen on the same items.
-LEAD, STAGED_LEAD = 3.0, 9.0
+CATCH_UP = 1.0
+#: So many nats ahead must be whoever looks better than it is.
+LEAD = 9.0
+#: Gains of so many nats are not worth another fit, nor another member of a mean.
+LITTLE = 3.0
 
 
 @dataclass
 class Choice:
     """The candidate that explains the answers best, or the mean of those that nearly do.
 
-    Where evidence is weak no comparison is fair: the beliefs come from ridge, and whoever follows
-    it best, errors and all, seems to explain the answers best. There the mean of the ``steady``
-    candidates is taken, {name: number of stages or None}; without such, none is ever averaged.
+    Means are taken where ``averaged``, of the leader and of quick candidates.
 
     After `choose`: ``members`` are the names of those kept, ``gains`` says by how many nats each
-    candidate would explain all answers better than the start does (estimated on the items it was
-    tried on).
+    candidate explains all answers better than the potential of the starts does if it learns from
+    the same (estimated on the items it was tried on).
     """
 
     problem: JointProblem
     found: em.Inference
     candidates: Mapping[str, Any]
-    steady: Mapping[str, int | None] = field(default_factory=dict)
+    averaged: bool = False
+    clusters: bool = False
     members: list[str] = field(default_factory=list)
     gains: dict[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.beliefs = self.found.beliefs.item  # (n_items, K)
         self.evidence = _normal(self.beliefs / np.clip(self.found.potential, em.CERTAIN, None))
+        self.taught = _normal(self.beliefs[self.problem.in_pairs].mean(axis=0) * self.evidence)
         self.tuned = dict(self.candidates)
         self.ridge = {name for name, one in self.candidates.items() if is_fast(one, self.problem)}
         self.known: dict[str, dict[int, Array]] = {name: {} for name in self.candidates}
         self.whole: dict[str, Array] = {}
-        self.before = self._scores(self.found.potential, np.arange(len(self.beliefs)))
+        everything = np.arange(len(self.beliefs))
+        self.before = self._scores(self._calibrated(self._fast, everything), everything)
 
     @property
     def name(self) -> str:
@@ -89,18 +96,18 @@ class Choice:
         if len(racing) == 1:
             self.members = racing
             return
-        steady = {name: n for name, n in self.steady.items() if name in self.candidates}
-        if steady and self.problem.gain(self.found) < WEAK_EVIDENCE * len(self.beliefs):
-            self.members = list(steady)
-            self.tuned |= {n: _with_stages(self.candidates[n], k) for n, k in steady.items() if k}
-            return
         self._race(racing)
+
+    def take(self, members: Mapping[str, int | None]) -> None:
+        """Take these members, {name: number of stages or None}, without a comparison."""
+        self.members = list(members)
+        self.tuned |= {n: _with_stages(self.candidates[n], k) for n, k in members.items() if k}
 
     @progress.stage("candidate estimators")
     def _race(self, racing: list[str]) -> None:
         """Let candidates drop out one after the other, and keep those that lead."""
         for size, most in SAMPLES:
-            if len(self._train(0)) > 2 * size and len(racing) > 2:
+            if len(self._train(0)) > FEW * size and len(racing) > 2:
                 racing = self._sampled_race(racing, size, most)
         self.members = self._leaders(self._fold_race(racing))
 
@@ -134,7 +141,7 @@ class Choice:
         return own[0] if len(own) == 1 else AveragedClassifier.of(own)
 
     def _sampled_race(self, racing: list[str], size: int, most: int) -> list[str]:
-        """Return who goes on after training on so many items; ridge always does."""
+        """Return who goes on after training on so many items: the best, one slow one, ridge."""
         rng = np.random.default_rng(self.problem.seed)
         train = rng.permutation(self._train(0))[:size]
         test = rng.permutation(self.problem.folds[0][1])[:size]
@@ -142,7 +149,8 @@ class Choice:
         scores: dict[str, Array] = {}
         for name, phi in self._tried(others, 0, train, test, scores):
             scores[name] = self._scores(phi, test)
-        ahead = sorted(scores, key=lambda name: -float(scores[name].mean()))[:most]
+        order = sorted(scores, key=lambda name: -float(scores[name].mean()))
+        ahead = order[:most] + [name for name in order if not self._quick(name)][:1]
         self.gains |= {name: self._gain(values, test) for name, values in scores.items()}
         return [name for name in racing if name in ahead or name in self.ridge]
 
@@ -163,38 +171,35 @@ class Choice:
             scores = {name: np.concatenate([scores[name], more]) for name, more in new.items()}
             self.gains |= {name: self._gain(values, tested) for name, values in scores.items()}
             fair = {n: s - self._lead(n) / len(self.beliefs) for n, s in scores.items()}
-            ahead = _ahead(fair, self._allowed)
+            ahead = _ahead(fair)
             slow = [name for name in ahead if not self._quick(name)]
             scores = {name: scores[name] for name in ahead if name not in slow[1:]}
             if len(scores) == 1:
                 break
         return scores
 
-    def _allowed(self, name: str) -> float:
-        """Return how many standard errors a candidate may be behind to go on."""
-        return QUICK_BEHIND if self._quick(name) else BEHIND
-
     def _quick(self, name: str) -> bool:
         return name in self.ridge or hasattr(self._learner(name), "fit_beliefs")
 
     def _leaders(self, scores: Mapping[str, Array]) -> list[str]:
-        """Return the best candidate, or the best quick ones where their mean is better.
-
-        A mean with others would take their time, and a user's own candidates are not averaged.
-        """
+        """Return the best candidate, with those that make a better mean with it, best first."""
         order = sorted(scores, key=lambda name: self._lead(name) - self.gains[name])
         kept, most = order[:1], self.gains[order[0]]
-        if not (self.steady and self._quick(order[0])):
-            return kept
-        everything = np.arange(len(self.beliefs))
-        quick = [name for name in order if self._quick(name)]
-        for number in range(2, min(len(quick), MOST_MEMBERS) + 1):
-            phi = np.mean([self._whole(name) for name in quick[:number]], axis=0)
-            gain = self._gain(self._scores(phi, everything), everything)
-            self.gains[" and ".join(quick[:number])] = gain
-            if gain > most + LEAD:
-                kept, most = quick[:number], gain
+        others = [name for name in order[1:] if self.averaged and not self._gaussian(name)]
+        while others and len(kept) < MOST_MEMBERS:
+            gains = {name: self._mean_gain([*kept, name]) for name in others}
+            best = max(others, key=lambda name: gains[name])
+            if gains[best] < most + LITTLE:
+                break
+            others.remove(best)
+            kept, most = [*kept, best], gains[best]
+            self.gains[" and ".join(kept)] = most
         return kept
+
+    def _mean_gain(self, names: list[str]) -> float:
+        everything = np.arange(len(self.beliefs))
+        phi = np.mean([self._whole(name) for name in names], axis=0)
+        return self._gain(self._scores(phi, everything), everything)
 
     def _whole(self, name: str) -> Array:
         """Return the potentials of a candidate that was tried on every fold, (n_items, K)."""
@@ -219,7 +224,7 @@ class Choice:
         most = float(np.where(self.problem.in_pairs[test], best, 0.0).mean())  # as in `_scores`
         for name in names:
             leader = max((float(values.mean()) for values in scores.values()), default=-np.inf)
-            if (most - leader) * len(self.beliefs) < LEAD:
+            if (most - leader) * len(self.beliefs) < LITTLE:
                 return
             yield name, self._predicted(name, number, train, test, leader)
 
@@ -236,15 +241,19 @@ class Choice:
         Stages are gone through until they are worse than before, or would not reach the ``leader``.
         """
         if name in self.ridge:
-            return self._ridge_potential[test]
+            return self._calibrated(self._fast, test)
         if hasattr(self.tuned[name], "leave_one_out"):
-            return self._alone(name)[test]
+            return self._calibrated(self._alone(name), test)
         learner, seen = self._learner(name), self.problem.items.split(self.tuned[name])[2]
         if number > 0 or not self._staged(name):
-            return fit_predict(learner, seen, self.beliefs, train, test)
+            phi = fit_predict(learner, seen, self.taught, train, test)
+            return calibrated(phi, self.evidence[test])
         whole = self.problem.items.split(self.candidates[name])[1]
+        # More items never call for fewer stages than a sample of them did.
+        first = 1 if self.tuned[name] is self.candidates[name] else learner.max_iter
         best, reached, last = np.empty(0), -np.inf, -np.inf
-        for stage, phi in fit_stages(whole, seen, self.beliefs, train, test):
+        for stage, flat in fit_stages(whole, seen, self.taught, train, test, first):
+            phi = calibrated(flat, self.evidence[test])
             score = float(self._scores(phi, test).mean())
             if score > reached:
                 best, reached = phi, score
@@ -257,20 +266,29 @@ class Choice:
         return best
 
     @cached_property
-    def _ridge_potential(self) -> Array:
-        return self.problem.fast_potential(self.beliefs)
+    def _fast(self) -> Array:
+        return self.problem.fast_potential(self.taught)
+
+    def _calibrated(self, phi: Array, items: NDArray[np.intp]) -> Array:
+        return calibrated(phi[items], self.evidence[items])
 
     def _alone(self, name: str) -> Array:
         """Return the potentials of a candidate that leaves out each item by itself."""
         if name not in self.whole:
-            self.whole[name] = self._potential(name, self.problem.in_pairs, None)(self.beliefs)
+            self.whole[name] = self._potential(name, self.problem.in_pairs, None)(self.taught)
         return self.whole[name]
 
     def _lead(self, name: str) -> float:
-        """Return by how many nats a candidate must lead, since it looks better than it is."""
-        if self._staged(name):
-            return STAGED_LEAD
-        return LEAD if isinstance(self._learner(name), RidgeClasses) else 0.0
+        """Return by how many nats a candidate must lead.
+
+        The number of stages was chosen on the same items, and Gaussian classes trust their clusters
+        more with every round; where the start has shown that the classes are ``clusters``, rightly.
+        """
+        trusting = self._gaussian(name) and not self.clusters
+        return LEAD if self._staged(name) or trusting else 0.0
+
+    def _gaussian(self, name: str) -> bool:
+        return isinstance(self._learner(name), GaussianClasses)
 
     def _staged(self, name: str) -> bool:
         return isinstance(self._learner(name), Staged)
@@ -297,7 +315,7 @@ def is_fast(estimator: Any, problem: JointProblem) -> bool:
     """Return whether a candidate is the ridge regression of the starts, factorised already."""
     like = RidgeClasses(random_state=problem.seed)
     alike = isinstance(estimator, RidgeClasses) and estimator.get_params() == like.get_params()
-    return alike and problem.Z is not None
+    return alike and problem.Z is not None and max(problem.n_classes) <= MANY_CLASSES
 
 
 def _normal(values: Array) -> Array:
@@ -305,14 +323,14 @@ def _normal(values: Array) -> Array:
     return shares
 
 
-def _ahead(scores: Mapping[str, Array], allowed: Callable[[str], float]) -> list[str]:
-    """Return the names, best first, of those no more standard errors behind it than allowed."""
+def _ahead(scores: Mapping[str, Array]) -> list[str]:
+    """Return the names, best first, of those no more than `BEHIND` standard errors behind it."""
     order = sorted(scores, key=lambda name: -float(scores[name].mean()))
     kept = order[:1]
     for name in order[1:]:
         lag = scores[order[0]] - scores[name]
         error = float(lag.std()) / np.sqrt(len(lag))
-        if float(lag.mean()) <= allowed(name) * error:
+        if float(lag.mean()) <= BEHIND * error:
             kept.append(name)
     return kept
 

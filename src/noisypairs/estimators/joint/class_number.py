@@ -61,8 +61,9 @@ def _predicted(search: Search, tried: Explanation, fold: NDArray[np.intp], k: in
     """Return log P(answer) of the answers in one fold, shape (n_in_fold,)."""
     pairs, K = search.problem.pairs, tried.n_classes
     rest = search.problem.with_pairs(pairs.select(fold != k))
-    begun = search.run_start(rest, tried.start, K)
-    found = search.go_on_with(rest, tried.family, begun)
+    found = search.run_start(rest, tried.start, K)
+    if tried.family != search.first_family:
+        found = search.go_on_with(rest, tried.family, found)
     out = pairs.select(fold == k)
     beliefs = found.beliefs.item
     chance = pair_posterior(found.noise.same_probability(K), beliefs[out.left], beliefs[out.right])

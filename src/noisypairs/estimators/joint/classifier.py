@@ -24,19 +24,25 @@ from noisypairs.estimators.base import (
     warn_names,
     warn_unnamed,
 )
-from noisypairs.estimators.inner.defaults import STEADY, candidates_of
+from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.answers import AnswerModel
 from noisypairs.estimators.joint.choice import Choice
+from noisypairs.estimators.joint.families import WORTH_IT
 from noisypairs.estimators.joint.held_out import Part
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.judged import JudgedAnswers
 from noisypairs.estimators.joint.kinds import KindNames, choose_kinds
 from noisypairs.estimators.joint.parameters import check_parameters, stages
-from noisypairs.estimators.joint.parts import PartChoice, Switch
+from noisypairs.estimators.joint.parts import PartChoice, Switch, wanted_parts
 from noisypairs.estimators.joint.potentials import class_proba
-from noisypairs.estimators.joint.problem import JointProblem, any_order, reordered
+from noisypairs.estimators.joint.problem import (
+    JointProblem,
+    any_order,
+    is_gaussian,
+    reordered,
+)
 from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
-from noisypairs.estimators.joint.selection import WORTH_IT, Search
+from noisypairs.estimators.joint.selection import Search
 from noisypairs.estimators.joint.states import clear_or_hard, folded
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
@@ -97,8 +103,8 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
     ----------
     item_proba_ : P(class | everything) of the training items, shape (n_items, K).
     estimator_, candidate_, candidates_ : the classifier kept, its name among the candidates (or
-        names: it may be a mean), and the log-likelihood of those that were tried, estimated on as
-        many items as it took to leave them. See `noisypairs.estimators.joint.choice`.
+        names: it may be a mean), and the log-likelihood of those that were tried, compared with
+        ridge regression on as many items as it took. See `noisypairs.estimators.joint.choice`.
     noise_, noise_model_, noise_models_ : the noise, its family, log-likelihoods of the families.
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
@@ -187,18 +193,20 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
             X, pairs, given = self._check_training(X, pairs)
             labels = dict(pairs.labels)
             self.item_kinds_ = self.oof_kinds_ = self.kind_class_ = None
-            if self.n_kinds is not None:
-                pairs = pairs.with_labels({})  # labels name kinds, they do not make them
+            pairs = pairs if self.n_kinds is None else pairs.with_labels({})  # they name kinds
             numbers = check_parameters(self, pairs, len(set(labels.values())))
             candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
             some = self._pairs_for_choice(pairs)
             problem = JointProblem(X, some, numbers, self.cv, self.random_state)
-            search, parts, chosen = self._choose(problem, numbers, self.wanted_parts(pairs))
+            search, parts, chosen = self._choose(problem, numbers, wanted_parts(self, pairs))
             found = self._named(problem, chosen)
             candidates = candidates_of(self.estimator, X, problem.seed, search.n_classes)
-            steady = STEADY if self.estimator is None else {}
-            choice = Choice(problem, folded(found), candidates, steady)
-            choice.choose()
+            own, clusters = self.estimator is None, is_gaussian(search.start)
+            choice = Choice(problem, folded(found), candidates, averaged=own, clusters=clusters)
+            if own and clusters and parts.moved:  # held-out items spoke for this view
+                choice.take({"gaussian": None})
+            else:
+                choice.choose()
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
             last, in_pairs = rounds(whole, choice, found, search, parts)
@@ -232,16 +240,6 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         if "clarity" not in parts.kept:  # hard items look like one class more
             self._warn_of_more_classes(search, chosen)
         return search, parts, chosen
-
-    def wanted_parts(self, pairs: Any) -> dict[Part, Switch]:
-        """Return which parts of the answer model are asked for, forbidden or open."""
-        in_memory = isinstance(pairs, Pairs)
-        named = pairs.annotator_names is not None
-        return {
-            "people": self.annotators if named else False,
-            "clarity": self.clarity if in_memory else False,
-            "similarity": self.similarity if in_memory else False,
-        }
 
     def _pairs_for_choice(self, pairs: Pairs) -> Pairs:
         """Return pairs in memory on which to choose: all, or some drawn at random."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from noisypairs.inference import em, progress
 from noisypairs.inference.graph import PairGraph
 from noisypairs.noise.clarity import first_clarity, fit_clarity, with_clarity
 from noisypairs.pairs import Pairs
+
+if TYPE_CHECKING:
+    from noisypairs.estimators.joint.classifier import JointPairClassifier
 
 Switch = bool | Literal["auto"]
 PARTS: tuple[Part, ...] = ("people", "clarity", "similarity")
@@ -105,7 +108,12 @@ class PartChoice:
             self.kept |= {part}
             if part != "similarity":
                 found = self.run(self.problem, self.found, self.kept)
-        return self._best_again(found) if self.kept - {"similarity"} else found
+        return self._best_again(found) if self.moved else found
+
+    @property
+    def moved(self) -> bool:
+        """Whether a part was kept that moves classes."""
+        return bool(self.kept - {"similarity"})
 
     def _best_again(self, found: em.Inference) -> em.Inference:
         """Return what explains the answers best with these parts, of all families and both views.
@@ -247,6 +255,16 @@ class PartChoice:
         """Return a start and a noise family on another problem."""
         begun = self.search.run_start(problem, start, self.search.n_classes)
         return self.search.go_on_with(problem, name, begun)
+
+
+def wanted_parts(given: JointPairClassifier, pairs: Any) -> dict[Part, Switch]:
+    """Return which parts are asked for, forbidden or open; of streamed answers only people."""
+    in_memory = isinstance(pairs, Pairs)
+    return {
+        "people": given.annotators if pairs.annotator_names is not None else False,
+        "clarity": given.clarity if in_memory else False,
+        "similarity": given.similarity if in_memory else False,
+    }
 
 
 def overdispersion(residual: Array, variance: Array, groups: Sequence[NDArray[Any]]) -> float:

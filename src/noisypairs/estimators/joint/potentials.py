@@ -9,6 +9,7 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing
 
@@ -16,6 +17,11 @@ from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.estimators.inner.front import PreparedItems, joined
 from noisypairs.estimators.inner.ridge import CUT, widening
+
+#: Beyond so many classes the starts need a `discriminant`.
+MANY_CLASSES = 6
+#: What is added to each variance within classes, as a share of their mean.
+STEADIER = 0.01
 
 Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
 
@@ -44,17 +50,48 @@ class RidgePotential:
         return part
 
     def __call__(self, beliefs: Array) -> Array:
-        """Return out-of-fold P(class | x), shape (n_items, K), cut as `RidgeClasses` does."""
+        """Return out-of-fold P(class | x), shape (n_items, K), cut as `RidgeClasses` does.
+
+        Of many classes a regression gives each so small a share that it hardly tells them apart;
+        there it serves as the columns of a `discriminant`.
+        """
         weighted = (beliefs * self.weight)[self.order]
         sums = [self.Z[fold].T @ weighted[fold] for fold in self.folds]
         phi = np.empty_like(beliefs)
         for fold, factor, own in zip(self.folds, self.factors, sums, strict=True):
             phi[self.order[fold]] = self.Z[fold] @ cho_solve(factor, sum(sums) - own)
+        if beliefs.shape[1] > MANY_CLASSES:
+            return discriminant(phi, beliefs, self.weight[:, 0])
         # Left alone, shrinking would flatten φ round after round where answers are weak, and S
         # would come out too certain to make up for it.
         centre, width = widening(phi, beliefs, self.weight[:, 0])
         cut: Array = np.clip(centre + width * (phi - centre), CUT, 1 - CUT)
         return cut
+
+
+def discriminant(fit: Array, wanted: Array, weight: Array) -> Array:
+    """Return P(class | fit), (n, K), if fits (n, K) of a class are normal with one covariance.
+
+    ``wanted`` (n, K) says how far items belong to each class, ``weight`` (n,) how much they count.
+
+        P(k | f) ∝ π_k exp(fᵀ W⁻¹ μ_k − μ_kᵀ W⁻¹ μ_k / 2)
+
+    >>> fit = np.array([[0.1, 0.0], [0.0, 0.1], [0.12, 0.01], [0.02, 0.11]])
+    >>> wanted = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> discriminant(fit, wanted, np.ones(4)).round(3)[:2].tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
+    share = weight / weight.sum()
+    member = wanted * share[:, None]
+    prior = np.maximum(member.sum(axis=0), 1e-12)
+    spread = fit - share @ fit
+    means = member.T @ spread / prior[:, None]
+    within = (spread * share[:, None]).T @ spread - (means * prior[:, None]).T @ means
+    # Shares sum to one, so that one direction has no variance of its own.
+    within[np.diag_indices_from(within)] += STEADIER * np.trace(within) / len(within) + 1e-12
+    slope = cho_solve(cho_factor(within), means.T)
+    scores = spread @ slope - (means.T * slope).sum(axis=0) / 2 + np.log(prior)
+    return np.asarray(softmax(scores, axis=1))
 
 
 class EstimatorPotential:
@@ -110,13 +147,26 @@ def fit_beliefs(estimator: Any, X: Any, beliefs: Array, items: NDArray[np.intp])
 
 
 def _fit(learner: Any, seen: Any, beliefs: Array, items: NDArray[np.intp]) -> Any:
-    """Fit to beliefs where the learner takes them, and else to one row per item and class."""
+    """Fit to beliefs where the learner takes them, and else to rows of items."""
     if hasattr(learner, "fit_beliefs"):
         return clone(learner).fit_beliefs(_safe_indexing(seen, items), beliefs[items])
+    seen, label, weight = _rows(learner, seen, beliefs, items)
+    if weight is None:
+        return clone(learner).fit(seen, label)
+    return reduction.fit_weighted(clone(learner), seen, label, weight, rescale=False)
+
+
+def _rows(
+    learner: Any, seen: Any, beliefs: Array, items: NDArray[np.intp]
+) -> tuple[Any, NDArray[Any], Array | None]:
+    """Return what a learner is fitted to: X, y and weights, a row per item and class.
+
+    One that takes shares of class 1 for y needs only one row per item, and no weights.
+    """
+    if beliefs.shape[1] == 2 and getattr(learner, "takes_shares", False):
+        return _safe_indexing(seen, items), beliefs[items, 1], None
     rows, label, weight = reduction.soft_rows(beliefs[items])
-    return reduction.fit_weighted(
-        clone(learner), _safe_indexing(seen, items[rows]), label, weight, rescale=False
-    )
+    return _safe_indexing(seen, items[rows]), label, weight
 
 
 def class_proba(model: Any, X: Any, n_classes: int) -> Array:
@@ -140,12 +190,16 @@ def fit_predict(
 
 
 def fit_stages(
-    learner: Any, seen: Any, beliefs: Array, train: NDArray[np.intp], test: NDArray[np.intp]
+    learner: Any,
+    seen: Any,
+    beliefs: Array,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    first: int = 1,
 ) -> Iterator[tuple[int, Array]]:
-    """Yield (stage, P(class | x) of the test items) of a `Staged` learner."""
-    rows, label, weight = reduction.soft_rows(beliefs[train])
-    rows = train[rows]
-    classes, K = np.unique(label), beliefs.shape[1]
-    some = _safe_indexing(seen, rows), label, weight, _safe_indexing(seen, test)
-    for stage, proba in clone(learner).stages(*some):
+    """Yield (stage, P(class | x) of the test items) of a `Staged` learner, from a stage on."""
+    X, label, weight = _rows(learner, seen, beliefs, train)
+    K = beliefs.shape[1]
+    classes = np.unique(label) if weight is not None else np.arange(K)
+    for stage, proba in clone(learner).stages(X, label, weight, _safe_indexing(seen, test), first):
         yield stage, all_classes(proba, classes, K)

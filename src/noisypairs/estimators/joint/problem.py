@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from noisypairs.estimators.inner.features import KernelColumns, finite_numbers
 from noisypairs.estimators.inner.front import PreparedItems
 from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.joint import starts
+from noisypairs.estimators.joint.alignment import Alignment
 from noisypairs.estimators.joint.potentials import EstimatorPotential, RidgePotential
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
@@ -67,6 +69,11 @@ class JointProblem:
         if self.Z is not None:
             self.fast_potential = RidgePotential(self.Z, self.folds, self.in_pairs.astype(float))
 
+    @cached_property
+    def alignment(self) -> Alignment | None:
+        """How far the answers follow the features, made once for every number of classes."""
+        return None if self.Z is None else Alignment(self.Z, self.pairs)
+
     @property
     def blind_log_likelihood(self) -> float:
         """Log-likelihood of the answers when nothing is known but the share of "same"."""
@@ -108,6 +115,7 @@ class JointProblem:
     def with_pairs(self, pairs: Pairs) -> JointProblem:
         """Return the problem with other pairs of the same items: folds and features are kept."""
         other = copy(self)
+        vars(other).pop("alignment", None)
         other.all_pairs, other.pairs = pairs, pairs.without_self_pairs()
         other.graph = PairGraph.from_pairs(pairs)
         other.in_pairs = pairs.item_counts().total > 0
@@ -143,6 +151,7 @@ class JointProblem:
             n_classes,
             n_random,
             self.random_state,
+            self.alignment if "aligned" in kinds else None,
             self.numbers if self.has_gaussian else None,
         )
         if self.names is None:

@@ -109,21 +109,18 @@ def repeat_scores(graph: PairGraph, beliefs: Beliefs, S: Array) -> tuple[Array, 
     """Return T_e and D_e of every edge, shape (n_edges,) each; zero where it has one answer."""
     matrices = S.reshape(-1, *S.shape[-2:])
     products, sizes = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
-    for block, posterior in edge_posteriors(graph, beliefs, S):
-        times = np.diff(graph.answer_start[block.start : block.stop + 1])
-        again = times > 1  # the others say nothing, and each would cost K × K numbers
-        if not again.any():
-            continue
-        first = int(graph.answer_start[block.start])
-        rows = first + np.flatnonzero(np.repeat(again, times))
-        kind, weight = graph.answer_kind[rows], graph.answer_weight[rows][:, None, None]
-        begin = np.concatenate([[0], np.cumsum(times[again])[:-1]])
+    edges = np.flatnonzero(np.diff(graph.answer_start) > 1)
+    again = graph.with_edges(edges)  # the others say nothing, and each would cost K × K numbers
+    beliefs = replace(beliefs, messages=beliefs.messages[..., edges])
+    for block, posterior in edge_posteriors(again, beliefs, S):
+        start = again.answer_start[block.start : block.stop + 1]
+        rows = slice(start[0], start[-1])
+        kind, weight = again.answer_kind[rows], again.answer_weight[rows][:, None, None]
         chance = matrices[kind // 2]
         residual = weight * ((kind % 2)[:, None, None] - chance)
         spread = weight * np.sqrt(chance * (1.0 - chance))
         for value, into in ((residual, products), (spread, sizes)):
-            total = np.add.reduceat(value, begin)
-            squares = np.add.reduceat(value**2, begin)
-            scored = (posterior[again] * (total**2 - squares) / 2).sum(axis=(1, 2))
-            into[block.start + np.flatnonzero(again)] = scored
+            total = np.add.reduceat(value, start[:-1] - start[0])
+            squares = np.add.reduceat(value**2, start[:-1] - start[0])
+            into[edges[block]] = (posterior * (total**2 - squares) / 2).sum(axis=(1, 2))
     return products, sizes

@@ -13,11 +13,17 @@ from scipy.optimize import linear_sum_assignment
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators.joint import class_number, starts
-from noisypairs.estimators.joint.alignment import Alignment
+from noisypairs.estimators.joint.families import (
+    FIRST_SWEEPS,
+    MANY_CLASSES,
+    WORTH_IT,
+    NoiseFamilies,
+    going_on,
+)
 from noisypairs.estimators.joint.problem import JointProblem, is_gaussian
 from noisypairs.inference import em, progress
-from noisypairs.inference.propagation import expected_counts, propagate
-from noisypairs.noise import Fit, NoiseModel, PairingNoise, families, family, fixed
+from noisypairs.inference.propagation import propagate
+from noisypairs.noise import NoiseModel, PairingNoise
 
 #: Nats per item above which a gain over blind guessing cannot be chance (random answers: .03).
 CLEAR_GAIN = 0.06
@@ -27,16 +33,13 @@ N_SHUFFLES = 4
 #: and where neither leaves a doubt.
 SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
-#: an earlier one does (but for so much per item) is left, and of the others, after the first
-#: rounds, all but the two that lead.
-ROUNDS, FIRST_ROUNDS, FIRST_SWEEPS, MANY_PAIRS, ALIKE = 15, 4, 4, 100_000, 0.01
-#: Beyond so many classes a round makes `FIRST_SWEEPS` sweeps, and a noise family is left if it
-#: would gain too little even with so many times what one M-step of it gains.
-MANY_CLASSES, ONE_STEP = 6, 5.0
+#: an earlier one does (but for so much per item) is left, and of the others all but two. After the
+#: first rounds the second goes on only if so many times their gain would bring it to the first.
+ROUNDS, FIRST_ROUNDS, MANY_PAIRS, ALIKE, CATCH_UP = 15, 4, 100_000, 0.01, 1.0
+#: Rounds of a start with a free matrix of many classes, which takes longer to settle.
+MANY_ROUNDS = 40
 #: Nats per item over blind guessing from which a likelihood does not agree with itself by chance.
 PLAIN_EVIDENCE = 0.3
-#: A richer noise model, or one class more, must explain the answers better by so many nats.
-WORTH_IT = 3.0
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ class Explanation:
 
 
 @dataclass
-class Search:
+class Search(NoiseFamilies):
     """The choices of one joint fit, and what each alternative reached.
 
     ``given`` is the noise if it is known; ``noise_model`` a family or ``"auto"``; ``kinds`` and
@@ -67,27 +70,18 @@ class Search:
     out-of-fold potentials (see `noisypairs.inference.em.Inference`).
     """
 
-    problem: JointProblem
-    given: NoiseModel | None
-    noise_model: str
     kinds: tuple[str, ...]
     n_init: int
     rounds: int = ROUNDS
     every_start: bool = False
     guess_sweeps: int = 0
     start: str = ""
-    n_classes: int = 0
-    family: str = ""
     starts: dict[str, float] = field(default_factory=dict)
     noise_models: dict[str, float] = field(default_factory=dict)
     history: list[dict[str, Any]] = field(default_factory=list)
     tried: dict[int, Explanation] = field(default_factory=dict)
     held_out: dict[int, Array] = field(default_factory=dict)
     begun: dict[int, dict[str, em.Inference]] = field(default_factory=dict)
-
-    def fit_noise(self, name: str) -> Fit:
-        """Return what fits S: the family of that name, or always the given noise."""
-        return family(name).fit if self.given is None else fixed(self.given)
 
     def choose_classes(self, numbers: Iterable[int]) -> em.Inference:
         """Return the best start of the number of classes that explains the answers best.
@@ -129,7 +123,7 @@ class Search:
 
     def _best_start(self, K: int, kinds: tuple[str, ...] | None = None) -> tuple[str, em.Inference]:
         runs = self._run_starts(self.problem, K, kinds)
-        name = best_run(self.problem, runs)
+        name = ranked(self.problem, runs)[0]
         self.starts |= {f"{n}, {K} classes": run.log_likelihood for n, run in runs.items()}
         self.begun.setdefault(K, {}).update(runs)
         return name, runs[name]
@@ -140,51 +134,18 @@ class Search:
         others = {n: run for n, run in runs.items() if is_gaussian(n) != is_gaussian(self.start)}
         if not others:
             return None
-        name = best_run(self.problem, others)
+        name = ranked(self.problem, others)[0]
         return name, self.go_on_with(self.problem, self.family, others[name])
 
     def explain(self, K: int, kinds: tuple[str, ...] | None = None) -> Explanation:
         """Return how well K classes explain the answers, with the noise family that suits them."""
         start, begun = self._best_start(K, kinds)
         runs, name, start = self._families(begun, start)
-        return Explanation(K, start, name, begun, runs, self._score(runs[name], name))
+        return Explanation(K, start, name, begun, runs, self.score(runs[name], name))
 
     def _explanation(self, K: int, start: str, run: em.Inference, name: str) -> Explanation:
         """Return what one noise family alone explains."""
-        return Explanation(K, start, name, run, {name: run}, self._score(run, name))
-
-    def _score(self, run: em.Inference, name: str) -> float:
-        """Return the log-likelihood less what the numbers that the noise fits cost."""
-        return run.log_likelihood - self._cost(name, run)
-
-    def _cost(self, name: str, run: em.Inference) -> float:
-        """Return the nats that a family costs: of many classes by the answers behind its numbers.
-
-        Of few, Schwarz's ½ log n for each number.
-        """
-        K = run.beliefs.item.shape[1]
-        if name == "given":
-            return 0.0
-        if K <= MANY_CLASSES:
-            return family(name).n_parameters(K) * self._half_log_n
-        return family(name).cost(*self._counts(run))
-
-    def _counts(self, run: em.Inference) -> tuple[Array, Array]:
-        """Return the classes behind "same" and "different", (K, K) each."""
-        S = run.noise.same_probability(run.beliefs.item.shape[1])
-        same, different = expected_counts(self.problem.graph, run.beliefs, S)
-        return same[0], different[0]
-
-    @property
-    def _first_family(self) -> str:
-        """The noise family of the starts."""
-        if self.given is not None:
-            return "given"
-        return "free" if self.noise_model == "free" else "pairing"
-
-    @property
-    def _half_log_n(self) -> float:
-        return float(np.log(self.problem.pairs.n_pairs)) / 2
+        return Explanation(K, start, name, run, {name: run}, self.score(run, name))
 
     def better(self, more: int, K: int) -> bool:
         """Return whether ``more`` classes explain the answers better than K, both tried.
@@ -257,17 +218,20 @@ class Search:
     def _run_leading(
         self, problem: JointProblem, guesses: Mapping[str, Array]
     ) -> dict[str, em.Inference]:
-        """Run what leads to different places, and to the end only the two best of these."""
-        runs: dict[str, em.Inference] = {}
+        """Run what leads to different places, and only the best of these to the end."""
+        begun: dict[str, em.Inference] = {}
         for name, guess in progress.each("beginning", guesses.items()):
             run = self._run(problem, name, guess, 1, sweeps=FIRST_SWEEPS)
-            if not any(self._alike(run, other) for other in runs.values()):
-                runs[name] = self._go_on(problem, run, FIRST_ROUNDS - 1)
-        leader = best_run(problem, runs)
-        others = {name: run for name, run in runs.items() if name != leader}
-        ahead = [leader, best_run(problem, others)] if others else [leader]
-        more = self.rounds - FIRST_ROUNDS
-        each = progress.each("leading start", ahead)
+            if not any(self._alike(run, other) for other in begun.values()):
+                begun[name] = run
+        two = ranked(problem, begun)[:2]
+        runs = {name: self._go_on(problem, begun[name], FIRST_ROUNDS - 1) for name in two}
+        leader, *others = ranked(problem, runs)
+        behind = {n: runs[leader].log_likelihood - runs[n].log_likelihood for n in others}
+        gained = {n: runs[n].log_likelihood - begun[n].log_likelihood for n in others}
+        near = [n for n in others if behind[n] <= CATCH_UP * gained[n]]
+        ahead = [leader, *(n for n in near if not self._alike(runs[n], runs[leader]))]
+        each, more = progress.each("leading start", ahead), self.rounds - FIRST_ROUNDS
         return {name: self._go_on(problem, runs[name], more) for name in each}
 
     def _alike(self, run: em.Inference, other: em.Inference) -> bool:
@@ -301,7 +265,7 @@ class Search:
             return run
         learner = run.learnt_by or problem.fast_potential
         start = learner, run.beliefs.item, run.noise, rounds
-        return self._rounds(problem, *start, **_going_on(run))
+        return self._rounds(problem, *start, **going_on(run))
 
     def _rounds(
         self,
@@ -312,7 +276,7 @@ class Search:
         rounds: int,
         **how: Any,
     ) -> em.Inference:
-        first = self.fit_noise(self._first_family)
+        first = self.fit_noise(self.first_family)
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **how)
         return em.infer(e_step, learner, beliefs, noise, first, max_iter=rounds)
 
@@ -324,11 +288,11 @@ class Search:
         guesses = self.problem.guesses(kinds, more, self.n_init)
         few = {"rounds": FIRST_ROUNDS, "sweeps": FIRST_SWEEPS}
         runs = {name: self._run(self.problem, name, one, **few) for name, one in guesses.items()}
-        start = best_run(self.problem, runs)
-        found = self._explanation(more, start, runs[start], self._first_family)
+        start = ranked(self.problem, runs)[0]
+        found = self._explanation(more, start, runs[start], self.first_family)
         if found.score > self.tried[more - 1].score:
             run = self._go_on(self.problem, runs[start], self.rounds - FIRST_ROUNDS)
-            found = self._explanation(more, start, run, self._first_family)
+            found = self._explanation(more, start, run, self.first_family)
         self.tried[more] = found
 
     def require_evidence(self, found: em.Inference) -> None:
@@ -344,8 +308,8 @@ class Search:
         if gain > clear_gain(problem, 10):
             return
         aligned = -np.inf
-        if problem.Z is not None:
-            aligned = Alignment(problem.Z, problem.pairs).excess(problem.random_state)
+        if problem.alignment is not None:
+            aligned = problem.alignment.excess(problem.random_state)
         if aligned > CLEARLY_SEEN:
             return
         by_chance = []
@@ -396,63 +360,25 @@ class Search:
         """
         names = self.family_names()
         kept, K = names[0], found.beliefs.item.shape[1]
+        behind = (self.score(found, self.first_family) < o.score for o in self.tried.values())
+        doubt = K > MANY_CLASSES or any(behind)
         runs: dict[str, em.Inference] = {}
         for name in progress.each("noise family", names):
-            if runs and K > MANY_CLASSES and not self._promising(name, kept, runs[kept]):
+            if runs and doubt and not self.promising(name, kept, runs[kept]):
                 continue
             runs[name] = self.go_on_with(self.problem, name, found)
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
-            more = self._cost(name, runs[name]) - self._cost(kept, runs[kept])
+            more = self.cost(name, runs[name]) - self.cost(kept, runs[kept])
             if name != kept and gain > max(WORTH_IT, more):
                 kept = name
-        if K > MANY_CLASSES and kept == "free" != self._first_family:
-            again = replace(self, noise_model="free", every_start=True, begun={})
+        if K > MANY_CLASSES and kept == "free" != self.first_family:
+            again = replace(
+                self, noise_model="free", every_start=True, rounds=MANY_ROUNDS, begun={}
+            )
             other, run = again._best_start(K)
             if run.log_likelihood > runs[kept].log_likelihood:
                 runs[kept], start = run, other
         return runs, kept, start
-
-    def family_names(self, n_classes: int = 2) -> list[str]:
-        """Return the noise families in question; of many classes only the one that was kept."""
-        if self.given is not None:
-            return ["given"]
-        if self.noise_model != "auto":
-            return [self.noise_model]
-        return [self.family] if n_classes > MANY_CLASSES else list(families(auto=True))
-
-    def score_with(self, name: str, run: em.Inference) -> float:
-        """Return the log-likelihood of a run with parts, less what noise and people cost."""
-        fitted = 0 if name == "given" else family(name).n_parameters(self.n_classes)
-        cost = 0.0 if run.people is None else run.people.cost
-        return run.log_likelihood - fitted * self._half_log_n - cost
-
-    def _promising(self, name: str, kept: str, run: em.Inference) -> bool:
-        """Return whether a family might gain enough on a run, to judge by one M-step of it.
-
-        Of many classes a matrix has so many numbers that it is hopeless often, and dear.
-        """
-        same, different = self._counts(run)
-        S, wanted = (
-            noise.same_probability(len(same))
-            for noise in (run.noise, self.fit_noise(name)(same, different))
-        )
-        gain = (same * np.log(wanted / S)).sum() + (different * np.log1p(-wanted)).sum()
-        gain -= (different * np.log1p(-S)).sum()
-        more = family(name).cost(same, different) - self._cost(kept, run)
-        return bool(ONE_STEP * gain > max(WORTH_IT, more))
-
-    def go_on_with(self, problem: JointProblem, name: str, found: em.Inference) -> em.Inference:
-        """Return where the noise family of this name leads from a start."""
-        e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **_going_on(found))
-        learner = found.learnt_by or problem.fast_potential
-        start = learner, found.beliefs.item, found.noise
-        return em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
-
-
-def _going_on(run: em.Inference) -> dict[str, Any]:
-    """Return how the E-step goes on; messages are kept, so of many classes few sweeps will do."""
-    few = run.beliefs.item.shape[1] > MANY_CLASSES
-    return {"messages": run.beliefs.messages, "sweeps": FIRST_SWEEPS if few else em.SWEEPS}
 
 
 def clear_gain(problem: JointProblem, times: float) -> float:
@@ -460,14 +386,13 @@ def clear_gain(problem: JointProblem, times: float) -> float:
     return max(CLEAR_GAIN * problem.pairs.n_items, times * WORTH_IT)
 
 
-def best_run(problem: JointProblem, runs: Mapping[str, em.Inference]) -> str:
-    """Return the name of the run of the highest likelihood whose features predict the answers.
+def ranked(problem: JointProblem, runs: Mapping[str, em.Inference]) -> list[str]:
+    """Return the names of the runs by falling likelihood, last those it cannot be believed of.
 
     Where evidence is weak, runs that trust the graph too much agree with themselves and have the
-    highest likelihood; but their features alone do not predict the answers. A run is left out
+    highest likelihood; but their features alone do not predict the answers. A run comes last
     if its features predict less than half as well as those of another, beyond `WORTH_IT`.
     """
     predicted = {name: problem.predicted_gain(run.potential) for name, run in runs.items()}
     least = (max(predicted.values()) - WORTH_IT) / 2
-    kept = [name for name in runs if predicted[name] >= least]
-    return max(kept, key=lambda name: runs[name].log_likelihood)
+    return sorted(runs, key=lambda n: (predicted[n] < least, -runs[n].log_likelihood))

@@ -37,6 +37,7 @@ def guesses(
     n_classes: int,
     n_random: int,
     random_state: np.random.RandomState,
+    alignment: Alignment | None = None,
     numbers: Array | None = None,
 ) -> dict[str, Array]:
     """Return named guesses of P(class | item), each of shape (n_items, K).
@@ -53,7 +54,7 @@ def guesses(
         if kind not in KINDS:
             raise ValueError(f"unknown start {kind!r}: {did_you_mean(kind, KINDS)}")
         if kind == "aligned" and Z is not None:
-            directions = Alignment(Z, pairs).directions(n_classes - 1)
+            directions = (alignment or Alignment(Z, pairs)).directions(n_classes - 1)
             found[kind] = _clusters(directions, n_classes, random_state)
         elif kind == "kmeans" and Z is not None:
             found[kind] = _clusters(Z, n_classes, random_state)

@@ -21,8 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
-from scipy.sparse.csgraph import connected_components
 
+from noisypairs.estimators.kmeans.components import components
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_ends, pair_keys
 
@@ -87,7 +87,17 @@ class Constraints:
     @cached_property
     def component(self) -> Labelling:
         """Connected component of each item in the graph of all edges, shape (n_items,)."""
-        return _components(self.left, self.right, self.n_items)
+        return components(self.left, self.right, self.n_items)
+
+    @cached_property
+    def blocks(self) -> Labelling:
+        """The `closure` of each item, shape (n_items,)."""
+        return closure(self)
+
+    @cached_property
+    def coloured(self) -> tuple[Labelling, NDArray[np.bool_]]:
+        """The `two_colouring`, and where it fails."""
+        return two_colouring(self)
 
     def broken(self, y: Labelling) -> NDArray[np.bool_]:
         """Return which edges the labelling breaks, shape (n_edges,)."""
@@ -143,7 +153,7 @@ def two_colouring(rules: Constraints) -> tuple[Labelling, NDArray[np.bool_]]:
     n, cross = rules.n_items, rules.n_items * (rules.strength < 0)
     left = np.concatenate([rules.left, rules.left + n])
     right = np.concatenate([rules.right + cross, rules.right + n - cross])
-    sheet = _components(left, right, 2 * n)
+    sheet = components(left, right, 2 * n)
     _, root = np.unique(rules.component, return_index=True)
     y = (sheet[:n] != sheet[root[rules.component]]).astype(np.intp)
     return y, sheet[:n] == sheet[n:]
@@ -160,7 +170,7 @@ def closure(rules: Constraints) -> Labelling:
     array([0, 0, 1, 2, 3, 4])
     """
     must = rules.strength > 0
-    block = _components(rules.left[must], rules.right[must], rules.n_items)
+    block = components(rules.left[must], rules.right[must], rules.n_items)
     contradicted = rules.in_components_of(~must & (block[rules.left] == block[rules.right]))
     block = np.where(contradicted, block.size + np.arange(block.size), block)
     return np.asarray(np.unique(block, return_inverse=True)[1], dtype=np.intp)
@@ -180,12 +190,13 @@ def fewest_violations(
     >>> [triangle.violation(fewest_violations(triangle, K, rng)) for K in (2, 3)]
     [1.0, 0.0]
     """
-    y, odd = two_colouring(rules)
+    y, odd = rules.coloured
+    y = y.copy()
     if guess is not None:
         y = np.where(odd, guess, y)
     if n_classes > 2 and odd.any():
         where = np.flatnonzero(odd)
-        block = np.unique(closure(rules)[where], return_inverse=True)[1]
+        block = np.unique(rules.blocks[where], return_inverse=True)[1]
         start = _majority(y[where], block, n_classes)
         y[where] = search(rules.part(where).between(block), n_classes, rng, start)[block]
         odd = rules.in_components_of(rules.broken(y))
@@ -342,7 +353,7 @@ def _chains(rules: Constraints, y: Labelling, n_classes: int) -> Labelling:
     other = np.arange(n_classes)
     start = [(left[equal][:, None] + other).ravel(), (left + y[rules.right])[~equal]]
     end = [(right[equal][:, None] + other).ravel(), (right + y[rules.left])[~equal]]
-    chain = _components(np.concatenate(start), np.concatenate(end), y.size * n_classes)
+    chain = components(np.concatenate(start), np.concatenate(end), y.size * n_classes)
     return chain.reshape(-1, n_classes)
 
 
@@ -384,11 +395,6 @@ def _majority(y: Labelling, block: Labelling, n_classes: int) -> Labelling:
     """Return the commonest label in each block."""
     votes = np.bincount(block * n_classes + y, minlength=(block.max() + 1) * n_classes)
     return np.asarray(votes.reshape(-1, n_classes).argmax(axis=1), dtype=np.intp)
-
-
-def _components(left: Labelling, right: Labelling, size: int) -> Labelling:
-    links = coo_array((np.ones(left.size, dtype=np.int8), (left, right)), shape=(size, size))
-    return np.asarray(connected_components(links, directed=False)[1], dtype=np.intp)
 
 
 def _one_hot(y: Labelling, n_classes: int) -> Array:

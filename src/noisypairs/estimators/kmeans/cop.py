@@ -16,11 +16,9 @@ from noisypairs.estimators.kmeans.constraints import (
     Constraints,
     Labelling,
     better_parts,
-    closure,
     descend,
     fewest_violations,
     swap_chains,
-    two_colouring,
 )
 from noisypairs.estimators.kmeans.pair import (
     LARGEST_SEED,
@@ -92,7 +90,7 @@ class COPKMeans(CentreClassifier):
         # Distances come from norms and inner products: near the origin they lose no digits.
         middle = 0.0 if issparse(X) else X.mean(axis=0)
         X = X if issparse(X) else X - middle
-        labels, odd = two_colouring(rules)
+        labels, odd = rules.coloured
         if odd.any():
             labels = fewest_violations(rules, self.n_classes, rng, self._guess(X, rng))
         problem = _ConstrainedKMeans(X, rules, labels, self.n_classes)
@@ -130,7 +128,7 @@ class _ConstrainedKMeans:
     def __init__(self, X: Any, rules: Constraints, labels: Labelling, n_classes: int) -> None:
         self.X, self.n_classes = X, n_classes
         whole = not rules.broken(labels).any()
-        self.unit = closure(rules) if whole else np.arange(X.shape[0])
+        self.unit = rules.blocks if whole else np.arange(X.shape[0])
         self.rules = rules.between(self.unit) if whole else rules
         self.first = np.unique(self.unit, return_index=True)[1]
         self.size = np.bincount(self.unit).astype(float)

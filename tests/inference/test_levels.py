@@ -1,0 +1,97 @@
+"""Two levels and many classes: against enumeration, and against the way that any S takes."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from noisypairs.inference import levels
+from noisypairs.inference.factors import Factors
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import (
+    answer_wrong_probability,
+    bethe_log_likelihood,
+    expected_counts,
+    propagate,
+)
+
+K = levels.FEWEST_CLASSES
+
+
+def two_levels(on, off, n_classes=K):
+    return np.where(np.eye(n_classes, dtype=bool), on, off)
+
+
+def problem(n_items=60, n_answers=150, weights=False, seed=0):
+    rng = np.random.default_rng(seed)
+    left, right = rng.integers(n_items, size=(2, n_answers))
+    weight = rng.uniform(0.2, 2.0, n_answers) if weights else None
+    same = rng.random(n_answers) < 0.4
+    graph = PairGraph.from_answers(left, right, same, n_items=n_items, weight=weight)
+    return graph, np.log(rng.dirichlet(np.full(K, 0.5), n_items) + 1e-6)
+
+
+def everything(graph, log_phi, S, **how):
+    beliefs = propagate(graph, log_phi, S, **how)
+    values = [beliefs.item, beliefs.messages, *expected_counts(graph, beliefs, S)]
+    values.append(answer_wrong_probability(graph, beliefs, S))
+    return [*values, bethe_log_likelihood(graph, beliefs, S)]
+
+
+@pytest.mark.parametrize("rates", [(0.8, 0.1), (0.3, 0.6), (1.0, 0.0)])
+def test_marginals_of_a_chain_are_those_of_all_its_labellings(rates):
+    S = two_levels(*rates)
+    graph = PairGraph.from_answers([0, 1], [1, 2], [True, False])
+    log_phi = np.log(np.random.default_rng(0).dirichlet(np.ones(K), 3))
+    found = propagate(graph, log_phi, S, tol=1e-12)
+    assert Factors(graph, S, K).by_row
+    phi, exact = np.exp(log_phi), np.zeros((3, K))
+    for y in product(range(K), repeat=3):
+        chance = phi[[0, 1, 2], y].prod() * S[y[0], y[1]] * (1 - S[y[1], y[2]])
+        exact[[0, 1, 2], y] += chance
+    assert_allclose(found.item, exact / exact.sum(axis=1, keepdims=True), atol=1e-9)
+    value = bethe_log_likelihood(graph, found, S)
+    assert_allclose(value, np.log(exact[0].sum()), atol=1e-9)
+
+
+@pytest.mark.parametrize("weights", [False, True])
+@pytest.mark.parametrize("rates", [(0.8, 0.1), (0.2, 0.5)])
+def test_all_results_are_those_of_the_way_for_any_matrix(monkeypatch, rates, weights):
+    S = two_levels(*rates)
+    how = {"tol": 1e-11, "max_iter": 1000, "clamp": {0: 1, 3: 2}}
+    found = everything(*problem(weights=weights), S, **how)
+    monkeypatch.setattr(levels, "FEWEST_CLASSES", K + 1)
+    for value, expected in zip(found, everything(*problem(weights=weights), S, **how), strict=True):
+        assert_allclose(value, expected, atol=1e-7)
+
+
+def test_answers_that_leave_no_doubt_count_as_often_as_they_were_given():
+    graph, log_phi = problem(weights=True)
+    S = two_levels(1.0, 0.0)
+    with np.errstate(all="raise", under="ignore"):
+        beliefs = propagate(graph, log_phi, S, tol=1e-3, max_iter=30)
+        same, different = expected_counts(graph, beliefs, S)
+    said = graph.answer_kind % 2 == 1
+    assert_allclose(same.sum(), graph.answer_weight[said].sum(), rtol=1e-6)
+    assert_allclose(different.sum(), graph.answer_weight[~said].sum(), rtol=1e-6)
+
+
+def test_many_edges_take_half_the_precision_and_reach_nearly_the_same(monkeypatch):
+    graph, log_phi = problem(n_items=2000, n_answers=9000)
+    S = two_levels(0.8, 0.1)
+    found = everything(graph, log_phi, S, tol=1e-4)
+    assert found[1].dtype == np.float32
+    monkeypatch.setattr(levels, "FEWEST_CLASSES", K + 1)
+    for value, expected in zip(found, everything(graph, log_phi, S, tol=1e-4), strict=True):
+        assert_allclose(value, expected, rtol=1e-5, atol=3e-3)
+
+
+def test_messages_go_on_where_they_stopped():
+    graph, log_phi = problem()
+    S = two_levels(0.8, 0.1)
+    first = propagate(graph, log_phi, S, max_iter=5)
+    both = propagate(graph, log_phi, S, first.messages, max_iter=5)
+    assert_allclose(both.item, propagate(graph, log_phi, S, max_iter=10).item, atol=1e-12)
