@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from noisypairs.app.files import BadFile
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.frames import FileTable, read_table
 from noisypairs.app.model_archive import BadModelFile
-from noisypairs.errors import ClassNamesWarning, did_you_mean
+from noisypairs.errors import collected_warnings, did_you_mean
 
 #: What the two columns of a file of names may be called.
 KIND_COLUMNS = ("kind", "kinds")
@@ -53,10 +52,10 @@ def name_file(model: Path, names: Path) -> Named:
             "with --labels"
         )
     given = read_names(names, len(kind_class))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with collected_warnings():  # kinds without a name are named below
         learner.name_kinds(given)
-    notes = [str(one.message) for one in caught if issubclass(one.category, ClassNamesWarning)]
+    missing = [str(kind) for kind in range(len(kind_class)) if kind not in given]
+    notes = [f"no name for kind {', '.join(missing)}: classes of their own"] if missing else []
     return Named(loaded.pipeline, _renamed(loaded.facts, learner), notes)
 
 

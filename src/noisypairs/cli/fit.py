@@ -91,9 +91,11 @@ def fit(
         if report is not None:
             from noisypairs.app.report.model import fit_report
 
-            shown = fitted.result.evidence.suspects
-            small = None if pictures is None else pictures.thumbnails(items_of(shown))
-            atomic_write(report, fit_report(fitted.result, small), force)
+            small = of_kinds = None
+            if pictures is not None:
+                small = pictures.thumbnails(items_of(fitted.result.evidence.suspects))
+                of_kinds = pictures.thumbnails(fitted.result.model.kind_items, "kind")
+            atomic_write(report, fit_report(fitted.result, small, of_kinds), force)
     outputs = {"model": output, "report": report, "suspects": suspects}
     written = {what: None if path is None else str(path) for what, path in outputs.items()}
     if as_json:
@@ -138,10 +140,17 @@ def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
     kind, reason = verdict(result)
     console.print(f"{TITLES[kind]}. {reason}", "", sep="\n")
     rows = [(one.name, percent(one.share, 1), f"{one.n_items:,}") for one in found.classes]
-    console.print(app.table(console, ("class", "share", "items predicted"), rows))
+    unnamed = found.kinds and found.n_unnamed == len(found.kinds)
+    headings = ("kind" if unnamed else "class", "share", "items predicted")
+    console.print(app.table(console, headings, rows))
     if choice.class_number is not None:
         console.print(f"{choice.class_number.text}.", "", sep="\n")
-    if not found.names_known:
+    if found.n_unnamed:
+        console.print(
+            f"{found.n_unnamed} of {len(found.kinds)} kinds have no name yet: look at their "
+            "typical items in the report, then run noisypairs name.",
+        )
+    elif not found.names_known:
         console.print("Pairs cannot name classes; these are numbered by size. --labels names them.")
     console.print(
         "",

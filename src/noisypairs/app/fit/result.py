@@ -155,6 +155,11 @@ class ModelSummary:
         return [one.title for one in self.kinds] or [one.name for one in self.classes]
 
     @property
+    def kind_items(self) -> list[str]:
+        """The ids of all items that show kinds, in their order."""
+        return [item.id for one in self.kinds for item in (*one.typical, *one.doubtful)]
+
+    @property
     def n_unnamed(self) -> int:
         """How many kinds have no name yet."""
         return sum(one.name is None for one in self.kinds)

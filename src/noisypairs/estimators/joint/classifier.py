@@ -258,10 +258,8 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         if people or pairs is not problem.all_pairs:
             graph = PairGraph.from_pairs(pairs, annotators=people)
             in_pairs = pairs.item_counts().total > 0
-        potential, fit_noise = (
-            choice.potential(in_pairs, self.n_jobs),
-            search.fit_noise(search.family),
-        )
+        potential = choice.potential(in_pairs, self.n_jobs)
+        fit_noise = search.fit_noise(search.family)
         if clarity:
             potential = clear_or_hard(potential, problem.clamp)
             fit_noise = fit_clarity(fit_noise, search.n_classes)
@@ -318,14 +316,11 @@ class JointPairClassifier(KindNames, PairClassifier, JudgedAnswers):
         """
         check_is_fitted(self)
         X, pairs, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
-        pairs, beliefs, by_features = single_answers(pairs), self.item_proba_, self.oof_proba_
-        if self.item_kinds_ is not None and self.oof_kinds_ is not None:
-            pairs, beliefs, by_features = pairs.with_labels({}), self.item_kinds_, self.oof_kinds_
+        pairs = single_answers(pairs if self.kind_class_ is None else pairs.with_labels({}))
         problem = JointProblem(X, pairs, [self.n_classes_], self.cv, self.random_state)
         return joint_intervals(
             problem,
-            given.reordered_items(beliefs),
-            given.reordered_items(by_features),
+            *self._fitted_beliefs(given),
             self.noise_,
             self.search(problem).fit_noise(self.noise_model_),
             level,

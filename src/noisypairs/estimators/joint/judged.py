@@ -88,6 +88,10 @@ class JudgedAnswers:
             likeness = model.similarity.likeness(X, pairs.left, pairs.right)
         return model.chance(states, pairs, likeness)
 
+    def kind_proba(self, X: Any) -> Array:
+        """Return P(kind | x), shape (n, Q); P(class | x) where there are no kinds."""
+        return self._kind_proba(self._check_items(X))
+
     def _check_items(self, X: Any) -> Any:
         raise NotImplementedError  # the learner's
 

@@ -179,9 +179,12 @@ class KindNames:
         first = np.cumsum(size) - size
         return self.name_kinds({k: int(group[start]) - 1 for k, start in enumerate(first)})
 
-    def kind_proba(self, X: Any) -> Array:
-        """Return P(kind | x), shape (n, Q); P(class | x) where there are no kinds."""
-        return self._kind_proba(self._check_items(X))
+    def _fitted_beliefs(self, given: Any) -> tuple[Array, Array]:
+        """Return beliefs and out-of-fold P(· | x) as fitted, of kinds or classes, in this order."""
+        found = self.item_kinds_, self.oof_kinds_
+        if self.kind_class_ is None:
+            found = self.item_proba_, self.oof_proba_
+        return given.reordered_items(found[0]), given.reordered_items(found[1])
 
     def _n_kinds_or_error(self) -> int:
         check_is_fitted(self)
@@ -194,12 +197,6 @@ class KindNames:
         if self.item_kinds_ is None:
             raise ValueError("the model was read from a file, which keeps nothing of its items")
         return self.item_kinds_
-
-    def _check_items(self, X: Any) -> Any:
-        raise NotImplementedError  # the learner's
-
-    def _kind_proba(self, X: Any) -> Array:
-        raise NotImplementedError  # the learner's
 
     def _of_classes(self, proba: Array) -> Array:
         """Return P(class), (n, K), from P(kind), (n, Q); as it is where there are no kinds."""
