@@ -126,7 +126,7 @@ def _require_writers(with_report: bool) -> None:
 def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
     """Print the answer first, then what it rests on."""
     from noisypairs.app.fit.verdict import TITLES, verdict
-    from noisypairs.app.words import exact_share, percent
+    from noisypairs.app.words import exact_share, hard_ones, percent
 
     console = terminal.console_of(100)
     data, choice, found, run = result.data, result.choice, result.model, result.run
@@ -156,7 +156,8 @@ def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
         "",
         f"Same pairs called different: {exact_share(found.noise.similar_flip)}; different pairs "
         f"called same: {exact_share(found.noise.dissimilar_flip)}. "
-        f"{result.evidence.n_suspects:,} of {data.n_pairs:,} answers are probably wrong.",
+        f"{result.evidence.n_suspects:,} of {data.n_pairs:,} answers are probably wrong. "
+        f"{hard_ones(result.evidence.n_hard)}".strip(),
         "",
         choice.why,
         "",

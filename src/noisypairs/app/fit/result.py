@@ -209,6 +209,7 @@ class Evidence:
     suspects: tuple[SuspectPair, ...]  # the worst, as many as a page shows
     n_suspects: int  # answers more likely wrong than right, in all
     calibration: Calibration | None = None  # None: too few held-out answers
+    n_hard: int = 0  # suspects about pairs so hard that a wrong answer blames nobody
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,7 @@ def gather_evidence(
         annotators=_annotators(model, X, dataset.pairs, asked.seed) if asked.annotators else None,
         suspects=tuple(found.first(MOST_SHOWN)),
         n_suspects=found.n_wrong,
+        n_hard=found.n_hard,
         calibration=check_calibration(held_out.pairs, tested.chance),
     )
 

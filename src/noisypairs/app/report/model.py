@@ -70,7 +70,9 @@ def parts(
 
 def _suspects(result: FitResult, thumbnails: Thumbnails | None) -> list[Block]:
     found = result.evidence
-    return suspects.suspects(found.suspects, found.n_suspects, result.data.n_pairs, thumbnails)
+    return suspects.suspects(
+        found.suspects, found.n_suspects, result.data.n_pairs, thumbnails, found.n_hard
+    )
 
 
 def answer(result: FitResult) -> str:
