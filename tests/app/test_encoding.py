@@ -42,6 +42,12 @@ def encoded(frame: pd.DataFrame, new: pd.DataFrame | None = None) -> pd.DataFram
         (["x", "y", "z", "w"], "id"),
         (["2024-01-05", "2024-02-01T10:00", None, "2023-12-31"], "date"),
         (["2024-13-45", "2024-13-45", "2024-01-01", "2024-01-01"], "category"),  # no such month
+        (["31/12/2024", "1/2/2024", None, "5/5/2024"], "day-first date"),
+        (["1/2/2024", "3/4/2024", "1/2/2024", None], "unclear date"),
+        (["https://a.org/x?y=1", "https://a.org/x?y=1", "http://b.org", None], "address"),
+        (["/img/a.jpg", "/img/a.jpg", "/img/b", r"C:\x\y"], "address"),
+        (["a.png", "b.png", "a.png", "b.JPEG"], "address"),
+        (["booking.com", "booking.com", "hotel.de", "hotel.de"], "category"),
         (pd.to_datetime(["2024-01-05", "2024-02-01", None, "2023-12-31"]), "date"),
         (["a red house", "an old green car", "the big one", "so it is"], "text"),
         (["same"] * 4, "constant"),
@@ -59,6 +65,25 @@ def test_numbers_that_name_items_are_left_out_by_their_name_alone() -> None:
         "photo_id": "id",
         "size": "number",
         "group_id": "number",
+    }
+
+
+def test_ids_and_running_numbers_are_left_out_with_the_reason() -> None:
+    rng = np.random.default_rng(0)
+    words = [f"w{k}" for k in range(99)]
+    table = pd.DataFrame(
+        {
+            "row": rng.permutation(100) + 1,
+            "year": rng.permutation(np.arange(0, 200, 2)),
+            "tag": [*words, "w0"],
+            "sku": rng.permutation(10_000)[:100],
+        }
+    )
+    assert {plan.name: (plan.kind, plan.note) for plan in describe(table)} == {
+        "row": ("id", "left out: a running number"),
+        "year": ("number", "numbers"),
+        "tag": ("id", "left out: different in almost every row"),
+        "sku": ("id", "left out: a name for each item"),
     }
 
 
@@ -118,6 +143,21 @@ def test_dates_become_days_and_cycles() -> None:
         assert list(found.columns[:2]) == ["date__seen days", "date__seen cosine of year"]
 
 
+def test_days_first_and_months_first_are_the_same_dates() -> None:
+    texts = ["31/12/2024", "1/2/2024", "7/7/2023", None]
+    other = ["12/31/2024", "2/1/2024", "7/7/2023", None]
+    iso = ["2024-12-31", "2024-02-01", "2023-07-07", None]
+    found = [encoded(pd.DataFrame({"d": one})).to_numpy() for one in (texts, other, iso)]
+    np.testing.assert_allclose(found[0], found[2])
+    np.testing.assert_allclose(found[1], found[2])
+    fitted = item_encoder(pd.DataFrame({"d": texts})).fit(pd.DataFrame({"d": texts}))
+    new = pd.DataFrame({"d": ["1/2/2024"]})  # alone it could be either
+    np.testing.assert_allclose(fitted.transform(new)[0], found[0][1])
+    assert unread(pd.DataFrame({"d": ["12/31/2024", "31/12/2024"]}), {"d": "day-first date"}) == [
+        "column 'd': 1 cell is no day-first date and counts as missing, such as '12/31/2024'"
+    ]
+
+
 def test_all_word_factors_together_hold_the_tf_idf_similarity_of_texts() -> None:
     texts = ["red house", "a red red car", "blue car", "", "house of a car"]
     factors = WordFactors(n_factors=10).fit(pd.Series(texts)).transform(pd.Series(texts))
@@ -144,7 +184,9 @@ def test_a_column_that_is_empty_in_a_fold_keeps_its_place() -> None:
 
 
 def test_items_without_anything_to_learn_from_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"no column to learn from: key \(id\), unit \(constant\)"):
+    with pytest.raises(
+        ValueError, match=r"learn from: key \(id, left out: .*\); unit \(constant, l"
+    ):
         item_encoder(pd.DataFrame({"key": ["x", "y", "z"], "unit": ["mm"] * 3}))
     with pytest.raises(ValueError, match="none at all"):
         item_encoder(pd.DataFrame(index=range(3)))

@@ -94,7 +94,7 @@ def test_names_and_files_on_a_page_exist(page):
     text = page.read_text(encoding="utf-8")
     names = set(re.findall(r"\b(noisypairs(?:\.[A-Za-z_]\w*)+)", text))
     assert [name for name in names if name.count(".") and not resolves(name)] == []
-    files = set(re.findall(r"\b((?:tests|benchmarks|docs)/[\w/.-]*\w)", text))
+    files = set(re.findall(r"(?<![\w/])((?:tests|benchmarks|docs)/[\w/.-]*\w)", text))
     assert [file for file in files if not (ROOT / file).exists()] == []
 
 

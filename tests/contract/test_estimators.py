@@ -337,3 +337,19 @@ def test_score_with_classes_and_with_pairs(kind):
     chance = np.array([eta[i] @ S @ eta[j] for i, j in zip(pairs.left, pairs.right, strict=True)])
     log_chance = np.log(np.maximum(np.where(pairs.same, chance, 1 - chance), 1e-12))
     assert clf.score(X, pairs) == pytest.approx(log_chance.mean(), abs=1e-6)
+
+
+@every_with("estimator")
+def test_missing_numbers_are_filled_in_for_the_default_estimator(kind):
+    X, _, pairs = problem()
+    gap = np.random.default_rng(0).random(len(X)) < 0.2
+    holes = np.column_stack([np.where(gap, np.nan, X[:, 0]), X[:, 1]])
+    median = np.nanmedian(holes[:, 0])
+    by_hand = np.column_stack([np.where(gap, median, X[:, 0]), X[:, 1], gap])
+    clf = build(kind).fit(holes, pairs)
+    expected = build(kind).fit(by_hand, pairs).predict_proba(by_hand)
+    np.testing.assert_allclose(clf.predict_proba(holes), expected, rtol=0, atol=1e-12)
+    assert clf.n_features_in_ == 2
+    whole = build(kind).fit(X, pairs)  # gaps may also come later
+    filled = np.where(np.isnan(holes), np.median(X, axis=0), holes)
+    np.testing.assert_array_equal(whole.predict_proba(holes), whole.predict_proba(filled))

@@ -22,6 +22,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "check {items} {pairs} --no-fit --quiet",
         "check {items} {pairs} --no-fit --report out.html --quiet --json",
         "check {items} {pairs} --labels {labels} --no-fit --quiet --json",
+        "check {items} {pairs} --answers yes=same,no=different --no-fit --quiet --json",
         "check {items} {pairs} --classes 2 --quiet --json",
         "check {items} {pairs} --quiet",
     ),
@@ -59,7 +60,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     "reproduce": (f"{RECORDS} --out {{run}} --resume", f"{RECORDS} --out {{run}} --json"),
 }
 #: Commands that read no file of the user.
-WITHOUT_FILES = {"demo", "sample", "theory"}
+WITHOUT_FILES = {"demo", "formats", "sample", "theory"}
 
 
 @dataclass(frozen=True)

@@ -271,5 +271,6 @@ BY_ENDING: Mapping[str, tuple[Mutator, ...]] = {
     ".gz": (mutilated, broken_gzip, broken_gzip),
     ".parquet": (mutilated, broken_parquet, broken_parquet),
     ".npz": (mutilated, broken_archive),
+    ".xlsx": (mutilated, broken_archive, broken_archive),
     ".skops": (mutilated, broken_archive, broken_archive, broken_archive),
 }

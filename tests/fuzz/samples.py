@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -163,6 +164,82 @@ def _links() -> Sample:
     return Sample(files, {"items": "items.csv", "pairs": "must_link.csv"})
 
 
+def _answered() -> list[tuple[str, str, str, str]]:
+    return list(items_and_answers()[1].itertuples(index=False, name=None))
+
+
+def _lines(records: list[dict[str, Any]]) -> bytes:
+    return "".join(f"{json.dumps(one)}\n" for one in records).encode()
+
+
+def _prodigy() -> Sample:
+    said = {"yes": "accept", "no": "reject"}
+    records = [
+        {"left": a, "right": b, "answer": said[w], "_task_hash": k, "_annotator_id": who}
+        for k, (a, b, w, who) in enumerate(_answered())
+    ]
+    return _export("db.jsonl", _lines(records), has_items=False)
+
+
+def _labelbox() -> Sample:
+    records = []
+    for a, b, w, who in _answered():
+        said = {"classifications": [{"name": "same", "radio_answer": {"name": w}}]}
+        label = {"label_details": {"created_by": who}, "annotations": said}
+        row = {"id": "r", "global_key": f"{a}|{b}"}
+        records.append({"data_row": row, "projects": {"p": {"labels": [label]}}})
+    return _export("export.jsonl", _lines(records), has_items=False)
+
+
+def _scale() -> Sample:
+    records = []
+    for k, (a, b, w, _) in enumerate(_answered()):
+        said = {"annotations": {"same": {"type": "category", "response": [[w]]}}}
+        shown = {"left_id": a, "right_id": b}
+        records.append({"task_id": f"t{k}", "metadata": shown, "params": {}, "response": said})
+    return _export("tasks.json", json.dumps(records).encode(), has_items=False)
+
+
+def _toloka() -> Sample:
+    answers = items_and_answers()[1]
+    names = {"INPUT:left": "left", "INPUT:right": "right", "OUTPUT:same": "same"}
+    frame = pd.DataFrame({name: answers[column] for name, column in names.items()})
+    frame["ASSIGNMENT:worker_id"], frame["ASSIGNMENT:status"] = answers["worker"], "APPROVED"
+    return _export("pool.tsv", _csv(frame, "\t"), has_items=False)
+
+
+def _zooniverse() -> Sample:
+    rows = [
+        {
+            "classification_id": k,
+            "user_name": who,
+            "annotations": json.dumps([{"task": "T0", "value": w}]),
+            "subject_data": json.dumps({f"{k}": {"left": a, "right": b}}),
+        }
+        for k, (a, b, w, who) in enumerate(_answered())
+    ]
+    return _export("classifications.csv", _csv(pd.DataFrame(rows)), has_items=False)
+
+
+def _constraints() -> Sample:
+    sign = {"yes": "1", "no": "-1"}
+    lines = "".join(f"{a}\t{b}\t{sign[w]}\n" for a, b, w, _ in _answered())
+    return _export("wine.tsv", lines.encode(), has_items=False)
+
+
+def _workbook(frame: pd.DataFrame) -> bytes:
+    written = io.BytesIO()
+    frame.to_excel(written, index=False, engine="openpyxl")
+    # Without the time of writing: the same seed must give the same damage.
+    with zipfile.ZipFile(written) as old:
+        members = {one: old.read(one) for one in old.namelist() if one != "docProps/core.xml"}
+    again = io.BytesIO()
+    with zipfile.ZipFile(again, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, content in members.items():
+            new.writestr(zipfile.ZipInfo(name), content)
+    return again.getvalue()
+
+
 def _stored_model(name: str) -> Sample:
     content = {end: (STORED / f"{name}.{end}").read_bytes() for end in ("skops", "items.csv")}
     files = {"model.skops": content["skops"], "items.csv": content["items.csv"]}
@@ -176,13 +253,20 @@ KINDS: dict[str, Callable[[], Sample]] = {
     "gzip": lambda: _tables(".csv.gz", lambda frame: gzip.compress(_csv(frame), mtime=0)),
     "parquet": lambda: _tables(".parquet", _parquet),
     "json-lines": lambda: _tables(".jsonl", _json_lines),
+    "workbook": lambda: _tables(".xlsx", _workbook),
+    "constraints": _constraints,
     "crowd-kit": _crowd_kit,
     "dedupe": _dedupe,
     "label-studio": _label_studio,
+    "labelbox": _labelbox,
     "links": _links,
     "metric-learn": _metric_learn,
     "mturk": _mturk,
+    "prodigy": _prodigy,
+    "scale": _scale,
     "splink": _splink,
+    "toloka": _toloka,
+    "zooniverse": _zooniverse,
     **{
         f"model-{one.stem}-0.1.0": lambda name=one.stem: _stored_model(name)
         for one in sorted(STORED.glob("*.skops"))

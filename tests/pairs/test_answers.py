@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from noisypairs.pairs import answers
+from noisypairs.pairs import Pairs, answers
 
 WORDS = [
     ("true", "false"),
@@ -64,6 +64,32 @@ def test_every_container_and_number_coding(values):
     assert answers.parse(values).same.tolist() == [True, False, True]
 
 
+def test_codings_may_be_mixed_where_every_word_has_one_meaning():
+    given = ["yes", "TRUE", "1", "y", "n", "FALSE", "0", "Same.", "not the same"]
+    parsed = answers.parse(given)
+    assert parsed.same.tolist() == [True, True, True, True, False, False, False, True, False]
+    for meaning, words in answers.WORDS.items():
+        written = [answers.canonical(word) for word in words]
+        assert {answers.MEANING[word] for word in written} == {meaning}
+        assert len(set(written)) == len(words)
+
+
+def test_own_words_win_over_the_known_ones():
+    words = {"Nope": "different", "2": "same", "1": "different", "hm": "unsure"}
+    parsed = answers.parse(["nope", 2, 1, "hm", "yes"], unsure="drop", words=words)
+    assert parsed.usable.tolist() == [True, True, True, False, True]
+    assert parsed.same.tolist() == [False, True, False, True]
+    assert parsed.mapping["1"] == "different"
+    assert answers.parse([True, False], words={"True": "different"}).same.tolist() == [False, False]
+    with pytest.raises(ValueError, match="'yes' cannot mean 'good': an answer is same, different"):
+        answers.parse(["yes"], words={"yes": "good"})
+    with pytest.raises(ValueError, match="'YES' is given two meanings"):
+        answers.parse(["yes"], words={"yes": "same", "YES": "different"})
+    frame = pd.DataFrame({"left": [0, 1], "right": [1, 2], "same": ["aye", "nay"]})
+    pairs = Pairs.from_frame(frame, words={"aye": "same", "nay": "different"})
+    assert pairs.same.tolist() == [True, False]
+
+
 @pytest.mark.parametrize(("value", "same"), [(1, True), (0, False), (-1, False)])
 def test_one_value_alone_is_plain_under_either_coding(value, same):
     assert answers.parse([value, value]).same.tolist() == [same, same]
@@ -74,13 +100,16 @@ def test_one_value_alone_is_plain_under_either_coding(value, same):
     [
         ([1, 2, 1], "coded 1/2"),
         (["1", "2"], "coded 1/2"),
-        ([0, 1, -1], "mixes codings: '-1' at row 2, '0' at row 0"),
-        ([0, -1], "mixes codings"),
-        (["yes", "different"], "mixes codings: 'yes' at row 0, 'different' at row 1"),
-        (["yes", "n"], "mixes codings"),
-        (["same", "maybe", "perhaps"], "no answer: 'maybe' at row 1, 'perhaps' at row 2"),
+        (
+            [0, 1, -1],
+            "'-1' at row 2 beside other codings, where −1 may mean different or no answer",
+        ),
+        ([0, -1], "beside other codings"),
+        (["yes", "-1"], "beside other codings"),
+        (["no", "2"], "no answer: '2' at row 1"),
+        (["same", "maybe", "perhaps"], r"'perhaps' at row 2; expected .*words={'maybe'"),
         ([0.2, 0.9], "from_scores"),
-        ([3, 4], "expected bool"),
+        ([3, 4], "expected same/different"),
         ([[1, 0]], "shape"),
         ("same", "shape"),
         ([[1], [1, 0]], "different lengths"),
@@ -96,7 +125,10 @@ def test_whatever_is_not_plain_is_refused(values, message):
 
 @pytest.mark.parametrize(
     "blank",
-    ["unsure", "Unknown", "skip", "", " ", "NA", "n/a", "?", "don't know", "don’t know"],
+    [
+        *("unsure", "Unknown", "skip", "", " ", "NA", "n/a", "?", "don't know", "don’t know"),
+        *("Can't tell", "cannot tell.", "I don't know", "not_sure", "-", "idk", "No answer"),
+    ],
 )
 def test_unsure_words_are_marked(blank):
     assert answers.parse(["no", blank, "yes"], unsure="drop").usable.tolist() == [True, False, True]

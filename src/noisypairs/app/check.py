@@ -139,12 +139,13 @@ def check(
     plans = () if dataset.features is None else tuple(describe(dataset.features))
     joint = Feasibility("joint", "not tried", "no fit was asked for")
     found, beliefs, why = None, None, None
-    if fit and dataset.features is not None and any(plan.kind != "constant" for plan in plans):
+    nothing = _nothing_to_learn_from(dataset)
+    if fit and not nothing:
         step("fitting the joint learner")
         found, noise, beliefs, joint = _fitted(dataset, pairs, numbers, seed, step)
         why = None if found else joint.reason
     elif fit:
-        joint = Feasibility("joint", "fails", "there are no features to learn from")
+        joint = Feasibility("joint", "fails", nothing)
     if found is None:
         found, noise, reason = _counted(pairs)
         why = None if found else f"{why}; {reason}" if why else reason
@@ -156,12 +157,24 @@ def check(
     K = numbers if isinstance(numbers, int) else 2 if beliefs is None else beliefs.shape[1]
     methods = (joint, *_pointwise(dataset.pairs, found, noise, K))
     problems = (
+        *([nothing] if nothing and dataset.features is not None else []),
         *(_linkage_problem(dataset, pairs, seed) if fit else ()),
         *_problems(dataset, report),
         *_repeat_problem(found),
         *triangle_problem(triangles),
     )
     return DataCheck(dataset, report, plans, found, why, triangles, methods, problems, seed)
+
+
+def _nothing_to_learn_from(dataset: Dataset) -> str:
+    """Return why no column of the items says anything about them, "" where one does."""
+    if dataset.features is None:
+        return "there are no features to learn from"
+    try:
+        item_encoder(dataset.features)
+    except ValueError as error:
+        return str(error)
+    return ""
 
 
 def _fitted(
@@ -298,7 +311,7 @@ def _with_triangles(
 
 def _linkage_problem(dataset: Dataset, pairs: Pairs, seed: int) -> tuple[str, ...]:
     """Return that these are records to link, if they are."""
-    features = dataset.features
+    features = None if _nothing_to_learn_from(dataset) else dataset.features
     encoded = None if features is None else lambda: item_encoder(features).fit_transform(features)
     records = records_to_link(pairs, encoded, seed)
     return () if records is None else (records,)

@@ -20,6 +20,7 @@ from sklearn.compose import ColumnTransformer
 
 from noisypairs.algebra import Array
 from noisypairs.app.encoding import ColumnPlan, column_values, is_missing, known_levels
+from noisypairs.app.files.dates import DATES
 from noisypairs.app.words import percent
 
 #: A row is far if it is farther out than all but this share of the training items.
@@ -199,6 +200,6 @@ def _more_than_chance(beyond: Any, rank: int, n_items: int) -> bool:
 
 
 def _end(value: float, kind: str) -> str:
-    if kind == "date":
+    if kind in DATES:
         return str((pd.Timestamp("1970-01-01") + pd.Timedelta(days=value)).date())
     return f"{value:g}"

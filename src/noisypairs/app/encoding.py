@@ -7,10 +7,12 @@ plain arrays as their state, so that a model file can hold them without holding 
     number    median for what is missing, a column that says so, mean 0 and variance 1, cut to ±10
     boolean   as a number
     date      days, and the time of year, week and day as cosine and sine; then as numbers
+              (day-first date: 31/12/2024; unclear date: left out, 1/2/2024 may be either)
     category  one column per level; rare levels share one, unknown ones leave all at zero
     text      words hashed, tf-idf, and the leading factors of that; then scaled as numbers
     constant  left out
     id        left out: it names the item and says nothing about it
+    address   left out: it says where a file lies, not what is in it
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from noisypairs.algebra import Array
+from noisypairs.app.files import dates
 from noisypairs.pairs.answers import MISSING
 
 #: Cells that say nothing, whatever their case, where a column holds text.
@@ -43,8 +46,18 @@ FAR = 10.0
 MOST_LEVELS, HASHED_WORDS, WORD_FACTORS = 30, 2**12, 30
 #: A text column has so many words on average.
 WORDY = 2.5
-_ID_NAME = re.compile(r"(^|[_\s.])(id|ids|uuid|guid|key|index)$|^unnamed: \d+$", re.IGNORECASE)
-_ISO_DATE = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T].*)?")
+_ID_NAME = re.compile(
+    r"(^|[_\s.])(id|ids|uuid|guid|key|index|sku|ean|upc|gtin|isbn|asin|hash)$|^unnamed: \d+$",
+    re.IGNORECASE,
+)
+#: Addresses of pages and files, and paths of files.
+_ADDRESS = re.compile(
+    r"[a-z][a-z0-9+.-]*://\S+|www\.\S+|(/|\.\.?/|[a-z]:\\)\S+"
+    r"|\S+\.(jpe?g|png|gif|webp|bmp|tiff?|svg|heic|dcm|pdf|html?|txt|xml|mp[34]|wav|avi|mov|np[yz])",
+    re.IGNORECASE,
+)
+#: Whole numbers that go on by one are a running number from so many items on.
+RUNNING = 30
 _CODE = re.compile(r"0\d+")
 _NAN = float("nan")
 
@@ -88,8 +101,9 @@ def item_encoder(frame: pd.DataFrame, random_state: int | None = 0) -> ColumnTra
     parts: list[tuple[str, Any, Any]] = []
     if numbers := kinds.get("number", []) + kinds.get("boolean", []):
         parts.append(("number", make_pipeline(NumberReader(), *_scaled()), numbers))
-    if dates := kinds.get("date"):
-        parts.append(("date", make_pipeline(DateReader(), *_scaled()), dates))
+    for kind, reader in ((dates.DATE, DateReader()), (dates.DAY_FIRST, DayFirstReader())):
+        if kind in kinds:
+            parts.append((kind, make_pipeline(reader, *_scaled()), kinds[kind]))
     if categories := kinds.get("category"):
         levels = OneHotEncoder(
             handle_unknown="infrequent_if_exist",
@@ -102,10 +116,10 @@ def item_encoder(frame: pd.DataFrame, random_state: int | None = 0) -> ColumnTra
         words = Pipeline([("words", WordFactors(random_state=random_state)), ("scale", _Scale())])
         parts.append((f"text {name}", words, name))
     if not parts:
-        left_out = ", ".join(f"{p.name} ({p.kind})" for p in describe(frame)[:10]) or "none at all"
+        left_out = "; ".join(f"{p.name} ({p.kind}, {p.note})" for p in describe(frame)[:10])
         raise ValueError(
-            f"the items have no column to learn from: {left_out}. Give a table with features "
-            "beside the ids: without them no new item can be classified"
+            f"the items have no column to learn from: {left_out or 'none at all'}. Give a table "
+            "with features beside the ids: without them no new item can be classified"
         )
     return ColumnTransformer(parts, sparse_threshold=0.0, verbose_feature_names_out=True)
 
@@ -122,8 +136,8 @@ def unread(frame: pd.DataFrame, kinds: Mapping[str, str]) -> list[str]:
     for name, kind in kinds.items():
         if kind in ("number", "boolean"):
             lost = ~np.isfinite(_numbers(frame[name]))
-        elif kind == "date":
-            lost = _dates(frame[name]).isna().to_numpy()
+        elif kind in dates.DATES:
+            lost = _dates(frame[name], kind).isna().to_numpy()
         else:
             continue
         if not lost.any():
@@ -148,8 +162,8 @@ def column_values(column: pd.Series, kind: str) -> NDArray[Any]:
     if kind in ("number", "boolean"):
         numbers = _numbers(column)
         return np.where(np.isfinite(numbers), numbers, np.nan)
-    if kind == "date":
-        return _calendar(_dates(column))[:, 0]
+    if kind in dates.DATES:
+        return dates.calendar(_dates(column, kind))[:, 0]
     return _texts(column).astype(object)
 
 
@@ -202,14 +216,25 @@ class DateReader(NumberReader):
            [ nan,  nan,  nan]])
     """
 
+    kind = dates.DATE
+
     def transform(self, X: Any) -> Array:
         """Return shape (n, 7 d); NaN where a cell is no date."""
-        return np.column_stack([_calendar(_dates(X[name])) for name in X.columns])
+        return np.column_stack([dates.calendar(_dates(X[name], self.kind)) for name in X.columns])
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """Return the names with what is measured, such as ``seen days``."""
-        cycles = [f"{wave} of {cycle}" for cycle in ("year", "week", "day") for wave in _WAVES]
-        return np.asarray([f"{name} {of}" for name in self.names_in_ for of in ("days", *cycles)])
+        return np.asarray([f"{name} {part}" for name in self.names_in_ for part in dates.PARTS])
+
+
+class DayFirstReader(DateReader):
+    """Read dates such as 31/12/2024, or 2/1/1970 for the second day of January.
+
+    >>> DayFirstReader().fit_transform(pd.DataFrame({"d": ["2/1/1970", "1970-01-02"]}))[:, 0]
+    array([1., 1.])
+    """
+
+    kind = dates.DAY_FIRST
 
 
 class CategoryReader(NumberReader):
@@ -280,6 +305,8 @@ def _plan(name: str, column: pd.Series) -> ColumnPlan:
         return ColumnPlan(name, "constant", "left out: the same in every row" if n else "left out")
     if distinct == n and _ID_NAME.search(name):
         return ColumnPlan(name, "id", "left out: a name for each item")
+    if distinct == n >= RUNNING and texts is None and _is_running(column):
+        return ColumnPlan(name, "id", "left out: a running number")
     if pd.api.types.is_bool_dtype(column):
         return ColumnPlan(name, "boolean", f"0 and 1{missing}")
     if pd.api.types.is_datetime64_any_dtype(column):
@@ -296,17 +323,29 @@ def _plan_text(name: str, texts: Any, n: int, distinct: int, missing: str) -> Co
     codes = any(_CODE.fullmatch(text) for text in texts)  # 007 is a name, not a 7
     if not codes and np.isfinite(_numbers(pd.Series(texts))).all():
         return ColumnPlan(name, "number", f"numbers stored as text{missing}")
-    if all(_ISO_DATE.fullmatch(text) for text in texts) and _dates(pd.Series(texts)).notna().all():
-        return ColumnPlan(name, "date", f"dates stored as text{missing}")
+    if (found := dates.kind_of_dates(texts)) is not None:
+        kind, lost = found
+        note = f"dates stored as text{missing}" + f", {lost} cells that are none" * (lost > 0)
+        return ColumnPlan(name, kind, dates.LEFT_OUT if kind == dates.UNCLEAR else note)
+    if np.mean([_ADDRESS.fullmatch(text) is not None for text in texts]) >= dates.MOST:
+        return ColumnPlan(name, "address", "left out: it says where a file lies, not what is in it")
     words = float(np.mean([len(text.split()) for text in texts]))
     if words >= WORDY and distinct > min(20, n / 2):
         return ColumnPlan(name, "text", f"{words:.1f} words on average{missing}")
-    if distinct == n and n > 2 and words < 2:
-        return ColumnPlan(name, "id", "left out: different in every row")
+    if distinct >= dates.MOST * n and n > 2 and words < 2:
+        rows = "every row" if distinct == n else "almost every row"
+        return ColumnPlan(name, "id", f"left out: different in {rows}")
     if words >= 2 and distinct > n / 2:
         return ColumnPlan(name, "text", f"{words:.1f} words on average{missing}")
     pooled = "; rare ones pooled" if distinct > MOST_LEVELS else ""
     return ColumnPlan(name, "category", f"{distinct} levels{pooled}{missing}")
+
+
+def _is_running(column: pd.Series) -> bool:
+    """Whether whole numbers, all different, leave no gap."""
+    if not pd.api.types.is_integer_dtype(column) or column.isna().any():
+        return False
+    return int(column.max()) - int(column.min()) == len(column) - 1
 
 
 def _names(X: Any) -> list[str]:
@@ -341,26 +380,13 @@ def _numbers(column: Any) -> Array:
     return numbers
 
 
-def _dates(column: Any) -> pd.Series:
+def _dates(column: Any, kind: str) -> pd.Series:
     values = pd.Series(column)
     if not pd.api.types.is_datetime64_any_dtype(values):
-        texts = pd.Series(_texts(values), dtype=object)
-        values = pd.to_datetime(texts, errors="coerce", format="ISO8601", utc=True)
-    elif values.dt.tz is None:
+        return dates.read_dates(_texts(values).tolist(), kind)
+    if values.dt.tz is None:
         values = values.dt.tz_localize("UTC")
     return values.reset_index(drop=True)
-
-
-_WAVES = ("cosine", "sine")
-
-
-def _calendar(dates: pd.Series) -> Array:
-    """Return days since 1970 and cosine and sine of year, week and day, shape (n, 7)."""
-    since = dates - pd.Timestamp("1970-01-01", tz="UTC")
-    days: Array = (since / pd.Timedelta(days=1)).to_numpy(dtype=float, na_value=_NAN)
-    turns = 2.0 * np.pi * days[:, None] / np.array([365.2425, 7.0, 1.0])
-    waves = np.stack([np.cos(turns), np.sin(turns)], axis=2).reshape(len(days), -1)
-    return np.column_stack([days, waves])
 
 
 def _word_counts(texts: ArrayLike) -> csr_matrix:

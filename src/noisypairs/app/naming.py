@@ -14,7 +14,8 @@ from noisypairs.algebra import class_prior
 from noisypairs.app import model_file
 from noisypairs.app.files import BadFile
 from noisypairs.app.files.cells import as_text
-from noisypairs.app.files.frames import FileTable, read_table
+from noisypairs.app.files.file_table import FileTable
+from noisypairs.app.files.frames import read_table
 from noisypairs.app.model_archive import BadModelFile
 from noisypairs.errors import collected_warnings, did_you_mean
 

@@ -26,6 +26,7 @@ COMMANDS = (
     "inspect",
     "annotators",
     "plan",
+    "formats",
     "reproduce",
     "theory",
 )

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 _COLUMN = "Column of {}; guessed if not given."
 
-Items = Annotated[Path, typer.Argument(help="One row per item: CSV, TSV, Parquet, JSON lines.")]
+Items = Annotated[
+    Path, typer.Argument(help="One row per item: CSV, TSV, Excel, Parquet, JSON lines, .npz.")
+]
 Pairs = Annotated[
     Path, typer.Argument(help="One answer per row, or another tool's export; - reads stdin.")
 ]
@@ -59,33 +61,47 @@ class Reading:
     right: Annotated[str | None, typer.Option(help=_COLUMN.format("the second item"))] = None
     same: Annotated[str | None, typer.Option(help=_COLUMN.format("the answers"))] = None
     annotator: Annotated[str | None, typer.Option(help=_COLUMN.format("who answered"))] = None
+    answers: Annotated[
+        str | None,
+        typer.Option(help='What answers mean: "yes=same,nope=different,hm=unsure", or a file.'),
+    ] = None
     id: Id = None
     format: Annotated[
-        str | None, typer.Option("--format", help="Format of the pairs; guessed if not given.")
+        str | None,
+        typer.Option("--format", help="Format of the pairs, see `noisypairs formats`; guessed."),
     ] = None
     keep_copies: Annotated[
         bool, typer.Option("--keep-copies", help="Keep answers recorded more than once.")
     ] = False
 
     def check(self) -> None:
-        """Refuse a format of pairs that no importer knows."""
-        from noisypairs.app.files import FORMATS
+        """Refuse a format that no importer knows, and meanings that answers cannot have."""
+        from noisypairs.app.files import FORMATS, read_meanings
         from noisypairs.errors import did_you_mean
 
         if self.format is not None and self.format not in FORMATS:
             raise ValueError(
                 f"unknown format {self.format!r}: {did_you_mean(self.format, FORMATS)}"
             )
+        if self.answers is not None:
+            read_meanings(self.answers)
 
     def dataset(
         self, items: Path | None, pairs: Path, labels: Path | None = None, stream: bool = True
     ) -> Dataset:
         """Return the items and pairs in these files, whatever the order of their rows."""
-        from noisypairs.app.files import Columns, read_dataset
+        from noisypairs.app.files import Columns, read_dataset, read_meanings
 
         columns = Columns(self.left, self.right, self.same, self.annotator, self.id)
         found = read_dataset(
-            items, pairs, columns, labels, self.format, stream=stream, keep_copies=self.keep_copies
+            items,
+            pairs,
+            columns,
+            labels,
+            self.format,
+            stream=stream,
+            keep_copies=self.keep_copies,
+            words=None if self.answers is None else read_meanings(self.answers),
         )
         return found.in_order()
 

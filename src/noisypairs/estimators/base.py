@@ -18,6 +18,7 @@ from noisypairs.algebra import Array
 from noisypairs.errors import ClassNamesWarning
 from noisypairs.estimators.calls import said_before
 from noisypairs.estimators.copies import warn_of_copies
+from noisypairs.estimators.inner.filling import filled, filler_of
 from noisypairs.estimators.order import GivenOrder, in_order
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
@@ -33,6 +34,8 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
     Fitted attributes: ``classes_`` (K,), ``noise_`` (the noise model used), ``prior_``
     (float for two classes, P(classes_[1]); else (K,)), ``n_features_in_``, ``feature_names_in_``.
+    Without an ``estimator``, missing numbers are filled in with the column's median, ``filler_``,
+    and the default one sees beside them which were missing.
     Subclasses define `fit` and `_class_proba`. As a transformer it turns items into their log-odds,
     so that it can stand in the middle of a pipeline.
     """
@@ -141,7 +144,11 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             )
         if pairs.without_self_pairs().n_pairs == 0:
             raise ValueError("there is no pair of two distinct items: nothing to learn from")
-        return in_order(validate_data(self, X, skip_check_array=True), pairs)
+        X = validate_data(self, X, skip_check_array=True)
+        if hasattr(self, "estimator"):  # one given by the user sees X as it is
+            self.filler_ = filler_of(X) if self.estimator is None else None
+            X = filled(self.filler_, X)
+        return in_order(X, pairs)
 
     def _leaves_in_place(self, pairs: Answers) -> bool:  # noqa: ARG002 -- subclasses need it
         """Whether a `PairTable` is only counted, sampled or streamed; else it is loaded."""
@@ -157,7 +164,8 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
     def _check_items(self, X: Any) -> Any:
         check_is_fitted(self)
         X = X if hasattr(X, "shape") else np.asarray(X)
-        return validate_data(self, X, skip_check_array=True, reset=False)
+        X = validate_data(self, X, skip_check_array=True, reset=False)
+        return filled(getattr(self, "filler_", None), X)
 
 
 def label_names(pairs: Pairs, n_classes: int, every: bool = True) -> NDArray[Any] | None:

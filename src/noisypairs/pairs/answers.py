@@ -7,8 +7,8 @@ reading any column of a pairs table begins with: `column` and `factorise`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,27 +17,62 @@ BoolArray = NDArray[np.bool_]
 IntArray = NDArray[np.int64]
 Treatment = Literal["raise", "drop"]
 
-CODINGS: tuple[tuple[str, str], ...] = (
-    ("true", "false"),
-    ("t", "f"),
-    ("same", "different"),
-    ("s", "d"),
-    ("yes", "no"),
-    ("y", "n"),
-    ("match", "distinct"),
-    ("match", "nonmatch"),
-    ("similar", "dissimilar"),
-    ("mustlink", "cannotlink"),
-    ("1", "0"),
-    ("1", "-1"),
-)
-"""(same, different) as `canonical` writes them. All answers of one column must fit one row."""
+Meaning = Literal["same", "different", "unsure"]
 
 MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "nat", "none", "null"})
 """What a missing value looks like as text, in small letters."""
 
-UNSURE = MISSING | {"unsure", "notsure", "unknown", "dontknow", "skip", "skipped", "?", "missing"}
-"""Words that stand for "no answer"."""
+WORDS: Mapping[Meaning, tuple[str, ...]] = {
+    "same": (
+        *("same", "the same", "same class", "identical", "yes", "y", "true", "t", "s", "1"),
+        *("match", "matches", "matched", "similar", "must-link", "duplicate"),
+    ),
+    "different": (
+        *("different", "not the same", "not same", "different class", "diff", "no", "n"),
+        *("false", "f", "d", "0", "-1", "distinct", "no match", "non-match", "not a match"),
+        *("mismatch", "dissimilar", "not similar", "cannot-link", "not duplicate"),
+    ),
+    "unsure": (
+        *("unsure", "not sure", "I'm not sure", "uncertain", "unclear", "undecided", "unknown"),
+        *("can't tell", "cannot tell", "I can't tell", "can't say", "cannot say"),
+        *("don't know", "do not know", "I don't know", "idk", "no idea", "no answer"),
+        *("skip", "skipped", "missing", "?"),
+    ),
+}
+"""What words mean, whatever their case, blanks and hyphens. Words of one column may be mixed."""
+
+
+def canonical(text: str) -> str:
+    """Write an answer in the one way the tables above know.
+
+    >>> canonical(" +1.0"), canonical("Must-Link")
+    ('1', 'mustlink')
+    """
+    text = text.strip().casefold().replace("−", "-")
+    try:
+        number = float(text)
+    except ValueError:
+        return re.sub(r"[\s_'’.,!-]+", "", text)
+    return str(int(number)) if number.is_integer() else text
+
+
+MEANING: Mapping[str, Meaning] = {
+    **dict.fromkeys(MISSING, "unsure"),
+    **{canonical(word): sense for sense, words in WORDS.items() for word in words},
+}
+"""The meaning of each word, written as `canonical` writes it."""
+
+UNSURE = frozenset(word for word, sense in MEANING.items() if sense == "unsure")
+"""Words that stand for "no answer", so written."""
+
+
+class UnknownWords(ValueError):
+    """Answers hold values without a meaning; ``words`` are the first of them, ``said`` is why."""
+
+    def __init__(self, said: str, words: Sequence[str]) -> None:
+        self.said, self.words = said, tuple(words)
+        example = dict.fromkeys(self.words[:2], "…")
+        super().__init__(f"{said}. Say what they mean: words={example}")
 
 
 class Parsed(NamedTuple):
@@ -92,27 +127,36 @@ def factorise(values: NDArray[Any]) -> tuple[list[Any], IntArray]:
     return list(code), np.fromiter(map(code.__getitem__, entries), np.int64, len(entries))
 
 
-def parse(values: ArrayLike, *, unsure: Treatment = "raise", name: str = "same") -> Parsed:
-    """Read answers written in any one of the usual codings as booleans, True for "same".
+def parse(
+    values: ArrayLike,
+    *,
+    unsure: Treatment = "raise",
+    name: str = "same",
+    words: Mapping[str, str] | None = None,
+) -> Parsed:
+    """Read answers written in the usual words and numbers as booleans, True for "same".
 
-    Known are bool, 0/1, ±1 and the words of `CODINGS`, whatever the case and blanks; all values
-    must fit one coding. Missing values and words like "unsure" raise, or, with `unsure="drop"`,
-    are marked in `usable`. Anything that could be read two ways (1/2) is refused.
+    Known are bool, 0/1, ±1 and `WORDS`, whatever the case and blanks, also mixed; ``words`` says
+    what others mean, {word: "same", "different" or "unsure"}, and wins. Missing values and words
+    like "unsure" raise, or, with `unsure="drop"`, are marked in `usable`. What could be read two
+    ways is refused: 1/2, and −1 beside 0 or words, where it may stand for "no answer".
 
-    >>> parse([" Yes", "no", "YES"])
+    >>> parse([" Yes", "no", "TRUE"])
     Parsed(same=array([ True, False,  True]), mapping={' Yes': 'same', 'no': 'different',
-    'YES': 'same'}, usable=array([ True,  True,  True]))
+    'TRUE': 'same'}, usable=array([ True,  True,  True]))
     >>> parse([1, None, -1], unsure="drop").usable
     array([ True, False,  True])
+    >>> parse(["aye", "nay"], words={"aye": "same", "nay": "different"}).same
+    array([ True, False])
     """
     check_treatment(unsure, "unsure")
     given = column(values, name)
-    if given.dtype.kind == "b":  # already what it means
+    if given.dtype.kind == "b" and not words:  # already what it means
         mapping = {str(said): "same" if said else "different" for said in np.unique(given).tolist()}
         return Parsed(given.copy(), mapping, np.ones(given.size, dtype=np.bool_))
     texts, codes = _texts(given)
-    tokens = [canonical(text) for text in texts]
-    usable_text = np.array([token not in UNSURE for token in tokens], dtype=np.bool_)
+    senses = _senses(texts, codes, name, meanings(words or {}))
+    usable_text = np.array([sense != "unsure" for sense in senses], dtype=np.bool_)
     usable = usable_text[codes]
     if unsure == "raise" and not usable.all():
         raise ValueError(
@@ -120,15 +164,58 @@ def parse(values: ArrayLike, *, unsure: Treatment = "raise", name: str = "same")
             f"{_first_places(texts, codes, np.flatnonzero(~usable_text))}. Leave these pairs out "
             f"(Pairs.from_frame(..., unsure='drop') does) or decide them"
         )
-    _check_coding(tokens, texts, codes, usable_text, name)
-    says_same = {same for same, _ in CODINGS}
-    is_same = np.array([token in says_same for token in tokens], dtype=np.bool_)
-    mapping = {
-        text: "same" if is_same[k] else "different"
-        for k, text in enumerate(texts)
-        if usable_text[k]
-    }
+    is_same = np.array([sense == "same" for sense in senses], dtype=np.bool_)
+    mapping = {text: sense for text, sense in zip(texts, senses, strict=True) if sense != "unsure"}
     return Parsed(is_same[codes[usable]], mapping, usable)
+
+
+def meanings(words: Mapping[str, str]) -> dict[str, Meaning]:
+    """Return words as `canonical` writes them with their meaning; refuse any other meaning.
+
+    >>> meanings({"Aye ": "same"})
+    {'aye': 'same'}
+    """
+    found: dict[str, Meaning] = {}
+    for word, sense in words.items():
+        plain = str(sense).strip().lower()
+        if plain not in WORDS:
+            raise ValueError(
+                f"{word!r} cannot mean {sense!r}: an answer is same, different or unsure"
+            )
+        known = cast(Meaning, plain)
+        if found.setdefault(canonical(str(word)), known) != known:
+            raise ValueError(f"{word!r} is given two meanings: give one")
+    return found
+
+
+def _senses(
+    texts: Sequence[str], codes: IntArray, name: str, own: Mapping[str, Meaning]
+) -> list[Meaning]:
+    """Return what each text means, or raise with what cannot be told."""
+    tokens = [canonical(text) for text in texts]
+    known = {**MEANING, **own}
+    open_ = {token for token in tokens if token not in own}  # whose meaning is ours to tell
+    answered = {token for token in tokens if known.get(token) != "unsure"}
+    if "2" in open_ and answered <= {"1", "2"}:
+        raise UnknownWords(
+            f"{name} is coded 1/2, which does not say whether 1 or 2 means same", ["1", "2"]
+        )
+    strange = [k for k, token in enumerate(tokens) if token not in known]
+    if strange:
+        scores = all(re.fullmatch(r"0?\.\d+(e-\d+)?|\de-\d+|0|1", token) for token in answered)
+        places = _first_places(texts, codes, strange)
+        said = f"{name} has values that are no answer: {places}"
+        if scores:
+            raise ValueError(f"{said}; these look like scores from 0 to 1: use Pairs.from_scores")
+        usual = "expected same/different, yes/no, true/false, 1/0 or the like"
+        raise UnknownWords(f"{said}; {usual}", [texts[k] for k in strange])
+    if "-1" in open_ and not answered <= {"-1", "1"}:
+        at = _first_places(texts, codes, [tokens.index("-1")])
+        raise UnknownWords(
+            f"{name} has {at} beside other codings, where −1 may mean different or no answer",
+            ["-1"],
+        )
+    return [known[token] for token in tokens]
 
 
 def _texts(values: NDArray[Any]) -> tuple[list[str], IntArray]:
@@ -142,54 +229,8 @@ def _texts(values: NDArray[Any]) -> tuple[list[str], IntArray]:
     return texts, codes
 
 
-def canonical(text: str) -> str:
-    """Write an answer in the one way the tables above know.
-
-    >>> canonical(" +1.0"), canonical("Must-Link")
-    ('1', 'mustlink')
-    """
-    text = text.strip().casefold().replace("−", "-")
-    try:
-        number = float(text)
-    except ValueError:
-        return re.sub(r"[\s_'’-]+", "", text)
-    return str(int(number)) if number.is_integer() else text
-
-
 def _first_places(texts: Sequence[str], codes: IntArray, which: Iterable[int]) -> str:
     """Name up to four of the values and the first row that holds each, counted from 0."""
     chosen = list(which)
     places = [f"{texts[k]!r} at row {int(np.argmax(codes == k))}" for k in chosen[:4]]
     return ", ".join(places) + (", …" if len(chosen) > 4 else "")
-
-
-def _check_coding(
-    tokens: list[str], texts: list[str], codes: IntArray, usable: BoolArray, name: str
-) -> None:
-    """Raise unless one row of `CODINGS` holds all usable tokens; the message says why not."""
-    given = {token for token, use in zip(tokens, usable, strict=True) if use}
-    if any(given <= set(coding) for coding in CODINGS):
-        return
-    known = {token for coding in CODINGS for token in coding}
-    strange = [k for k, token in enumerate(tokens) if usable[k] and token not in known]
-    if given == {"1", "2"} or given == {"2"}:
-        raise ValueError(
-            f"{name} is coded 1/2, which does not say whether 1 or 2 means same: "
-            f"recode it to 1 (same) and 0 (different)"
-        )
-    if strange:
-        scores = all(re.fullmatch(r"0?\.\d+(e-\d+)?|\de-\d+|0|1", token) for token in given)
-        advice = (
-            "these look like scores between 0 and 1: use Pairs.from_scores"
-            if scores
-            else "expected bool, 1/0, 1/-1 or one of "
-            + ", ".join("/".join(coding) for coding in CODINGS[:-2])
-        )
-        raise ValueError(
-            f"{name} has values that are no answer: {_first_places(texts, codes, strange)}; "
-            + advice
-        )
-    raise ValueError(
-        f"{name} mixes codings: {_first_places(texts, codes, np.flatnonzero(usable))}; "
-        f"write all answers in one, for example 1/0"
-    )

@@ -111,20 +111,37 @@ def frame_of(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
     return nw.to_native(nw.from_dict(values, backend=backend))  # type: ignore[arg-type]  # checked
 
 
-def find_columns(columns: Sequence[str], named: Mapping[str, Role]) -> dict[str, str]:
+class Asking(NamedTuple):
+    """How a message asks for a column: as an argument in Python, as an option of a command."""
+
+    form: str
+    absent: str = ""
+
+    def __call__(self, role: str, name: str = "...") -> str:
+        """Return what to write to name the column of a role."""
+        return self.form.format(role=role, name=name)
+
+
+#: In Python; a command has a form of its own.
+ARGUMENT = Asking("{role}={name}", ", or {role}=False for none")
+
+
+def find_columns(
+    columns: Sequence[str], named: Mapping[str, Role], asking: Asking = ARGUMENT
+) -> dict[str, str]:
     """Return the column of each role in `ROLES`, among the columns of a table.
 
     `named` gives for a role a column name, None (or nothing) to guess from `ENDS` and `SPELLINGS`,
     or False to leave an optional role out. The result lacks an optional role for which no column
-    is found; the others are required.
+    is found; the others are required. `asking` words the messages.
 
     >>> find_columns(["item_a", "item_b", "Answer"], {})
     {'left': 'item_a', 'right': 'item_b', 'same': 'Answer'}
     """
     chosen = {role: named.get(role) for role in ROLES}
     if chosen["left"] is None and chosen["right"] is None:
-        chosen["left"], chosen["right"] = _guess_ends(columns)
-    found = {role: _column_name(role, given, columns) for role, given in chosen.items()}
+        chosen["left"], chosen["right"] = _guess_ends(columns, asking)
+    found = {role: _column_name(role, given, columns, asking) for role, given in chosen.items()}
     return {role: name for role, name in found.items() if name is not None}
 
 
@@ -143,7 +160,7 @@ def couples_of(columns: Iterable[str]) -> list[tuple[str, str]]:
     return [(by_name[a], by_name[b]) for a, b in ENDS if a in by_name and b in by_name]
 
 
-def _guess_ends(columns: Sequence[str]) -> tuple[str, str]:
+def _guess_ends(columns: Sequence[str], asking: Asking) -> tuple[str, str]:
     """Find the one couple of columns that names the two items."""
     couples = couples_of(columns)
     if len(couples) == 1 or (couples and {"left", "right"} <= by_plain_name(columns).keys()):
@@ -151,12 +168,12 @@ def _guess_ends(columns: Sequence[str]) -> tuple[str, str]:
     reason = (
         f"more than one couple of columns could hold the two items of a pair: {couples}"
         if couples
-        else f"no two columns look like the two items of a pair; the frame has {list(columns)}"
+        else f"no two columns look like the two items of a pair; the table has {list(columns)}"
     )
-    raise ValueError(f"{reason}. Name them: left=..., right=...")
+    raise ValueError(f"{reason}. Name them: {asking('left')}, {asking('right')}")
 
 
-def _column_name(role: str, given: Role, columns: Sequence[str]) -> str | None:
+def _column_name(role: str, given: Role, columns: Sequence[str], asking: Asking) -> str | None:
     """Name the column that plays `role`; more than one candidate is refused, not guessed at."""
     optional = role in OPTIONAL
     if given is False and optional:
@@ -164,12 +181,12 @@ def _column_name(role: str, given: Role, columns: Sequence[str]) -> str | None:
     if given is not None:
         if given not in columns:
             raise ValueError(
-                f"{role}={given!r} is not a column of the frame; "
+                f"{asking(role, repr(given))}: the table has no such column; "
                 + did_you_mean(str(given), columns)
             )
         return str(given)
     if role not in SPELLINGS:
-        raise ValueError(f"only one of left and right was named: name {role} too, {role}=...")
+        raise ValueError(f"only one of left and right was named: name {role} too, {asking(role)}")
     by_name = by_plain_name(columns)
     matches = [name for spelling, name in by_name.items() if spelling in SPELLINGS[role]]
     if role in by_name:  # the role's own name is no guess: it wins over every other spelling
@@ -177,10 +194,12 @@ def _column_name(role: str, given: Role, columns: Sequence[str]) -> str | None:
     if len(matches) > 1:
         raise ValueError(
             f"columns {', '.join(map(repr, matches))} could each be {role!r}: name one, "
-            f"{role}={matches[0]!r}" + (f", or {role}=False for none" if optional else "")
+            + asking(role, repr(matches[0]))
+            + (asking.absent.format(role=role) if optional else "")
         )
     if not matches and not optional:
         raise ValueError(
-            f"no column looks like {role!r}; the frame has {list(columns)}. Name it: {role}=..."
+            f"no column looks like {role!r}; the table has {list(columns)}. Name it: "
+            + asking(role)
         )
     return matches[0] if matches else None

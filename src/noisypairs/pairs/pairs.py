@@ -7,7 +7,7 @@ that scikit-learn's own splitters keep training and test items apart.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -150,6 +150,7 @@ class Pairs(AnswerArrays):
         items: ArrayLike | None = None,
         unsure: answers.Treatment = "raise",
         unknown: answers.Treatment = "raise",
+        words: Mapping[str, str] | None = None,
     ) -> Pairs:
         """Read pairs from a pandas or polars DataFrame or a pyarrow Table.
 
@@ -157,7 +158,8 @@ class Pairs(AnswerArrays):
         leaves that column out. `items` holds the item ids in table order (`range(len(X))` if the
         columns hold positions); without it integers ≥ 0 are positions, up to the largest one seen,
         and other ids are numbered as they appear (see `item_ids`). Missing or unsure answers and
-        unknown ids raise, or are dropped with a warning and counted in the audit.
+        unknown ids raise, or are dropped with a warning and counted in the audit. ``words`` says
+        what answers of your own mean: {"aye": "same", "nay": "different", "hm": "unsure"}.
 
         >>> import pandas as pd
         >>> table = pd.DataFrame({"id1": ["p", "q"], "id2": ["q", "r"], "answer": ["Yes", "no"]})
@@ -168,7 +170,7 @@ class Pairs(AnswerArrays):
         named = {"left": left, "right": right, "same": same}
         table = read_columns(frame, named | {"annotator": annotator, "weight": weight})
         column = f"column {table['same'].name!r}"
-        answered = answers.parse(table["same"].values, unsure=unsure, name=column)
+        answered = answers.parse(table["same"].values, unsure=unsure, name=column, words=words)
         logger.info("%s read as %s", column, answered.mapping)
         who, weights = (table[role].values if role in table else None for role in OPTIONAL)
         pairs = cls.from_ids(

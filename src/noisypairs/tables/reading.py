@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.pairs import answers
-from noisypairs.pairs.columns import OPTIONAL, Role, find_columns
+from noisypairs.pairs.columns import ARGUMENT, OPTIONAL, Asking, Role, find_columns
 from noisypairs.pairs.ids import id_array, known_ids, warn_dropped
 from noisypairs.tables.engine import fetch, load_arrow, load_ibis
 from noisypairs.tables.source import TableSource
@@ -53,6 +53,7 @@ def open_answers(
     n_items: int | None,
     unsure: answers.Treatment,
     drop_unknown: bool,
+    words: Mapping[str, str] | None = None,
 ) -> OpenedTable:
     """Find the columns, place the items, read the words; refuse what cannot be learnt from."""
     answers.check_treatment(unsure, "unsure")
@@ -69,7 +70,7 @@ def open_answers(
         with source.unchanged():
             raise ValueError(_unknown_items(placed, names, n_unknown, n_rows, size))
     _check_weights(found, names)
-    same, usable, mapping = _read_words(placed, found, unsure, names["same"], n_rows)
+    same, usable, mapping = _read_words(placed, found, unsure, names["same"], words)
     if n_unknown:
         placed = placed.filter(placed.left.notnull() & placed.right.notnull())
     elif ids is None:  # all in range: later passes need not look again
@@ -102,9 +103,11 @@ def distinct_ids(raw: Any) -> list[Any]:
     return sorted({entry.strip() if isinstance(entry, str) else entry for entry in found})
 
 
-def select_columns(table: Any, named: Mapping[str, Role]) -> tuple[Any, dict[str, str]]:
+def select_columns(
+    table: Any, named: Mapping[str, Role], asking: Asking = ARGUMENT
+) -> tuple[Any, dict[str, str]]:
     """Return the columns under their roles, and what each is called in the table."""
-    names = find_columns(table.columns, named)
+    names = find_columns(table.columns, named, asking)
     chosen = {role: table[name] for role, name in names.items()}
     if "weight" in chosen:  # as `Pairs` stores it, so that both give the same numbers
         chosen["weight"] = _number(chosen["weight"], "float64").cast("float32").cast("float64")
@@ -203,7 +206,11 @@ def _check_weights(found: list[dict[str, Any]], names: dict[str, str]) -> None:
 
 
 def _read_words(
-    placed: Any, found: list[dict[str, Any]], unsure: answers.Treatment, name: str, n_rows: int
+    placed: Any,
+    found: list[dict[str, Any]],
+    unsure: answers.Treatment,
+    name: str,
+    words: Mapping[str, str] | None,
 ) -> tuple[Any, Any | None, dict[str, str]]:
     """Return the answers as a boolean expression, a filter where some are unusable, the mapping.
 
@@ -216,19 +223,18 @@ def _read_words(
             "seems. Round them to same and different, or load them with Pairs.from_scores"
         )
     values = [row["same"] for row in found]
-    tokens = [answers.canonical(str(value)) for value in values]
-    n_unsure = sum(r["n"] for r, t in zip(found, tokens, strict=True) if t in answers.UNSURE)
-    if n_unsure and unsure == "raise":
-        raise ValueError(
-            f"{column} has {n_unsure} of {n_rows} answers missing or unsure. Leave these pairs "
-            "out with unsure='drop', or decide them"
-        )
     given = np.empty(len(values), dtype=object)
     given[:] = values
-    read = answers.parse(given, unsure="drop", name=f"{column} (its distinct values)")
-    logger.info("%s read as %s", column, read.mapping)
+    read = answers.parse(given, unsure="drop", name=f"{column} (its distinct values)", words=words)
     for row, usable in zip(found, read.usable.tolist(), strict=True):
         row["usable"] = usable
+    n_unsure = sum(row["n"] for row in found if not row["usable"])
+    if n_unsure and unsure == "raise":
+        raise ValueError(
+            f"{column} has {n_unsure} of {sum(row['n'] for row in found)} answers missing or "
+            "unsure. Leave these pairs out with unsure='drop', or decide them"
+        )
+    logger.info("%s read as %s", column, read.mapping)
     if not read.usable.any():
         raise ValueError(f"{column} holds no usable answer: nothing to learn from")
     clear = [value for value, usable in zip(values, read.usable, strict=True) if usable]

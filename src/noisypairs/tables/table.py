@@ -76,8 +76,8 @@ class PairTable(OneEntryPerItem):
         which the columns are joined in the engine. ``memory_limit`` ("2GB"), ``threads`` and
         ``temp_directory`` are DuckDB's; ``engine`` is another Ibis connection, such as
         `spark_engine()`. ``columns`` are left, right, same, annotator, weight (names, guessed as
-        `Pairs.from_frame` does; False leaves one out), unsure ("raise" or "drop") and
-        drop_unknown (False: refuse ids that are not among the items).
+        `Pairs.from_frame` does; False leaves one out), unsure ("raise" or "drop"), words (what
+        answers mean, see `Pairs.from_frame`) and drop_unknown (False: refuse unknown ids).
         """
         settings = {"memory_limit": memory_limit, "threads": threads}
         settings["temp_directory"] = temp_directory
@@ -128,6 +128,7 @@ class PairTable(OneEntryPerItem):
     ) -> PairTable:
         policies = {
             "unsure": columns.pop("unsure", "raise"),
+            "words": columns.pop("words", None),
             "drop_unknown": columns.pop("drop_unknown", False),
         }
         strange = set(columns) - set(ROLES)

@@ -242,14 +242,14 @@ def test_weights_count_and_zero_leaves_out(put):
         ("left,right,same\n", "has a header but no rows"),
         ("left,right,same\na,b,1\nb,c\n", r"line 3 has 2 cells, but the header names 3"),
         ('left,right,same\n"a\nb",c,1\nb,c,1,4\n', r"line 4 has 4 cells"),
-        ("left,right,same\na,b,1\nb,c,maybe\n", r"'maybe' on line 3; expected bool"),
+        ("left,right,same\na,b,1\nb,c,maybe\n", r"'maybe' on line 3; expected same/different"),
         ("left,right,same\na,b,1\na,c,2\n", r"coded 1/2"),
-        ("left,right,same\na,b,1\na,c,yes\n", r"mixes codings: '1' on line 2, 'yes' on line 3"),
+        ("left,right,same\na,b,-1\na,c,yes\n", r"'-1' on line 2 beside other codings"),
         ("left,right,same\na,b,unsure\n", "no usable answer"),
         ("left,right,same,same\na,b,1,1\n", r"'same' stands 2 times"),
         ("left,right,answer\na,b,left\nb,c,right\n", "a preference says nothing about classes"),
         ("left,right,label\na,b,a\nb,c,c\n", "a preference says nothing about classes"),
-        ("u,v,same\na,b,1\n", "no two columns look like the two items"),
+        ("u,v,same\na,b,1\n", "two columns must name the items of a pair"),
         ("left,right,same\na,b,\x00\n", "NUL byte on line 2"),
         ('left,right,same\na,"b,1\n', "A quote is open or out of place"),
         (b"\x81\xff\xfe,right\n", "neither UTF-8 nor Windows-1252: byte 0x81 on line 1"),
@@ -277,8 +277,8 @@ def test_a_truncated_parquet_a_folder_and_a_missing_file_are_refused(put, tmp_pa
         read_pairs(tmp_path / "empty")
     with pytest.raises(BadFile, match=r"does not exist; did you mean 'whole.parquet'"):
         read_pairs(tmp_path / "hole.parquet")
-    with pytest.raises(BadFile, match=r"extension '.xlsx', expected .csv"):
-        read_pairs(put("book.xlsx", b"x"))
+    with pytest.raises(BadFile, match=r"extension '.sav', expected .csv"):
+        read_pairs(put("book.sav", b"x"))
 
 
 def test_columns_can_be_named_and_misspelt_ones_get_a_hint(put):

@@ -169,6 +169,23 @@ def test_weights_count_in_a_large_table_too(tmp_path):
 
 
 @pytest.mark.usefixtures("lowered")
+def test_columns_are_found_by_ids_and_own_words_read_as_in_a_small_table(tmp_path):
+    rng = np.random.default_rng(0)
+    ends = np.array([f"s{k}" for k in range(8)])[rng.integers(8, size=(2, 1500))]
+    said = np.where(ends[0] == ends[1], "aye", "nay")
+    path, items = tmp_path / "pairs.parquet", tmp_path / "items.csv"
+    pd.DataFrame({"u": ends[0], "batch": 4, "v": ends[1], "same": said}).to_parquet(path)
+    items.write_text("code,w\n" + "".join(f"s{k},{k}.5\n" for k in range(8)))
+    with pytest.raises(BadFile, match=r'--answers "(aye|nay)=…,(aye|nay)=…"'):
+        read_dataset(items, path, stream=True)
+    words = {"aye": "same", "nay": "different"}
+    read = read_dataset(items, path, stream=True, words=words)
+    assert isinstance(read.pairs, PairTable)
+    assert (read.columns.left, read.columns.right, read.columns.id) == ("u", "v", "code")
+    assert read.mapping == words
+
+
+@pytest.mark.usefixtures("lowered")
 def test_a_damaged_part_and_a_missing_column_are_named(files, tmp_path):
     found, parts = files
     for part in parts.iterdir():

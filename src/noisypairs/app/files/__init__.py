@@ -4,13 +4,14 @@
 guessed, repaired or left out; `atomic_write` writes a file whole or not at all.
 """
 
-from noisypairs.app.files.answers import Columns
+from noisypairs.app.files.columns import Columns
 from noisypairs.app.files.contents import BadFile, SourceFile
 from noisypairs.app.files.dataset import Dataset, read_dataset, read_pairs
 from noisypairs.app.files.delimited import delimited_text
 from noisypairs.app.files.frames import read_frame
 from noisypairs.app.files.importers import FORMATS
 from noisypairs.app.files.items import read_items, read_labels
+from noisypairs.app.files.meanings import read_meanings
 from noisypairs.app.files.tables import table_writer
 from noisypairs.app.files.writing import (
     STANDARD_OUTPUT,
@@ -37,6 +38,7 @@ __all__ = [
     "read_frame",
     "read_items",
     "read_labels",
+    "read_meanings",
     "read_pairs",
     "reserved",
     "table_writer",

@@ -1,14 +1,14 @@
 """From a table in a file to `Pairs`: words, scores or votes, by whom, about which two items.
 
-Columns are found by `noisypairs.pairs.columns` and words read by `noisypairs.pairs.answers`, as for
-every other table; here every row is accounted for, and what is refused is named by its line.
+Columns are found by `columns` and words read by `noisypairs.pairs.answers`, as for every other
+table; here every row is accounted for, and what is refused is named by its line.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,18 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.app.files.cells import MISSING, as_text
+from noisypairs.app.files.columns import OPTION, Columns, find_answers, find_ends
 from noisypairs.app.files.contents import BadFile, about, plural, some
-from noisypairs.app.files.frames import FileTable
+from noisypairs.app.files.file_table import FileTable
+from noisypairs.app.files.known import KnownItems
 from noisypairs.app.files.matching import match_ids, near_miss
 from noisypairs.pairs import Pairs, answers
-from noisypairs.pairs.columns import (
-    SCORES,
-    SPELLINGS,
-    VOTES,
-    Role,
-    by_plain_name,
-    find_columns,
-)
+from noisypairs.pairs.columns import SCORES, VOTES, Role, by_plain_name, find_columns
 
 PREFERENCES = frozenset({"left", "right", "a", "b", "tie", "draw", "both", "neither", "equal"})
 
@@ -39,29 +34,6 @@ BY_WEIGHT = "{}: answers count by a column of weights"
 Cells = NDArray[Any]
 Amounts = NDArray[np.float64]
 Mask = NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Names of the columns that play a role; None is guessed, and an annotator may be absent.
-
-    left, right, same and annotator are columns of the pairs, id is one of the items.
-    """
-
-    left: str | None = None
-    right: str | None = None
-    same: str | None = None
-    annotator: str | None = None
-    id: str | None = None
-
-    @property
-    def of_pairs(self) -> dict[str, Role]:
-        """The columns of the pairs by role, as `find_columns` takes them."""
-        return {role: name for role, name in asdict(self).items() if role != "id"}
-
-    def __str__(self) -> str:
-        named = {role: name for role, name in self.of_pairs.items() if name}
-        return ", ".join(f"{role} = {name!r}" for role, name in named.items())
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,13 +75,23 @@ class FileAnswers:
         )
 
 
-def read_answers(table: FileTable, columns: Columns) -> FileAnswers:
-    """Find the columns of answers in a table and read them, every row accounted for."""
+def read_answers(
+    table: FileTable,
+    columns: Columns,
+    known: KnownItems | None = None,
+    words: Mapping[str, str] | None = None,
+) -> FileAnswers:
+    """Find the columns of answers in a table and read them, every row accounted for.
+
+    ``known`` are the items, whose ids tell the columns; ``words`` says what answers mean.
+    """
     if table.frame.empty:
         raise BadFile(f"{table.path} has a header but no rows: expected one answer per row")
+    words = words or {}
     votes = _votes(table, columns)
     with about(table.path):
-        found = find_columns(list(table.frame), _named(table, columns, votes))
+        named, guessed = _named(table, columns, votes, known, words)
+        found = find_columns(list(table.frame), named, OPTION)
     cells = {role: as_text(table.frame[name]).to_numpy() for role, name in found.items()}
     for role in ("left", "right", "annotator"):
         if role in cells:
@@ -118,10 +100,10 @@ def read_answers(table: FileTable, columns: Columns) -> FileAnswers:
     if votes is not None:
         used["same"] = " and ".join(votes)
     columns = replace(columns, **used)
-    notes = [f"{table.path.name}: columns {columns}"]
+    notes = [f"{table.path.name}: columns {columns}", *guessed]
     itemless = _each(cells["left"], _is_missing) | _each(cells["right"], _is_missing)
     _count(notes, table, itemless, "row", "without an item left out")
-    same, usable, weight, mapping = _answers(table, cells, votes, columns, notes)
+    same, usable, weight, mapping = _answers(table, cells, votes, columns, notes, words)
     rows = np.tile(np.arange(len(itemless)), len(same) // len(itemless))
     everything = FileAnswers(
         table,
@@ -199,13 +181,37 @@ def _votes(table: FileTable, columns: Columns) -> tuple[str, str] | None:
     return next(((by_name[s], by_name[d]) for s, d in VOTES if {s, d} <= by_name.keys()), None)
 
 
-def _named(table: FileTable, columns: Columns, votes: tuple[str, str] | None) -> dict[str, Role]:
-    """Return what `find_columns` is given; a column of scores only where none holds answers."""
-    same = votes[0] if votes else columns.same
-    by_name = by_plain_name(table.frame.columns)
-    if same is None and not SPELLINGS["same"] & by_name.keys():
-        same = next((by_name[name] for name in SCORES if name in by_name), None)
-    return columns.of_pairs | {"same": same, "weight": False if votes else None}
+def _named(
+    table: FileTable,
+    columns: Columns,
+    votes: tuple[str, str] | None,
+    known: KnownItems | None,
+    words: Mapping[str, str],
+) -> tuple[dict[str, Role], list[str]]:
+    """Return what `find_columns` is given, and notes on what was guessed by values.
+
+    A column of scores holds the answers only where no other does.
+    """
+    names = [str(name) for name in table.frame.columns]
+    texts: dict[str, list[str]] = {}
+
+    def cells(name: str) -> list[str]:
+        if name not in texts:
+            texts[name] = as_text(table.frame[name]).tolist()
+        return texts[name]
+
+    left, right = find_ends(names, cells, columns, table.path, known)
+    same, guessed = votes[0] if votes else columns.same, ""
+    if same is None:
+        others = [name for name in names if name not in (left, right, columns.annotator)]
+        by_name = by_plain_name(others)
+        scored = next((by_name[name] for name in SCORES if name in by_name), None)
+        same, guessed = find_answers(others, cells, words)
+        if scored is not None and (same is None or guessed):
+            same, guessed = scored, ""
+    weight: Role = False if votes else None
+    named = columns.of_pairs | {"left": left, "right": right, "same": same, "weight": weight}
+    return named, [f"{table.path.name}: {guessed}"] if guessed else []
 
 
 def _answers(
@@ -214,6 +220,7 @@ def _answers(
     votes: tuple[str, str] | None,
     columns: Columns,
     notes: list[str],
+    words: Mapping[str, str],
 ) -> tuple[Mask, Mask, Amounts | None, dict[str, str]]:
     """Return answers, which of them are usable, their weights, and how they were read.
 
@@ -227,9 +234,9 @@ def _answers(
         _count(notes, table, counts[0] + counts[1] == 0, "row", "without any vote left out")
         reading = {votes[0]: "votes for same", votes[1]: "votes for different"}
         return both, np.ones(2 * size, dtype=bool), np.concatenate(counts), reading
-    scores = _scores(cells["same"])
+    scores = None if words else _scores(cells["same"])
     if scores is None:
-        same, usable, reading = _words(table, cells, columns)
+        same, usable, reading = _words(table, cells, columns, words)
         _count(notes, table, ~usable, "answer", "missing or unsure, left out")
         if "weight" not in cells:
             return same, usable, None, reading
@@ -250,23 +257,31 @@ def _answers(
 
 
 def _words(
-    table: FileTable, cells: Mapping[str, Cells], columns: Columns
+    table: FileTable, cells: Mapping[str, Cells], columns: Columns, words: Mapping[str, str]
 ) -> tuple[Mask, Mask, dict[str, str]]:
     """Read words and codes by `answers.parse`; what it refuses is refused with lines."""
     given = cells["same"]
     try:
-        parsed = answers.parse(given, unsure="drop", name=f"column {columns.same!r}")
+        parsed = answers.parse(given, unsure="drop", name=f"column {columns.same!r}", words=words)
     except ValueError as error:
         distinct = {cell.lower() for cell in given.tolist()} - answers.UNSURE
         names_ends = ((given == cells["left"]) | (given == cells["right"])).all()
         if names_ends or (distinct and distinct <= PREFERENCES):
             raise preference(table.path, f"column {columns.same!r}", sorted(distinct)) from error
         # `parse` counts rows; people look for lines.
-        lines = re.sub(r"at row (\d+)", lambda m: f"on {table.place(int(m[1]))}", str(error))
+        lines = re.sub(r"at row (\d+)", lambda m: f"on {table.place(int(m[1]))}", told(error))
         raise BadFile(f"{table.path}: {lines}") from error
     same = np.zeros(given.size, dtype=bool)
     same[parsed.usable] = parsed.same
     return same, parsed.usable, parsed.mapping
+
+
+def told(error: ValueError) -> str:
+    """Return what an error says, with the option that gives words a meaning."""
+    if not isinstance(error, answers.UnknownWords):
+        return str(error)
+    meant = ",".join(f"{word}=…" for word in error.words[:3])
+    return f'{error.said}. Say what they mean, same, different or unsure: --answers "{meant}"'
 
 
 def preference(path: Path, what: str, said: Sequence[str]) -> BadFile:

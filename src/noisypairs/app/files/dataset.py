@@ -12,12 +12,14 @@ import numpy as np
 import pandas as pd
 
 from noisypairs.app.files import large
-from noisypairs.app.files.answers import Columns, pairs_of, read_answers
+from noisypairs.app.files.answers import pairs_of, read_answers
+from noisypairs.app.files.columns import Columns
 from noisypairs.app.files.contents import SourceFile
 from noisypairs.app.files.copies import without_copies
 from noisypairs.app.files.frames import read_table
-from noisypairs.app.files.importers import import_pairs
+from noisypairs.app.files.importers import import_pairs, naming_near
 from noisypairs.app.files.items import Items, items_of, labels_of
+from noisypairs.app.files.known import KnownItems
 from noisypairs.pairs import Pairs
 
 AnyPath = PathLike[str] | str
@@ -72,6 +74,7 @@ def read_dataset(
     format: str | None = None,
     stream: bool = False,
     keep_copies: bool = False,
+    words: Mapping[str, str] | None = None,
 ) -> Dataset:
     r"""Read items and pairs from two files; columns not named and the format are guessed.
 
@@ -79,7 +82,8 @@ def read_dataset(
     With `stream`, a table of more than `large.MOST_ROWS` pairs (Parquet, also a folder of it) or
     `large.MOST_BYTES` bytes (CSV, too) is not loaded: `pairs` is then a `PairTable`. Copied answers
     are left out and counted in the notes (see `copies`), unless `keep_copies`; those of a
-    `PairTable` stay and are counted by its audit.
+    `PairTable` stay and are counted by its audit. ``words`` says what answers mean that are not
+    known: {"nope": "different"}.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -91,18 +95,18 @@ def read_dataset(
     (['007', '008'], Pairs(n_items=2, n_pairs=1, same=1, different=0), "2 ids of pairs.csv
     matched to items.csv only without leading zeros, '.0', case and blanks, such as '7' to '007'")
     """
+    beside = None if items is None or Path(items) == Path(pairs) else read_table(items)
+    known = None if beside is None else KnownItems(beside, columns.id)
     if stream and format in (None, "table") and (kind := large.kind_of_large(Path(pairs))):
-        place = None if items is None else Path(items)
-        found = large.read_large(Path(pairs), kind, place, columns)
+        found = large.read_large(Path(pairs), kind, known, columns, words)
         data = _dataset(found.pairs, found.items, found.columns, found.mapping, found.notes)
         return _with_files(data, found.items, [found.source], labels)
-    imported = import_pairs(Path(pairs), columns, format)
-    everything = read_answers(imported.table, imported.columns)
+    imported = import_pairs(Path(pairs), columns, format, known)
+    with naming_near(imported.near):
+        meant = {**imported.words, **(words or {})}
+        everything = read_answers(imported.table, imported.columns, known, meant)
     answers, copies, on_copies = without_copies(everything, keep_copies)
-    if items is None or Path(items) == Path(pairs):
-        read = imported.items
-    else:
-        read = items_of(read_table(items), columns.id, answers.ids)
+    read = imported.items if beside is None else items_of(beside, columns.id, answers.ids)
     where = imported.table.path.name if read is None else Path(read.source["path"]).name
     loaded, more = pairs_of(answers, None if read is None else read.ids, where, copies)
     notes = [*imported.table.notes, *imported.notes, *answers.notes, *on_copies, *more]

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, TSV, Parquet (a file or a folder of parts) and JSON lines.
+"""Tables from files: CSV, TSV, Excel, JSON lines, Parquet (also a folder of parts), and arrays.
 
 Delimited text is read as text, cell by cell as it stands, so that "007" is never 7; `cells.typed`
 finds the numbers afterwards, in feature columns only. Every table can name the place of a row.
@@ -13,13 +13,14 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from noisypairs.app.files.arrays import ENDINGS as ARRAYS
 from noisypairs.app.files.cells import as_text, looks_like_id, typed
 from noisypairs.app.files.contents import (
     STANDARD_INPUT,
@@ -32,44 +33,14 @@ from noisypairs.app.files.contents import (
     some,
 )
 from noisypairs.app.files.delimited import unguarded
+from noisypairs.app.files.file_table import FileTable, by_row
 from noisypairs.app.files.json_values import parse_json
+from noisypairs.app.files.vectors import array_table
+from noisypairs.app.files.workbook import WORKBOOKS, workbook_table
 
 UNNAMED = "column {}"
 DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": ","}
 JSON_LINES = (".jsonl", ".ndjson", ".json")
-MOST_CHARACTERS = 100_000
-"""Length of a name of an item or annotator, at most; some tools name a text by itself."""
-
-
-@dataclass(frozen=True, eq=False)
-class FileTable:
-    """A table as it stands in a file, with where it came from.
-
-    `frame` holds text (missing cells are "") if `delimited`, else values as the file types them.
-    `place` gives the place of a row, counted from 0, in the file ("line 7"), when asked.
-    """
-
-    path: Path
-    frame: pd.DataFrame
-    source: SourceFile
-    place: Callable[[int], str]
-    delimited: bool = False
-    decimal_comma: bool = False
-    notes: tuple[str, ...] = ()
-
-    def where(self, row: int) -> str:
-        """Return the file and the place of a row, counted from 0, for a message."""
-        return f"{self.path}, {self.place(row)}"
-
-    def refuse_long_names(self, column: str, names: Sequence[str]) -> None:
-        """Refuse a column of names in which a cell is longer than any name."""
-        row = next((k for k, name in enumerate(names) if len(name) > MOST_CHARACTERS), None)
-        if row is not None:
-            raise BadFile(
-                f"{self.where(row)}: the cell in column {column!r} has {len(names[row]):,} "
-                f"characters, a name at most {MOST_CHARACTERS:,}: a quote may be missing above, or "
-                "another column may hold the names"
-            )
 
 
 def read_frame(path: PathLike[str] | str) -> pd.DataFrame:
@@ -103,10 +74,15 @@ def read_table(path: PathLike[str] | str) -> FileTable:
         return _parquet(content)
     if kind in JSON_LINES:
         return _json_lines(content)
+    if kind in ARRAYS:
+        return array_table(content)
+    if kind in WORKBOOKS:
+        frame, place, notes = workbook_table(content)
+        return _typed_table(path, frame, content.source(len(frame)), place, notes)
     if kind not in DELIMITERS:
         raise BadFile(
-            f"{path} has the extension {kind!r}, expected .csv, .tsv, .txt, .parquet or .jsonl "
-            "(or one of these with .gz): rename or export it"
+            f"{path} has the extension {kind!r}, expected .csv, .tsv, .txt, .xlsx, .parquet or "
+            ".jsonl (or one of these with .gz): rename or export it"
         )
     return _delimited(content, DELIMITERS[kind])
 
@@ -233,11 +209,6 @@ def _line_finder(text: str, delimiter: str) -> Callable[[int], str]:
     return place
 
 
-def by_row(row: int) -> str:
-    """Return the place of a row in a file without lines."""
-    return f"row {row + 1}"
-
-
 def _parquet(content: Content) -> FileTable:
     import pyarrow as pa
     from pyarrow import parquet
@@ -278,15 +249,17 @@ def _parquet_folder(folder: Path) -> FileTable:
 
 def _json_lines(content: Content) -> FileTable:
     """Read one JSON object per line, or one array of objects."""
-    text, notes = decode(content)
-    path = content.path
+    return records_table(content, *json_records(content), decode(content)[1])
+
+
+@lru_cache(maxsize=2)
+def json_records(content: Content) -> tuple[list[Any], list[int] | None]:
+    """Return the values of JSON lines and the lines they stand on, or those of one array."""
+    text, _ = decode(content)
     if text.lstrip().startswith("["):
-        records, lines = parse_json(text, path), None
-    else:
-        numbered = [(k, line) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
-        lines = [k for k, _ in numbered]
-        records = [parse_json(line, path, k) for k, line in numbered]
-    return records_table(content, records, lines, notes)
+        return parse_json(text, content.path), None
+    numbered = [(k, line) for k, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return [parse_json(line, content.path, k) for k, line in numbered], [k for k, _ in numbered]
 
 
 def records_table(

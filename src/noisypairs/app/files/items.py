@@ -12,8 +12,11 @@ import pandas as pd
 
 from noisypairs.app.files.cells import ITEM_NAMES, MISSING, as_text, typed
 from noisypairs.app.files.contents import BadFile, SourceFile, plural, some
-from noisypairs.app.files.frames import UNNAMED, FileTable, read_table
+from noisypairs.app.files.file_table import FileTable
+from noisypairs.app.files.frames import UNNAMED, read_table
+from noisypairs.app.files.known import KnownItems
 from noisypairs.app.files.matching import match_ids, near_miss
+from noisypairs.app.files.vectors import expanded, with_array_beside
 from noisypairs.errors import did_you_mean
 from noisypairs.pairs.answers import IntArray, factorise
 from noisypairs.pairs.ids import loose
@@ -57,7 +60,9 @@ def items_of(table: FileTable, id: str | None = None, asked: Sequence[str] | Non
     """Return the items of a table; `asked`, the ids that pairs use, helps to find their column."""
     if table.frame.empty:
         raise BadFile(f"{table.path} has a header but no rows: expected one row per item")
+    table, on_vectors = expanded(with_array_beside(table))
     column, notes = find_ids(table, id, asked)
+    notes += on_vectors
     if column is None:
         ids, kept = [str(k) for k in range(len(table.frame))], np.arange(len(table.frame))
     else:
@@ -80,7 +85,7 @@ def find_ids(
 ) -> tuple[str | None, list[str]]:
     """Return the column of ids (None: items are numbered by row, from 0) and a note on the guess.
 
-    By name first; among several names, or without any, the column that holds what is asked for.
+    The column that holds what is asked for; names break ties, and lead where nothing is asked.
     """
     columns = [str(name) for name in table.frame.columns]
     if named is not None:
@@ -90,43 +95,49 @@ def find_ids(
         return named, []
     likely = [name for name in columns if name.strip().lower() in ITEM_NAMES]
     likely = likely or [name for name in columns if name == UNNAMED.format(1)]
-    if len(likely) > 1:
-        likely = _holding(table, likely, asked) or likely[:1]
-    elif not likely and asked is not None:
-        likely = _holding(table, columns, asked)
+    if asked is not None:
+        likely = _holding(table, likely, asked) or likely
     if likely:
         return likely[0], [f"{table.path.name}: ids of the items in column {likely[0]!r}"]
     _check_row_numbers(table, asked)
     return None, [f"{table.path.name}: no column of ids, so items are numbered by row, from 0"]
 
 
-def _holding(table: FileTable, columns: Sequence[str], asked: Sequence[str] | None) -> list[str]:
-    """Return the columns, best first, without repeats that hold at least half of the asked ids."""
-    wanted = {loose(name) for name in asked or ()}
-    shares = {}
-    for name in columns:
-        cells = [loose(text) for text in as_text(table.frame[name])]
-        if len(set(cells)) == len(cells):
-            shares[name] = len(wanted.intersection(cells)) / max(len(wanted), 1)
-    good = sorted((name for name in shares if shares[name] >= 0.5), key=lambda n: -shares[n])
-    if len(good) > 1 and shares[good[0]] == shares[good[1]]:
+def _holding(table: FileTable, likely: Sequence[str], asked: Sequence[str]) -> list[str]:
+    """Return the column that holds most of the asked ids, if it holds half of them.
+
+    Of several that hold about as many, the one with a likely name. Where the ids may be row numbers
+    a column of whole numbers is no better, unless it holds them all.
+    """
+    shares = KnownItems(table).shares(asked)
+    most = max(shares.values(), default=0.0)
+    if most < 1.0 and not likely and not _no_row_numbers(table, asked):
+        return []
+    good = [name for name in shares if shares[name] >= max(0.5, 0.9 * most)]
+    good = [name for name in good if name in likely] or good
+    good.sort(key=lambda name: -shares[name])
+    if len(good) > 1 and good[0] not in likely and shares[good[0]] == shares[good[1]]:
         raise BadFile(
             f"{table.path}: columns {some(good)} could each hold the ids of the items: name one "
             f"with --id {good[0]}"
         )
-    return good
+    return good[:1]
 
 
 def _check_row_numbers(table: FileTable, asked: Sequence[str] | None) -> None:
     """Refuse to number items by row where the ids asked for are no row numbers."""
-    size = len(table.frame)
-    strange = [name for name in asked or () if not (name.isdecimal() and int(name[:18]) < size)]
+    strange = _no_row_numbers(table, asked or ())
     if strange:
         raise BadFile(
             f"{table.path}: no column holds the ids that the pairs name, such as "
-            f"{some(strange, 2)}, which are no row numbers below {size} either. The columns begin "
-            f"{_beginnings(table)}: name the one with the ids with --id"
+            f"{some(strange, 2)}, which are no row numbers below {len(table.frame)} either. The "
+            f"columns begin {_beginnings(table)}: name the one with the ids with --id"
         )
+
+
+def _no_row_numbers(table: FileTable, asked: Sequence[str]) -> list[str]:
+    size = len(table.frame)
+    return [name for name in asked if not (name.isdecimal() and int(name[:18]) < size)]
 
 
 def _beginnings(table: FileTable) -> str:

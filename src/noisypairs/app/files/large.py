@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noisypairs.app.files.answers import BY_WEIGHT, Columns
+from noisypairs.app.files.answers import BY_WEIGHT, told
 from noisypairs.app.files.cells import MISSING
+from noisypairs.app.files.columns import OPTION, Columns, find_ends
 from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some, unreadable
 from noisypairs.app.files.delimited import unguarded
-from noisypairs.app.files.frames import extension, read_table
+from noisypairs.app.files.frames import extension
 from noisypairs.app.files.importers.link_lists import link_files
 from noisypairs.app.files.items import Items, items_of
+from noisypairs.app.files.known import KnownItems
 from noisypairs.app.files.matching import match_ids
+from noisypairs.pairs.answers import UnknownWords
 from noisypairs.pairs.columns import OPTIONAL
 from noisypairs.pairs.ids import clean_ids
 from noisypairs.tables import PairTable
@@ -84,18 +87,31 @@ def _rows(parts: Sequence[Path]) -> int:
     return rows
 
 
-def read_large(path: Path, kind: Kind, items: Path | None, columns: Columns) -> LargePairs:
+def read_large(
+    path: Path,
+    kind: Kind,
+    known: KnownItems | None,
+    columns: Columns,
+    words: Mapping[str, str] | None = None,
+) -> LargePairs:
     """Open a table of pairs where it lies; the items, if a file holds them, are loaded."""
     files = Files.find(path, kind, {}, None)
     with about(path), files.unchanged():
-        raw, names = select_columns(files.table, columns.of_pairs)
-        first = fetch(raw.limit(N_LOOKED_AT).select("left", "right"))
-    asked = [str(v).strip() for end in ("left", "right") for v in first[end].to_pylist()]
-    read = None if items is None else items_of(read_table(items), columns.id, asked)
+        first = fetch(files.table.limit(N_LOOKED_AT))
+
+        def cells(name: str) -> list[str]:
+            return ["" if v is None else str(v).strip() for v in first[name].to_pylist()]
+
+        left, right = find_ends(first.column_names, cells, columns, path, known)
+        named = columns.of_pairs | {"left": left, "right": right}
+        raw, names = select_columns(files.table, named, OPTION)
+    asked = [*cells(left), *cells(right)]
+    read = None if known is None else items_of(known.table, columns.id, asked)
     with about(path), files.unchanged():
         keys, matched = _keys(raw, read, path, asked)
-        table, notes = _opened(path, kind, keys, names)
+        table, notes = _opened(path, kind, keys, names, words)
     if table.n_pairs == 0:
+        items = None if known is None else known.table.path
         raise BadFile(
             f"none of the pairs in {path} is about two items of {items}: the first holds "
             f"{some(list(dict.fromkeys(asked)), 2)}, the second {some(list(keys), 2)}. Name the "
@@ -136,14 +152,23 @@ def _keys(
 
 
 def _opened(
-    path: Path, kind: Kind, keys: Sequence[Any], names: dict[str, str]
+    path: Path,
+    kind: Kind,
+    keys: Sequence[Any],
+    names: dict[str, str],
+    words: Mapping[str, str] | None,
 ) -> tuple[PairTable, list[str]]:
     """Open the table with what cannot be used left out, and say how much that is."""
     roles: dict[str, Any] = dict.fromkeys(OPTIONAL, False) | names
     read = PairTable.from_parquet if kind == "parquet" else PairTable.from_csv
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what it would say stands in the notes
-        table = read(path, items=keys, unsure="drop", drop_unknown=True, **roles)
+        try:
+            table = read(
+                path, items=keys, unsure="drop", drop_unknown=True, words=words or None, **roles
+            )
+        except UnknownWords as error:
+            raise BadFile(f"{path}: {told(error)}") from error
     fates = {"unsure": "missing or unsure, left out", "unknown": "left out that name unknown items"}
     notes = []
     for reason, fate in fates.items():

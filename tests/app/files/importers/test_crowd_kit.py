@@ -27,6 +27,14 @@ def test_crowd_kit_frames(tmp_path, task):
     assert data.annotator_names == ["w1", "w2"]
 
 
+def test_the_worker_was_called_performer(tmp_path):
+    path = tmp_path / "crowd.csv"
+    path.write_text("task,performer,label\na|b,w1,same\nb|c,w2,different\na|c,w1,different\n")
+    data = read_pairs(path)
+    assert (data.format, data.annotator_names) == ("crowd-kit", ["w1", "w2"])
+    assert answers(data) == LINKED
+
+
 def test_crowd_kit_labels_of_single_items_and_preferences_are_refused(tmp_path):
     path = tmp_path / "crowd.csv"
     path.write_text("task,worker,label\nt1,w1,cat\nt2,w1,dog\n")

@@ -40,6 +40,23 @@ def test_dedupe_training(tmp_path):
         read_pairs(path)
 
 
+def test_records_are_found_in_a_file_of_items_by_all_their_fields(tmp_path):
+    path, items = tmp_path / "training.json", tmp_path / "items.csv"
+    items.write_text(
+        'code,name,age,city\nx1,"ANN  Lée",3,Rome\nx2,Anne Lee,3,Bonn\nx3,Bob,4,Rome\n'
+    )
+    ann, anne, bob = record("ann lee", 3), record("anne lee", 3), record("bob", 4)
+    path.write_text(json.dumps({"match": [[ann, anne]], "distinct": [[anne, bob]]}))
+    data = read_dataset(items, path)
+    assert data.columns.id == "code"
+    assert answers(data) == {("x1", "x2", True), ("x2", "x3", False)}
+    assert any("3 of 3 records found in items.csv by the fields" in note for note in data.notes)
+    items.write_text("code,name,age\nx1,ann lee,3\nx2,ann lee,3\nx3,bob,4\nx4,anne lee,3\n")
+    data = read_dataset(items, path)  # who is "ann lee"? two could be
+    assert answers(data) == {("x4", "x3", False)}
+    assert any("1 answer left out that name an item unknown" in note for note in data.notes)
+
+
 def test_the_order_of_fields_makes_no_other_record(tmp_path):
     path = tmp_path / "training.json"
     ann, same_ann, bob = record("Ann", 3), {"age": 3, "name": "Ann"}, record("Bob", 4)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import runpy
+from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
 from noisypairs import cli
-from noisypairs.app.files import FORMATS, BadFile, Columns, read_pairs
+from noisypairs.app.files import FORMATS, BadFile, Columns, read_dataset, read_pairs
 from noisypairs.app.files.importers import (
     IMPORTERS,
     ImportedTable,
@@ -29,6 +33,12 @@ def test_formats_are_named_or_refused(tmp_path):
         "splink": "splink labels need the columns",
         "crowd-kit": "has the columns task, worker and label",
         "mturk": "two columns must name the items",
+        "toloka": "two columns must name the items",
+        "prodigy": "holds no tasks with an answer",
+        "labelbox": "holds no labels",
+        "scale": "holds no completed tasks",
+        "label-studio": "has the columns annotation_id and annotator",
+        "constraints": "line 1: expected two items and 1 or -1",
         "links": "says must-link or cannot-link",
         "dedupe": "not valid JSON",
         "metric-learn": "no file of numpy arrays",
@@ -36,6 +46,105 @@ def test_formats_are_named_or_refused(tmp_path):
         with pytest.raises(BadFile, match=message):
             read_pairs(path, format=name)
     assert answers(read_pairs(path, format="table")) == {("a", "b", True)}
+
+
+SHAPES = Path(__file__).parents[3] / "data" / "formats"
+EXPORTS = sorted(path for path in SHAPES.iterdir() if path.name != "items.csv")
+
+
+@pytest.mark.parametrize("path", EXPORTS, ids=lambda path: path.name)
+def test_every_tools_shape_gives_the_same_answers_about_the_items_of_a_file(path):
+    data = read_dataset(SHAPES / "items.csv", path)
+    assert data.format == max((n for n in FORMATS if path.name.startswith(n)), key=len)
+    assert data.ids == ["a", "b", "c"]
+    assert answers(data) == LINKED
+    assert data.features["size"].tolist() == [1.5, 1.4, 8.0]
+    if data.annotator_names is not None:
+        assert len(data.annotator_names) == 2  # never who was rejected, cancelled or unsure
+
+
+def test_every_format_has_a_file_in_its_shape_and_an_example():
+    shown = {read_dataset(SHAPES / "items.csv", path).format for path in EXPORTS}
+    assert shown == set(FORMATS) - {"metric-learn"}  # binary, see test_metric_learn.py
+    assert all(one.example and one.reading for one in IMPORTERS.values())
+
+
+@pytest.mark.parametrize("name", [*FORMATS])
+def test_the_examples_are_read_by_their_own_importers(name, tmp_path, monkeypatch):
+    example = IMPORTERS[name].example
+    path = tmp_path / example.file
+    assert len(example.text.splitlines()) <= 6
+    if example.code:
+        monkeypatch.chdir(tmp_path)
+        exec(example.text, {})
+    else:
+        path.write_text(example.text, encoding="utf-8")
+    data = read_pairs(path)
+    assert data.format == name
+    assert {"same", "different"} <= set(data.mapping.values()) | {"same", "different"}
+    assert 0 < data.pairs.same.sum() < data.pairs.n_pairs
+    assert data.pairs.n_items >= 3
+
+
+def test_the_page_of_formats_is_what_its_script_writes():
+    script = runpy.run_path(str(SHAPES.parents[2] / "docs" / "formats.py"))
+    assert script["TARGET"].read_text(encoding="utf-8") == script["page"](), "run docs/formats.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "near"),
+    [
+        ("batch.csv", "HITId,Input.x,Input.z\n1,a,b\n", r"mturk \(there is no column Answer.\*\)"),
+        ("crowd.csv", "task,label\nt1,1\n", r"crowd-kit \(there is no column worker\)"),
+        ("t.tsv", "INPUT:u\tINPUT:v\na\tb\n", r"toloka \(there is no column OUTPUT:\*\)"),
+        ("labels.csv", "unique_id_l,score\na,1\n", r"splink \(there is no column unique_id_r\)"),
+        ("train.json", '{"matches": []}', r"dedupe \(the object has neither match nor distinct\)"),
+        ("todo.jsonl", '{"_task_hash": 1, "u": 2}\n', r"prodigy \(the tasks have no answer"),
+        ("rows.ndjson", '{"data_row": {"id": 1}}\n', r"labelbox \(the data rows have no proj"),
+        ("t.ndjson", '{"task_id": 1, "params": {}}\n', r"scale \(no task has a response"),
+        ("p.json", '[{"data": {"u": 1}}]', r"label-studio \(the tasks have no annotations\)"),
+        ("c.cons", "a b 1\nb c -1\nb c d e\n", r"constraints \(line 3 is not two items"),
+        ("z.csv", "annotations,subject_data,u\nx,y,z\n", "zooniverse .*classification_id, user"),
+    ],
+)  # fmt: skip
+def test_a_file_in_no_format_is_told_which_it_is_almost_in_and_why_not(tmp_path, name, text, near):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(BadFile, match=f"almost a file of .*{near}.*; noisypairs formats shows"):
+        read_pairs(path)
+
+
+def test_a_plain_table_that_is_near_nothing_gets_no_such_hint(tmp_path):
+    path = tmp_path / "pairs.csv"
+    path.write_text("u,v,w\n1,2,3\n")
+    with pytest.raises(BadFile) as caught:
+        read_pairs(path)
+    assert "almost" not in str(caught.value)
+    assert "--left and --right" in str(caught.value)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".jsonl", ".npz", ".npy"])
+def test_vectors_are_numeric_features_whatever_holds_them(tmp_path, ending):
+    X = np.array([[0.5, -1.0, 2e-3], [0.25, 4.0, 1e5], [3.0, 0.0, -7.5]])
+    path = tmp_path / f"items{ending}"
+    if ending in (".npz", ".npy"):
+        named = {"ids": np.array(["a", "b", "c"]), "embedding": X}
+        np.savez(path, **named) if ending == ".npz" else np.save(path, X)
+        (tmp_path / "items_ids.txt").write_text("a\nb\nc\n")
+    else:
+        frame = pd.DataFrame({"id": ["a", "b", "c"], "embedding": X.tolist()})
+        match ending:
+            case ".csv":
+                frame.to_csv(path, index=False)
+            case ".parquet":
+                frame.to_parquet(path)
+            case _:
+                frame.to_json(path, orient="records", lines=True)
+    data = read_dataset(path, SHAPES / "crowd-kit.csv")
+    assert data.ids == ["a", "b", "c"]
+    np.testing.assert_array_equal(data.features.to_numpy(), X)
+    assert data.features.dtypes.map(lambda kind: kind.kind).eq("f").all()
+    assert any("numeric features" in note for note in data.notes)
 
 
 def read_signs(file: PairsFile) -> ImportedTable:

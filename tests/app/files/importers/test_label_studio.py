@@ -53,6 +53,18 @@ def test_label_studio_with_several_questions(tmp_path):
     second["result"][0]["from_name"] = "other"
     both = {"completed_by": 1, "result": first["result"] + second["result"]}
     path.write_text(json.dumps([task("a", "b", both)]))
-    with pytest.raises(BadFile, match="several questions, 'other', 'q'"):
+    with pytest.raises(BadFile, match="answers to several questions, 'other', 'q'"):
         read_pairs(path)
     assert answers(read_pairs(path, Columns(same="other"))) == {("a", "b", False)}
+
+
+def test_flat_exports_with_several_choices_and_other_fields(tmp_path):
+    path = tmp_path / "export.csv"
+    head = "id,image_a,image_b,note,sim,annotator,annotation_id,lead_time\n"
+    rows = ["1,a,b,x,Same,7,1,2.0", '2,b,c,y,"{""choices"": [""Same"", ""Different""]}",7,2,2.0']
+    path.write_text(head + "\n".join([*rows, "3,a,c,x,Different,8,3,1.5"]) + "\n")
+    data = read_pairs(path)
+    assert data.format == "label-studio"
+    assert answers(data) == {("a", "b", True), ("a", "c", False)}
+    assert data.annotator_names == ["7", "8"]
+    assert data.columns.same == "sim"

@@ -35,6 +35,20 @@ def test_metric_learn_tuples(tmp_path, name):
         assert data.mapping == {"1": "same", "-1": "different"}
 
 
+@pytest.mark.parametrize("with_items", [True, False])
+def test_row_numbers_of_items_beside_them_or_of_a_file(tmp_path, with_items):
+    X = np.array([[0.0, 1.0], [2.0, np.inf], [4.0, 5.0]])
+    pairs, y = np.array([[0, 1], [1, 2]]), np.array([1, -1])
+    np.savez(tmp_path / "t.npz", pairs=pairs, y=y, **({"X": X} if with_items else {}))
+    (tmp_path / "items.csv").write_text("u,v\n0,1\n2,\n4,5\n")
+    data = read_dataset(None if with_items else tmp_path / "items.csv", tmp_path / "t.npz")
+    assert data.format == "metric-learn"
+    assert data.pairs.left.tolist() == [0, 1]
+    assert data.pairs.right.tolist() == [1, 2]
+    assert data.pairs.same.tolist() == [True, False]
+    np.testing.assert_array_equal(data.features, np.where(np.isinf(X), np.nan, X))
+
+
 def test_metric_learn_files_that_cannot_be_read(tmp_path):
     path = tmp_path / "t.npz"
     np.savez(path, pairs=TUPLES[:, :, 0], y=[1, -1, 1])

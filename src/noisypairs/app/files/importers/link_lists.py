@@ -14,23 +14,33 @@ from typing import Any
 
 import pandas as pd
 
-from noisypairs.app.files.answers import Columns
 from noisypairs.app.files.cells import as_text
+from noisypairs.app.files.columns import Columns
 from noisypairs.app.files.contents import BadFile, SourceFile, some
-from noisypairs.app.files.frames import FileTable, read_table
-from noisypairs.app.files.importers.importer import ImportedTable, Importer, PairsFile, answer_table
+from noisypairs.app.files.file_table import FileTable
+from noisypairs.app.files.frames import read_table
+from noisypairs.app.files.importers.importer import (
+    Example,
+    ImportedTable,
+    Importer,
+    Near,
+    PairsFile,
+    answer_table,
+)
 from noisypairs.pairs.columns import by_plain_name, couples_of
 
-LINKS = {"ml": "must-link", "cl": "cannot-link", "must": "must-link", "cannot": "cannot-link"}
-"""Short names of the two kinds of constraint, as they are written in a column."""
+WORDS = {"ml": "same", "cl": "different", "must": "same", "cannot": "different"}
+"""Short names of the two kinds of constraint."""
 
 LINK_COLUMNS = ("constraint", "constraint_type", "link", "link_type", "type", "kind")
 _MUST = re.compile(r"(?i)must|(?<![a-z])ml(?![a-z])")
 
 
-def _recognises(file: PairsFile) -> bool:
+def _recognises(file: PairsFile) -> bool | Near:
     if link_files(file.path) is not None:
         return True
+    if file.path.is_file() and _MUST.search(file.path.name):
+        return Near("there is no file of cannot-links beside it")
     names = file.column_names
     splink = {"unique_id_l", "unique_id_r"} <= names  # has a reader of its own
     has_kind = file.named.same is None and bool(names & set(LINK_COLUMNS[:4]))
@@ -112,9 +122,18 @@ def _one_list(table: FileTable, columns: Columns) -> ImportedTable:
             f"{table.path}: expected a column {some(LINK_COLUMNS, 6)} that says must-link or "
             "cannot-link, or two files must_link and cannot_link side by side"
         )
-    frame = table.frame.copy()
-    frame[kind] = [LINKS.get(cell.lower(), cell) for cell in as_text(frame[kind])]
-    return ImportedTable(replace(table, frame=frame), replace(columns, same=kind))
+    return ImportedTable(table, replace(columns, same=kind), words=WORDS)
 
 
-LINK_LISTS = Importer("links", "lists of must-links and cannot-links", _recognises, _read)
+LINK_LISTS = Importer(
+    "links",
+    "lists of must-links and cannot-links",
+    _recognises,
+    _read,
+    Example(
+        "links.csv",
+        "i,j,constraint\np1,p2,must-link\np2,p3,cannot-link\np1,p3,CL\np3,p4,ML\n",
+    ),
+    "One list with a column that says which, or two files side by side, must_link.csv and "
+    "cannot_link.csv, named by their folder or either of them.",
+)

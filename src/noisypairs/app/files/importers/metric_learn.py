@@ -1,12 +1,11 @@
-"""metric-learn: an array of tuples of shape (n, 2, d) with y in ±1.
+"""metric-learn: pairs of items as tuples of shape (n, 2, d), or as row numbers (n, 2), and y in ±1.
 
-Both in one .npz (arrays pairs and y), or the tuples in a .npy with y.npy beside it.
+Both in one .npz (arrays pairs and y), or the pairs in a .npy with y.npy beside it. Row numbers are
+those of an array X in the same .npz, or of a file of items.
 """
 
 from __future__ import annotations
 
-import io
-import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -15,47 +14,80 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from noisypairs.app.files.answers import Columns
-from noisypairs.app.files.contents import (
-    BadFile,
-    Content,
-    SourceFile,
-    load,
-    refuse_trap,
-    some,
+from noisypairs.app.files.arrays import ENDINGS, load_arrays
+from noisypairs.app.files.columns import Columns
+from noisypairs.app.files.contents import BadFile, SourceFile, load, some
+from noisypairs.app.files.importers.importer import (
+    Example,
+    ImportedTable,
+    Importer,
+    PairsFile,
+    answer_table,
 )
-from noisypairs.app.files.importers.importer import ImportedTable, Importer, PairsFile, answer_table
 from noisypairs.app.files.items import Items
 from noisypairs.pairs import Pairs
 
-TUPLES = ("pairs", "tuples", "X_pairs", "pairs_train", "X")
+TUPLES = ("pairs", "tuples", "X_pairs", "pairs_train", "indices", "pairs_indices", "X")
 ANSWERS = ("y", "y_pairs", "labels", "y_train", "same")
+ITEMS = ("X", "preprocessor", "items", "points")
+SAVE = "save plain arrays with numpy.savez(path, pairs=pairs, y=y)"
 
 
 def _recognises(file: PairsFile) -> bool:
-    return file.extension in (".npz", ".npy")
+    return file.extension in ENDINGS
 
 
 def _read(file: PairsFile) -> ImportedTable:
     columns, path, content = file.named, file.path, file.content
     sources = [content.source(0)]
-    arrays = _arrays(content)
+    arrays = load_arrays(content, SAVE)
     if content.is_archive:
         tuples, y = _pick(path, arrays, TUPLES), _pick(path, arrays, ANSWERS)
     else:
         beside = _answers_beside(path)
         second = load(beside)
-        tuples, y = arrays[""], _arrays(second)[""]
-        sources.append(second.source(len(y)))
-    if tuples.ndim != 3 or tuples.shape[1] != 2 or tuples.dtype.kind not in "biuf":
+        tuples, y = arrays[""], load_arrays(second, SAVE)[""]
+        sources.append(second.source(len(y) if y.ndim else 0))
+    indices = tuples.ndim == 2 and tuples.shape[1] == 2 and tuples.dtype.kind in "iu"
+    if not indices and (
+        tuples.ndim != 3 or tuples.shape[1] != 2 or tuples.dtype.kind not in "biuf"
+    ):
         raise BadFile(
             f"{path}: the tuples have shape {tuples.shape} of {tuples.dtype}, expected numbers of "
-            "shape (n, 2, features)"
+            "shape (n, 2, features), or row numbers (whole ones) of shape (n, 2)"
         )
     if y.shape != (len(tuples),) or len(y) == 0:
         raise BadFile(f"{path}: {len(tuples)} tuples, but y has shape {y.shape}: one answer each")
     sources[0] = content.source(len(tuples))
+    if indices:
+        X = next((arrays[name] for name in ITEMS if name in arrays), None)
+        return _import_indices(path, tuples, y, X, sources, columns)
     return _import(path, tuples, y, sources, columns)
+
+
+def _import_indices(
+    path: Path,
+    indices: NDArray[Any],
+    y: NDArray[Any],
+    X: NDArray[Any] | None,
+    sources: list[SourceFile],
+    columns: Columns,
+) -> ImportedTable:
+    """Return pairs of row numbers; the items are the rows of X, where there is one."""
+    left, right = ([str(int(k)) for k in end] for end in indices.T)
+    data = {"left": left, "right": right, "y": [str(answer) for answer in y.tolist()]}
+    table = answer_table(path, sources[0], data, lambda row: f"pair {row + 1}")
+    items = None
+    if X is not None and X.ndim == 2 and X.dtype.kind in "biuf":
+        ids = [str(k) for k in range(len(X))]
+        items = Items(_features(X), ids, None, sources[0], [])
+    used = Columns("left", "right", "y", None, columns.id)
+    return ImportedTable(table, used, sources, items)
+
+
+def _features(X: NDArray[Any]) -> pd.DataFrame:
+    names = [f"x{k}" for k in range(X.shape[1])]
+    return pd.DataFrame(np.where(np.isfinite(X), X, np.nan), columns=names)
 
 
 def _import(
@@ -67,32 +99,10 @@ def _import(
     data = {"left": [ids[k] for k in pairs.left], "right": [ids[k] for k in pairs.right]}
     data["y"] = [str(answer) for answer in y.tolist()]
     table = answer_table(path, sources[0], data, lambda row: f"tuple {row + 1}")
-    names = [f"x{k}" for k in range(X.shape[1])]
-    features = pd.DataFrame(np.where(np.isfinite(X), X, np.nan), columns=names)
-    items = Items(features, ids, None, sources[0], [])
+    items = Items(_features(X), ids, None, sources[0], [])
     notes = [f"{path.name}: {len(X):,} different rows among the tuples are the items"]
     used = Columns("left", "right", "y", None, columns.id)
     return ImportedTable(table, used, sources, items, notes)
-
-
-def _arrays(content: Content) -> dict[str, NDArray[Any]]:
-    """Return the arrays of a .npz by name, that of a .npy under ""; never runs code from them."""
-    try:
-        if content.is_archive:
-            with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
-                unpacked = sum(one.file_size for one in archive.infolist())
-            refuse_trap(content.path, content.size, unpacked)
-        loaded = np.load(io.BytesIO(content.data), allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            return {"": loaded}
-        return {name: loaded[name] for name in loaded.files}
-    except BadFile:
-        raise
-    except Exception as error:  # an archive may be damaged in any way
-        raise BadFile(
-            f"{content.path} is no file of numpy arrays, or damaged ({error}): save plain arrays "
-            "with numpy.savez(path, pairs=pairs, y=y)"
-        ) from error
 
 
 def _pick(path: Path, arrays: Mapping[str, NDArray[Any]], names: tuple[str, ...]) -> NDArray[Any]:
@@ -116,4 +126,21 @@ def _answers_beside(path: Path) -> Path:
     )
 
 
-METRIC_LEARN = Importer("metric-learn", "metric-learn's tuples and ±1", _recognises, _read)
+METRIC_LEARN = Importer(
+    "metric-learn",
+    "metric-learn's tuples, or row numbers, and ±1 (.npz, .npy)",
+    _recognises,
+    _read,
+    Example(
+        "pairs.npz",
+        "import numpy as np\n\n"
+        "X = np.array([[0.1, 1.0], [0.2, 1.1], [5.0, 3.2], [5.1, 3.0]])\n"
+        "pairs = np.array([[0, 1], [1, 2], [0, 3], [2, 3]])  # or X[pairs], of shape (4, 2, 2)\n"
+        "y = np.array([1, -1, -1, 1])\n"
+        'np.savez("pairs.npz", X=X, pairs=pairs, y=y)\n',
+        code=True,
+    ),
+    "Equal rows of tuples are one item. Row numbers are those of an array X beside the pairs, or "
+    "of the file of items.",
+    "https://contrib.scikit-learn.org/metric-learn/weakly_supervised.html",
+)

@@ -9,13 +9,20 @@ from dataclasses import replace
 
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.contents import BadFile, some
-from noisypairs.app.files.importers.importer import ImportedTable, Importer, PairsFile
+from noisypairs.app.files.importers.importer import (
+    Example,
+    ImportedTable,
+    Importer,
+    Near,
+    PairsFile,
+    has_columns,
+)
 
 ENDS = ("unique_id_l", "unique_id_r")
 
 
-def _recognises(file: PairsFile) -> bool:
-    return file.column_names >= set(ENDS) and file.named.left in (None, ENDS[0])
+def _recognises(file: PairsFile) -> bool | Near:
+    return file.named.left in (None, ENDS[0]) and has_columns(file.column_names, *ENDS)
 
 
 def _read(file: PairsFile) -> ImportedTable:
@@ -38,4 +45,18 @@ def _read(file: PairsFile) -> ImportedTable:
     return ImportedTable(replace(table, frame=frame), used, notes=notes)
 
 
-SPLINK = Importer("splink", "splink's table of labels", _recognises, _read)
+SPLINK = Importer(
+    "splink",
+    "splink's table of labels",
+    _recognises,
+    _read,
+    Example(
+        "labels.csv",
+        "unique_id_l,source_dataset_l,unique_id_r,source_dataset_r,clerical_match_score\n"
+        "p1,people,p2,people,1.0\np2,people,p3,people,0.0\np1,people,p3,people,0.1\n"
+        "p3,people,p4,people,0.9\n",
+    ),
+    "Scores between 0 and 1 are answers with weights. Ids of records of several data sets are "
+    "written dataset-__-id.",
+    "https://moj-analytical-services.github.io/splink/demos/examples/duckdb/pairwise_labels.html",
+)

@@ -1,0 +1,203 @@
+"""Which columns of a file name the two items, and which one holds the answers.
+
+The ids decide: a column of a pair holds what the items are called. Names of columns only break
+ties, and lead where there are no items to compare with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from noisypairs.app.files.contents import BadFile, some
+from noisypairs.app.files.known import KnownItems
+from noisypairs.errors import did_you_mean
+from noisypairs.pairs import answers
+from noisypairs.pairs.columns import SPELLINGS, Asking, Role, by_plain_name, couples_of
+
+
+class _Option(Asking):
+    """How a command asks for a column: by its option, if there is one."""
+
+    def __call__(self, role: str, name: str = "...") -> str:
+        return "by calling it weight" if role == "weight" else super().__call__(role, name)
+
+
+OPTION = _Option("--{role} {name}")
+
+SIDES = (("left", "right"), ("first", "second"), ("1", "2"), ("a", "b"), ("l", "r"))
+"""Words that tell two columns of a couple apart, as in image_left and image_right."""
+
+ENOUGH = 0.5
+"""Share of a column's values that must be ids of items, so that it may name items."""
+
+MOST_WORDS = 40
+"""Different answers in a column, at most, so that it may hold answers."""
+
+Cells = Callable[[str], Sequence[str]]
+"""The cells of a column, by its name, as text."""
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Names of the columns that play a role; None is guessed, and an annotator may be absent.
+
+    left, right, same and annotator are columns of the pairs, id is one of the items.
+    """
+
+    left: str | None = None
+    right: str | None = None
+    same: str | None = None
+    annotator: str | None = None
+    id: str | None = None
+
+    @property
+    def of_pairs(self) -> dict[str, Role]:
+        """The columns of the pairs by role, as `find_columns` takes them."""
+        return {role: name for role, name in asdict(self).items() if role != "id"}
+
+    def __str__(self) -> str:
+        named = {role: name for role, name in self.of_pairs.items() if name}
+        return ", ".join(f"{role} = {name!r}" for role, name in named.items())
+
+
+def find_ends(
+    names: Sequence[str],
+    cells: Cells,
+    columns: Columns,
+    path: Path,
+    known: KnownItems | None = None,
+) -> tuple[str, str]:
+    """Return the two columns that name the items of a pair: those given, else found.
+
+    >>> find_ends(["image1_url", "image2_url", "batch"], lambda name: [], Columns(), Path("a.csv"))
+    ('image1_url', 'image2_url')
+    """
+    if columns.left is not None or columns.right is not None:
+        return _given(names, columns, path)
+    if known is not None and (likely := _naming_items(names, cells, known)):
+        return _two_of(likely, path)
+    couples = couples_by_name(names)
+    if couples and {"left", "right"} <= by_plain_name(names).keys():
+        couples = couples[:1]
+    # A couple of ids names the items; the other couples then describe them.
+    with_id = [couple for couple in couples if re.search(r"(?i)(?<![a-z])id(?![a-z])", couple[0])]
+    couples = with_id or couples or _alike(names, cells)
+    if len(couples) != 1:
+        reason = f"more than one ({some(couples)})" if couples else "none"
+        raise BadFile(
+            f"{path}: two columns must name the items of a pair, such as left and right, but "
+            f"there is {reason} among {some(list(names), 12)}. Name them with --left and --right"
+        )
+    return couples[0]
+
+
+def _given(names: Sequence[str], columns: Columns, path: Path) -> tuple[str, str]:
+    """Return the columns that were named, if both were and are there."""
+    for name in (columns.left, columns.right):
+        if name is not None and name not in names:
+            raise BadFile(f"{path}: there is no column {name!r}; {did_you_mean(name, names)}")
+    if columns.left is None or columns.right is None:
+        missing = "right" if columns.left else "left"
+        raise BadFile(
+            f"{path}: only one of left and right was named: name {missing} too, {OPTION(missing)}"
+        )
+    return columns.left, columns.right
+
+
+def _naming_items(names: Sequence[str], cells: Cells, known: KnownItems) -> list[str]:
+    """Return the columns that hold ids of one column of the items; none where fewer than two do."""
+    shares = {name: known.shares(cells(name)) for name in names}
+    best, most = list[str](), 0.0
+    for column in known.columns:
+        here = {name: share[column] for name, share in shares.items() if column in share}
+        good = sorted((n for n in here if here[n] >= ENOUGH), key=lambda n: -here[n])
+        if len(good) > 1 and here[good[0]] + here[good[1]] > most:
+            most = here[good[0]] + here[good[1]]
+            # A few ids by chance, such as 0 and 1, are not what the others are.
+            best = [name for name in good if here[name] >= 0.9 * here[good[1]]]
+    return [name for name in names if name in best]
+
+
+def _two_of(likely: list[str], path: Path) -> tuple[str, str]:
+    """Choose two of the columns that hold ids, by their names where there are more."""
+    couples = couples_by_name(likely)
+    if len(couples) == 1 or ("left", "right") in couples:
+        return couples[0]
+    others = {name for role in SPELLINGS for name in SPELLINGS[role]}
+    plain = [name for name in likely if name.strip().lower() not in others]
+    for two in (likely, plain):
+        if len(two) == 2:
+            return two[0], two[1]
+    raise BadFile(
+        f"{path}: columns {some(likely, 8)} all hold ids of items: say which two are compared with "
+        "--left and --right"
+    )
+
+
+def couples_by_name(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Return couples of columns by their names: known ones, else those that differ by a side."""
+    if known := couples_of(names):
+        return known
+    by_name = by_plain_name(names)
+    found = []
+    for one, other in SIDES:
+        kind = r"\d" if one.isdigit() else "[a-z]"
+        mark = re.compile(rf"(?<!{kind}){one}(?!{kind})")
+        for name in by_name:
+            twins = {name[: m.start()] + other + name[m.end() :] for m in mark.finditer(name)}
+            found += [(by_name[name], by_name[twin]) for twin in twins if twin in by_name]
+    return list(dict.fromkeys(found))
+
+
+def _alike(names: Sequence[str], cells: Cells) -> list[tuple[str, str]]:
+    """Return couples of columns of names that hold the same values, mostly.
+
+    Numbers and answers may agree by chance: only text counts, and more of it than answers have.
+    """
+    values = {}
+    for name in names:
+        distinct = {cell for cell in cells(name) if cell}
+        words = [cell for cell in distinct if re.search(r"[^\W\d_]", cell)]
+        if len(distinct) > 2 and len(words) == len(distinct):
+            values[name] = distinct
+    return [
+        (one, other)
+        for k, one in enumerate(values)
+        for other in list(values)[k + 1 :]
+        if len(values[one] & values[other]) >= ENOUGH * min(len(values[one]), len(values[other]))
+    ]
+
+
+def find_answers(
+    names: Sequence[str], cells: Cells, words: Mapping[str, str]
+) -> tuple[str | None, str]:
+    """Return the column of answers, by name and by what it holds, and a note where it was guessed.
+
+    None where neither tells: a message about names is then as good as any.
+    """
+    by_name = by_plain_name(names)
+    if "same" in by_name:
+        return by_name["same"], ""
+    spelt = [by_name[name] for name in by_name if name in SPELLINGS["same"]]
+    if len(spelt) == 1:
+        return spelt[0], ""
+    holding = [name for name in spelt or names if _holds_answers(cells(name), words)]
+    if len(holding) > 1:  # 0 and 1 stand for many things
+        holding = [n for n in holding if not set(cells(n)) <= {"", "0", "1"}] or holding
+    if len(holding) != 1:
+        return None, ""
+    return holding[0], f"answers found in column {holding[0]!r} by what it holds"
+
+
+def _holds_answers(cells: Sequence[str], words: Mapping[str, str]) -> bool:
+    distinct = list(dict.fromkeys(cells))
+    if len(distinct) > MOST_WORDS:
+        return False
+    try:
+        read = answers.parse(distinct, unsure="drop", words=words)
+    except ValueError:
+        return False
+    return set(read.mapping.values()) == {"same", "different"}
