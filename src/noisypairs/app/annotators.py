@@ -98,4 +98,5 @@ def with_hashed_names(found: Crowd, salt: str | None) -> Crowd:
         return hmac.new(key, str(name).encode(), hashlib.sha256).hexdigest()[:12]
 
     rows = tuple(replace(row, name=code(row.name)) for row in found.table.rows)
-    return replace(found, table=replace(found.table, rows=rows))
+    alike = [replace(group, names=tuple(map(code, group.names))) for group in found.alike]
+    return replace(found, table=replace(found.table, rows=rows), alike=alike)

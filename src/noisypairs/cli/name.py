@@ -29,7 +29,7 @@ def name(
         options.check_outputs({"the model": output}, [model, names], force)
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import model_file
-        from noisypairs.app.naming import name_file
+        from noisypairs.app.fit.naming import name_file
 
         pipeline, facts, notes = name_file(model, names)
         model_file.save(output, pipeline, facts, force)

@@ -24,7 +24,7 @@ from noisypairs.app.report.page import (
 )
 from noisypairs.app.report.thumbnails import Thumbnails
 from noisypairs.app.suspects import SuspectPair
-from noisypairs.app.words import chance, count, hard_ones, name_of, percent, share, shortened
+from noisypairs.app.words import chance, count, hard_ones, name_of, percent, plain, share, shortened
 from noisypairs.estimation import Interval
 
 GENERATOR = "noisypairs suspects"
@@ -32,6 +32,13 @@ GENERATOR = "noisypairs suspects"
 MOST_DRAWN = 20
 #: Columns of an item that a page shows, and letters of a cell; the file has them whole.
 MOST_COLUMNS, LONGEST_CELL = 12, 160
+#: What the two numbers of a person are.
+WAYS = (
+    "Bias is how far somebody leans towards “same” compared with the crowd, skill how much better "
+    "they tell same from different pairs. Both are 0 for somebody like the crowd, and few answers "
+    "are pulled towards 0. They are log-odds: +1 of bias makes “same” 2.7 times as likely against "
+    "“different”; below 0 somebody leans towards “different”, or tells pairs apart less well."
+)
 #: What suspect answers are sorted and chosen by.
 KEYS = (
     Key("probably wrong", numeric=True),
@@ -63,11 +70,11 @@ def annotators(found: AnnotatorTable | None) -> list[Block]:
         "in half of both kinds of pairs; names in bold are suspect."
     )
     rates_of = ("same called different", "different called same")
-    headings = ("annotator", "verdict", "answers", "right", *rates_of)
+    headings = ("annotator", "verdict", "answers", "right", *rates_of, "bias", "skill")
     cells = [_cells(row, name_of(row.name)) for row in ranked]
     cells.append(_cells(found.crowd, "all together"))
-    whole = table(headings, cells, numeric=(2, 3, 4, 5), bold=[len(ranked)], choose=[1])
-    return [_summary(found), figure(picture, caption), whole]
+    whole = table(headings, cells, numeric=range(2, 8), bold=[len(ranked)], choose=[1])
+    return [_summary(found), figure(picture, caption), paragraph(WAYS), whole]
 
 
 def _summary(found: AnnotatorTable) -> Block:
@@ -83,7 +90,18 @@ def _summary(found: AnnotatorTable) -> Block:
 def _cells(row: AnnotatorRow, name: str) -> tuple[Cell, ...]:
     right = Shown(percent(row.accuracy), row.accuracy)
     rates = _rate(row.similar_flip), _rate(row.dissimilar_flip)
-    return (name, row.verdict, f"{row.n_answers:,}", right, *rates)
+    return (
+        name,
+        row.verdict,
+        f"{row.n_answers:,}",
+        right,
+        *rates,
+        *map(_way, (row.bias, row.skill)),
+    )
+
+
+def _way(number: Interval | None) -> Shown:
+    return Shown(plain(number), None if number is None else number.estimate)
 
 
 def _rate(rate: Interval) -> Shown:

@@ -15,12 +15,12 @@ from sklearn.pipeline import Pipeline
 from noisypairs import JointPairClassifier
 from noisypairs.app import model_file
 from noisypairs.app.files import BadFile
+from noisypairs.app.fit.naming import name_file, read_names
 from noisypairs.app.model_archive import FACTS, BadModelFile
 from noisypairs.app.model_card import card
-from noisypairs.app.naming import name_file, read_names
 from noisypairs.datasets import simulated_crowd
 from noisypairs.errors import collected_warnings
-from tests.app.test_model_file import facts
+from tests.app.report.report_problems import fit_result
 
 
 def names(folder: Path, text: str) -> Path:
@@ -46,7 +46,8 @@ def kinds(crowd: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
         for k, n in enumerate(sizes)
     ]
     path = tmp_path_factory.mktemp("kinds") / "m.skops"
-    return model_file.save(path, Pipeline([("classifier", model)]), facts() | {"kinds": found})
+    facts = fit_result().facts | {"kinds": found, "versions": {}}
+    return model_file.save(path, Pipeline([("classifier", model)]), facts)
 
 
 def test_named_kinds_are_classes_in_model_and_facts(

@@ -42,7 +42,8 @@ def name_file(model: Path, names: Path) -> Named:
 
     Kinds without a name stay classes of their own.
     """
-    loaded = model_file.load(model)
+    with collected_warnings() as notes:
+        loaded = model_file.load(model)
     if loaded.edited:
         raise BadModelFile(model_file.EDITED.format(model))
     learner: Any = loaded.pipeline[-1]
@@ -56,7 +57,8 @@ def name_file(model: Path, names: Path) -> Named:
     with collected_warnings():  # kinds without a name are named below
         learner.name_kinds(given)
     missing = [str(kind) for kind in range(len(kind_class)) if kind not in given]
-    notes = [f"no name for kind {', '.join(missing)}: classes of their own"] if missing else []
+    if missing:
+        notes.append(f"no name for kind {', '.join(missing)}: classes of their own")
     return Named(loaded.pipeline, _renamed(loaded.facts, learner), notes)
 
 
