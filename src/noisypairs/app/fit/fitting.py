@@ -29,6 +29,7 @@ from noisypairs.app.fit.class_number import (
 )
 from noisypairs.app.fit.comparison import HeldOutAnswers, Progress
 from noisypairs.app.fit.kinds import settle_kinds, summarise_kinds
+from noisypairs.app.fit.parts import hard_items, summarise_parts
 from noisypairs.app.fit.request import BASELINE_TITLES, METHOD_TITLES, Request, pair_classifier
 from noisypairs.app.fit.result import DataSummary, FitResult, MethodChoice, RunFacts
 from noisypairs.app.suspects import Suspects, training_suspects
@@ -96,9 +97,13 @@ def fit_dataset(
         kind_numbers=kind_numbers,
     )
     step("Noise, accuracy and suspect answers")
+    hard, n_hard = hard_items(model, features, dataset.ids)
     found = replace(
         summary.summarise_model(model, X, pairs, held_out, tried[name]),
         kinds=summarise_kinds(model, features, dataset.ids),
+        parts=summarise_parts(model),
+        hard_items=hard,
+        n_hard_items=n_hard,
     )
     if asked.curve and tried[name].chance is not None:
         step("Learning curve")

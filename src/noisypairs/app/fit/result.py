@@ -119,6 +119,28 @@ class KindSummary:
 
 
 @dataclass(frozen=True)
+class PartSummary:
+    """A part of the answer model: whether it is used, and what it gained on held-out answers.
+
+    Gains are in nats, with standard errors: on answers about held-out items, and of held-out
+    people; None where the part was not tried, or nobody is known.
+    """
+
+    name: str  # "people", "clarity", "similarity"
+    title: str  # in words
+    kept: bool
+    items_gain: float | None = None
+    items_error: float | None = None
+    people_gain: float | None = None
+    people_error: float | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it was tried on held-out answers."""
+        return self.items_gain is not None
+
+
+@dataclass(frozen=True)
 class NoiseSummary:
     """How wrong the answers are: P("different" | same), P("same" | different), with intervals.
 
@@ -148,6 +170,9 @@ class ModelSummary:
     accuracy_how: str  # how that was estimated, or why it could not be
     majority_share: float  # accuracy of calling every item by the largest class: the baseline
     kinds: tuple[KindSummary, ...] = ()  # none where classes were asked for
+    parts: tuple[PartSummary, ...] = ()  # none of a method without an answer model
+    hard_items: tuple[ShownItem, ...] = ()  # the hardest, as many as a page shows
+    n_hard_items: int = 0
 
     @property
     def groups(self) -> list[str]:
@@ -237,7 +262,15 @@ class FitResult:
     @property
     def facts(self) -> dict[str, Any]:
         """What a model file says about its model: `to_dict` without single items and pairs."""
-        long = ("audit", "annotators", "candidates", "curve", "reliability", "suspects")
+        long = (
+            "audit",
+            "annotators",
+            "candidates",
+            "curve",
+            "reliability",
+            "suspects",
+            "hard_items",
+        )
         kept = {key: value for key, value in self.to_dict().items() if key not in long}
         kinds = [replace(one, typical=(), doubtful=()) for one in self.model.kinds]
         return kept | {"kinds": [asdict(one) for one in kinds]}

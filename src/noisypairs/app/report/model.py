@@ -12,6 +12,7 @@ from noisypairs.app.fit.result import DataSummary, FitResult, ModelSummary
 from noisypairs.app.fit.verdict import verdict
 from noisypairs.app.model_card import column_rows
 from noisypairs.app.report import evidence, kinds, suspects
+from noisypairs.app.report import parts as answer_parts
 from noisypairs.app.report.page import Block, Page, bullets, callout, numbers, paragraph, table
 from noisypairs.app.report.thumbnails import Thumbnails
 from noisypairs.app.words import between, confidence, count, listed, percent, sentence, share
@@ -56,6 +57,7 @@ def parts(
     return (
         Part("The data", lambda found: _data(found.data), lambda found: _reading(found.data)),
         Part("How wrong the answers are", lambda found: _noise(found.model)),
+        Part("How people answer", answer_parts.parts),
         Part("Kinds", lambda found: kinds.kinds(found, of_kinds)),
         Part("The classes", _classes),
         Part("How good the model is", lambda found: evidence.accuracy(found.model)),
