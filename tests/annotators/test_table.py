@@ -7,9 +7,11 @@ import json
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from scipy.special import expit
 
 from noisypairs import NotIdentifiable, Pairs, datasets
 from noisypairs.annotators import KINDS, UNDECIDED, annotator_table
+from noisypairs.annotators.table import table_from_counts
 from noisypairs.estimators.joint import classifier as joint
 
 
@@ -190,3 +192,29 @@ def test_all_weights_of_a_streamed_table_count(crowd, tmp_path, monkeypatch):
     names = np.array([row.name for row in found])
     expected = [weight[who.astype(names.dtype) == name].sum() for name in names]
     np.testing.assert_allclose(found.answer_weight, expected, rtol=1e-5)
+
+
+def test_bias_and_skill_are_those_of_the_simulated_people():
+    rng = np.random.default_rng(0)
+    R, K = 40, 3
+    bias, skill = rng.normal(0, 0.8, R), rng.normal(0, 0.6, R)
+    total = np.where(np.arange(R) < 20, 400.0, 5.0)[:, None, None] * np.ones((R, K, K))
+    odds = np.where(np.eye(K) > 0, 1.5, -1.5) + bias[:, None, None]
+    chance = expit(odds + skill[:, None, None] * (np.eye(K) - 0.5))
+    same = rng.binomial(total.astype(int), chance).astype(float)
+    n = total.sum(axis=(1, 2)).astype(int)
+    rows = table_from_counts(np.arange(R), n, same, total - same, np.ones((1, K)) / K).rows
+    for name, truth in (("bias", bias), ("skill", skill)):
+        found = [getattr(row, name) for row in rows]
+        middle = np.array([one.estimate for one in found])
+        truth = truth - truth[:20].mean() + middle[:20].mean()  # they are relative to the crowd
+        assert abs(middle.mean()) < 0.15
+        assert np.corrcoef(middle[:20], truth[:20])[0, 1] > 0.95
+        inside = [one.low <= value <= one.high for one, value in zip(found, truth, strict=True)]
+        assert np.mean(inside) >= 0.85  # 95% intervals of 40 people: below with chance .001
+        wide = np.array([one.high - one.low for one in found])
+        assert wide[20:].min() > wide[:20].max()  # few answers say less
+        assert np.abs(middle[20:]).mean() < np.abs(truth[20:]).mean()  # and are shrunk
+    flat = rows[0].to_dict()
+    assert flat["bias"] == rows[0].bias.estimate
+    assert flat["skill_low"] == rows[0].skill.low

@@ -16,18 +16,21 @@ import pandas as pd
 import pytest
 import skops.io as skops
 from sklearn.base import BaseEstimator
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from noisypairs import PairingNoise, sample_pairs
+from noisypairs import JointPairClassifier, PairingNoise, sample_pairs
 from noisypairs.app import model_archive, model_card, model_file
 from noisypairs.app.encoding import item_encoder
 from noisypairs.app.files import CannotWrite
 from noisypairs.app.fit.request import Request, pair_classifier
 from noisypairs.app.model_archive import FACTS, BadModelFile
 from noisypairs.app.model_file import TRAINING_ONLY, ModelVersionWarning
+from noisypairs.datasets import simulated_crowd
 from noisypairs.errors import collected_warnings
 from noisypairs.estimators.inner.defaults import NETWORK_ITEMS, default_candidates
+from noisypairs.estimators.joint.parts import HeldOutGain
 
 N = 80
 
@@ -139,6 +142,48 @@ def test_what_is_loaded_predicts_what_was_saved(
     assert sorted(p.name for p in tmp_path.iterdir()) == ["m.skops"]
 
 
+@pytest.fixture(scope="module")
+def whole() -> tuple[Pipeline, Any]:
+    """A model with kinds and every part of the answer model, and its crowd."""
+    crowd = simulated_crowd(150, 3, 12, 10, similar_flip=0.1, dissimilar_flip=0.1, random_state=0)
+    parts = {"annotators": True, "clarity": True, "similarity": True}
+    model = JointPairClassifier(LogisticRegression(), n_kinds=3, random_state=0, **parts)
+    with collected_warnings():
+        model.fit(crowd.data, crowd.pairs)
+    model.part_gains_ = (HeldOutGain("people", 30.0, 4.0, 20.0, 5.0, True),)
+    return Pipeline([("classifier", model)]), crowd
+
+
+def test_kinds_and_parts_are_saved_and_kinds_can_be_named_afterwards(
+    tmp_path: Path, whole: tuple[Pipeline, Any]
+) -> None:
+    pipeline, crowd = whole
+    path = model_file.save(tmp_path / "m.skops", pipeline, facts())
+    loaded = model_file.load(path).pipeline
+    last, before = loaded[-1], pipeline[-1]
+    assert not any(getattr(last, name, None) is not None for name in TRAINING_ONLY)
+    assert last.parts_ == before.parts_ == ("clarity", "people", "similarity")
+    assert last.part_gains_ == before.part_gains_
+    np.testing.assert_array_equal(last.people_.bias, before.people_.bias)
+    np.testing.assert_array_equal(  # everybody's ways and similarity are there
+        last.answer_proba(crowd.data, crowd.pairs), before.answer_proba(crowd.data, crowd.pairs)
+    )
+    kinds = loaded.predict_proba(crowd.data)
+    np.testing.assert_array_equal(kinds, pipeline.predict_proba(crowd.data))
+    last.name_kinds({0: "cat", 1: "dog", 2: "cat"})
+    assert last.classes_.tolist() == ["cat", "dog"]
+    classes = loaded.predict_proba(crowd.data)
+    np.testing.assert_allclose(classes[:, 0], kinds[:, 0] + kinds[:, 2])
+    assert last.prior_ == pytest.approx(float(before.prior_[1]))
+    again = model_file.load(model_file.save(tmp_path / "named.skops", loaded, facts())).pipeline
+    np.testing.assert_array_equal(again.predict_proba(crowd.data), classes)
+    assert again[-1].kind_names_ == {0: "cat", 1: "dog", 2: "cat"}
+    with pytest.raises(ValueError, match="read from a file, which keeps nothing of its items"):
+        again[-1].kinds()
+    with pytest.raises(ValueError, match="all kinds have the name 'cat'"):
+        again[-1].name_kinds(dict.fromkeys(range(3), "cat"))
+
+
 MANY_ITEMS = np.zeros((NETWORK_ITEMS, 2))  # so that a network is among them
 
 
@@ -158,7 +203,7 @@ def test_nothing_about_single_training_items_or_answers_is_in_the_file(good: Pat
     pipeline, _ = fitted()
     assert hasattr(pipeline[-1], "item_proba_")  # the one in memory keeps what it has
     loaded = model_file.load(good).pipeline[-1]
-    assert not any(hasattr(loaded, name) for name in TRAINING_ONLY)
+    assert not any(name in vars(loaded) for name in TRAINING_ONLY)
     with zipfile.ZipFile(good) as archive:
         arrays = [archive.read(name) for name in archive.namelist() if name.endswith(".npy")]
     shapes = [np.load(io.BytesIO(data), allow_pickle=False).shape for data in arrays]

@@ -55,6 +55,10 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "suspects {model} {pairs} {items} -o out.csv --quiet --json",
         "suspects {model} {pairs} {items} --report out.html --quiet",
     ),
+    "name": (
+        "name {model} {labels} -o out.skops --quiet --json",
+        "name {model} {items} -o out.skops",
+    ),
     "inspect": ("inspect {model}", "inspect {model} --json"),
     "report": ("report {run} --out outcome", "report {run} --out outcome --json"),
     "reproduce": (f"{RECORDS} --out {{run}} --resume", f"{RECORDS} --out {{run}} --json"),

@@ -9,20 +9,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 from sklearn.exceptions import ConvergenceWarning
 
 from noisypairs.algebra import Array
 from noisypairs.annotators import AnnotatorRow, AnnotatorTable, annotator_table
 from noisypairs.annotators.choice import Model
+from noisypairs.annotators.errors import (
+    ErrGroup,
+    FeatureLevel,
+    Quick,
+    errors_by_feature,
+    groups_who_err_alike,
+    quick_answers,
+)
 from noisypairs.errors import NotIdentifiable
-from noisypairs.estimation import Interval, dyadic_mean, wilson
+from noisypairs.estimation import Interval, wilson
 from noisypairs.inference.graph import PairGraph
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
@@ -31,8 +38,6 @@ from noisypairs.pairs.counts import pair_keys
 UNKNOWN = -1
 #: Annotators left out one by one, the least informative first: each costs one propagation.
 MOST_DROPPED = 200
-#: Levels that a feature is split into, and answers that a level needs to be shown.
-N_LEVELS, FEWEST_ANSWERS = 4, 30
 
 
 @dataclass(frozen=True)
@@ -60,23 +65,14 @@ class GoldRates:
 
 
 @dataclass(frozen=True)
-class FeatureLevel:
-    """Answers on pairs with at least one item of this level, and the expected share of wrong."""
-
-    feature: str
-    level: str
-    n_answers: int
-    wrong: Interval
-
-
-@dataclass(frozen=True)
 class Crowd:
     """All that is known of the annotators; lists are in the order of ``table.rows``.
 
     ``alpha`` is Krippendorff's chance-corrected agreement of all, ``rest_accuracy`` the expected
     share of right answers without each one, ``without_suspects`` the crowd's row when all suspects
     are left out and everything is inferred again (None: nobody is suspect, or ``without_note`` says
-    why not).
+    why not). ``alike`` are groups who err on the same pairs, ``quick`` says how many answers came
+    too quickly, where times are given.
     """
 
     table: AnnotatorTable
@@ -87,6 +83,16 @@ class Crowd:
     without_suspects: AnnotatorRow | None
     without_note: str
     by_feature: list[FeatureLevel]
+    alike: list[ErrGroup] = field(default_factory=list)
+    quick: Quick | None = None
+
+    @property
+    def least_missed(self) -> int | None:
+        """The row without which the answers of the others are right most often; None for one."""
+        known = [r for r, rest in enumerate(self.rest_accuracy) if rest is not None]
+        if not known:
+            return None
+        return max(known, key=lambda r: (self.rest_accuracy[r], -self.table.rows[r].n_answers))
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return one flat dict per annotator, intervals as three entries."""
@@ -95,6 +101,8 @@ class Crowd:
             one = row.to_dict() | {"right_without": self.rest_accuracy[r]}
             shared = self.agreement[r]
             one |= {"shared_answers": shared.n}
+            if self.quick is not None:
+                one |= {"too_quick": self.quick.shares[r]}
             one |= _spread("agreement", shared.share) | _spread("kappa", shared.kappa)
             if self.gold is not None:
                 gold = self.gold[r]
@@ -111,8 +119,11 @@ class Crowd:
             "annotators": self.to_records(),
             "agreement_alpha": self.alpha,
             "suspects": self.table.suspects,
+            "least_missed": None if (r := self.least_missed) is None else self.table.rows[r].name,
             "crowd_without_suspects": None if after is None else after.to_dict(),
             "without_suspects_note": self.without_note,
+            "err_alike": [list(group.names) for group in self.alike],
+            "quick": None if self.quick is None else self.quick.to_dict(),
             "by_feature": [
                 {"feature": one.feature, "level": one.level, "answers": one.n_answers}
                 | _spread("wrong", one.wrong)
@@ -132,13 +143,14 @@ def judge_crowd(
     model: Model = "auto",
     level: float = 0.95,
     random_state: int = 0,
+    seconds: Array | None = None,
 ) -> Crowd:
     """Judge everybody who answered.
 
     ``X`` (n_items, d) are numeric features and ``features`` the columns as people know them;
     ``labels`` known classes of items, ``truth`` (n_pairs,) known answers: 1 same, 0 different,
     −1 unknown. With labels alone the truth of pairs follows. ``n_classes`` and ``model`` are those
-    of `annotator_table`.
+    of `annotator_table`. ``seconds`` (n_pairs,) is how long each answer took, NaN where unknown.
 
     >>> from noisypairs import datasets
     >>> rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1}
@@ -147,7 +159,9 @@ def judge_crowd(
     >>> found.table.suspects, found.without_suspects.informativeness.estimate > 0.75
     ([12, 18], True)
     """
-    truth = None if truth is None else truth[pairs.left != pairs.right]
+    proper = pairs.left != pairs.right
+    truth = None if truth is None else truth[proper]
+    seconds = None if seconds is None else seconds[proper]
     pairs = pairs.without_self_pairs()
     settings: dict[str, Any] = {"n_classes": n_classes, "model": model, "level": level}
     settings |= {"gold": labels or None, "random_state": random_state}
@@ -166,6 +180,7 @@ def judge_crowd(
     if table.choice is not None:  # chosen once, by all answers
         settings |= {"n_classes": table.choice.n_classes or 2, "model": table.choice.model}
     after, note = _without_suspects(pairs, X, table, settings)
+    wrong = _wrong(pairs, table)
     return Crowd(
         table,
         whole,
@@ -174,7 +189,9 @@ def judge_crowd(
         rest_accuracy(table),
         after,
         note,
-        [] if features is None else errors_by_feature(pairs, _wrong(pairs, table), features, level),
+        [] if features is None else errors_by_feature(pairs, wrong, features, level),
+        groups_who_err_alike(pairs, wrong, random_state),
+        None if seconds is None else quick_answers(pairs, wrong, seconds, level),
     )
 
 
@@ -315,30 +332,6 @@ def rest_accuracy(table: AnnotatorTable) -> list[float | None]:
     return [float(share) if left > 0 else None for share, left in zip(shares, rest, strict=True)]
 
 
-def errors_by_feature(
-    pairs: Pairs, wrong: Array, features: pd.DataFrame, level: float = 0.95
-) -> list[FeatureLevel]:
-    """Return how often answers are wrong by levels of the item features, worst spread first.
-
-    ``wrong`` (n_pairs,) is P(the answer is wrong). Numbers are cut at their quartiles, words into
-    their most frequent levels. Only the five features whose levels differ most, in standard errors,
-    are kept.
-    """
-    found: list[tuple[float, list[FeatureLevel]]] = []
-    for name in features.columns:
-        levels = []
-        for text, items in _levels(features[name]):
-            touched = np.flatnonzero(items[pairs.left] | items[pairs.right])
-            if len(touched) >= FEWEST_ANSWERS:
-                mean, low, high = dyadic_mean(pairs.select(touched), wrong[touched], level)
-                limits = Interval(mean, max(low, 0.0), min(high, 1.0), level)
-                levels.append(FeatureLevel(str(name), text, len(touched), limits))
-        if len(levels) > 1:
-            found.append((_contrast(levels, level), levels))
-    found.sort(key=lambda one: -one[0])
-    return [row for _, levels in found[:5] for row in levels]
-
-
 def _wrong(pairs: Pairs, table: AnnotatorTable) -> Array:
     """Return P(wrong) of each answer: of classes from beliefs about its items, as independent."""
     if table.wrong_proba is not None:
@@ -346,23 +339,6 @@ def _wrong(pairs: Pairs, table: AnnotatorTable) -> Array:
     left, right = (table.item_proba[end] for end in (pairs.left, pairs.right))
     same: Array = np.einsum("nk,nk->n", left, right)
     return np.where(pairs.same, 1.0 - same, same)
-
-
-def _levels(column: pd.Series) -> list[tuple[str, NDArray[np.bool_]]]:
-    if pd.api.types.is_numeric_dtype(column) and column.nunique() > N_LEVELS:
-        cut = pd.qcut(column, N_LEVELS, duplicates="drop")
-        return [(str(one), np.asarray(cut == one)) for one in cut.cat.categories]
-    texts = column.astype(str)
-    return [(str(one), np.asarray(texts == one)) for one in texts.value_counts().index[:N_LEVELS]]
-
-
-def _contrast(levels: list[FeatureLevel], level: float) -> float:
-    """Return the largest difference between two levels, in standard errors."""
-    z = float(stats.norm.ppf(0.5 + level / 2))
-    best = min(levels, key=lambda one: one.wrong.estimate).wrong
-    worst = max(levels, key=lambda one: one.wrong.estimate).wrong
-    error = np.hypot(best.high - best.estimate, worst.high - worst.estimate) / z
-    return float((worst.estimate - best.estimate) / max(error, 1e-9))
 
 
 def _judged(pairs: Pairs, X: Any, **settings: Any) -> AnnotatorTable:

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
+from scipy.stats import beta, norm
 from sklearn.utils import check_random_state
 
 from noisypairs.algebra import Array
@@ -46,10 +46,14 @@ from noisypairs.estimators.joint import classifier as joint
 from noisypairs.estimators.order import in_order
 from noisypairs.inference import progress
 from noisypairs.inference.graph import RandomSource
+from noisypairs.noise.model import PSEUDO_ANSWERS
+from noisypairs.noise.people import fit_people
 from noisypairs.noise.shrinkage import group_errors
 from noisypairs.pairs import Pairs
 
 UNDECIDED = "too few answers"
+#: Newton steps for bias and skill: more change nothing that is shown.
+STEPS = 30
 #: Draws behind the interval of J.
 N_DRAWS = 4000
 
@@ -62,7 +66,9 @@ class AnnotatorRow:
     that of the most probable kind. ``accuracy`` is the expected share of right answers,
     ``informativeness`` J, and ``drop_effect`` the number of items whose most probable class changes
     without this annotator, all rates kept (None: not computed), or the number of pairs whose truth
-    changes where each pair is judged by itself.
+    changes where each pair is judged by itself. ``bias`` is how far they lean towards "same", and
+    ``skill`` how much further than the crowd's their answers to same and to different pairs lie
+    apart, both in log-odds, 0 for the crowd (`noisypairs.noise.people`); None for the crowd.
     """
 
     name: Any
@@ -74,6 +80,8 @@ class AnnotatorRow:
     verdict: str = ""
     probability: float | None = None
     drop_effect: int | None = None
+    bias: Interval | None = None
+    skill: Interval | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, each interval as three entries."""
@@ -81,6 +89,11 @@ class AnnotatorRow:
         for key in ("similar_flip", "dissimilar_flip", "informativeness"):
             one: Interval = flat[key]
             flat |= {key: one.estimate, f"{key}_low": one.low, f"{key}_high": one.high}
+        for key in ("bias", "skill"):
+            ends = (None,) * 3
+            if (own := flat[key]) is not None:
+                ends = own.estimate, own.low, own.high
+            flat |= dict(zip((key, f"{key}_low", f"{key}_high"), ends, strict=True))
         return flat
 
 
@@ -310,17 +323,38 @@ def table_from_counts(
     a, b = rate_posterior(wrong, total, kinds[:, 0])
     accuracy = 1.0 - wrong.sum(axis=0) / np.maximum(total.sum(axis=0), 1e-12)
     limits = _intervals(a, b, level)
+    bias, skill = _ways(same, different, level)
     rows = []
     for r, (name, count) in enumerate(zip(names.tolist(), n_answers.tolist(), strict=True)):
         kind, top = KINDS[int(kinds[r].argmax())], float(kinds[r].max())
         verdict = kind if count >= min_answers or top >= level else UNDECIDED
-        rows.append(AnnotatorRow(name, count, float(accuracy[r]), *limits[r], verdict, top))
+        judged = name, count, float(accuracy[r]), *limits[r], verdict, top
+        rows.append(AnnotatorRow(*judged, bias=bias[r], skill=skill[r]))
     a, b = (counts.sum(axis=1, keepdims=True) + 0.5 for counts in (wrong, total - wrong))
     right = 1.0 - float(wrong.sum() / total.sum())
     crowd = AnnotatorRow("(crowd)", int(n_answers.sum()), right, *_intervals(a, b, level)[0])
     kind_shares = dict(zip(KINDS, shares.tolist(), strict=True))
     weight = total.sum(axis=0)
     return AnnotatorTable(tuple(rows), crowd, kind_shares, item_proba, level, weight)
+
+
+def _ways(same: Array, different: Array, level: float) -> tuple[list[Interval], list[Interval]]:
+    """Return everybody's bias and skill in log-odds, shrunk towards the crowd's."""
+    said, total = same.sum(axis=0), (same + different).sum(axis=0)
+    crowd = (said + PSEUDO_ANSWERS / 2) / (total + PSEUDO_ANSWERS)
+    people = fit_people(same, different, crowd, steps=STEPS)
+    z = float(norm.ppf(0.5 + level / 2))
+    bias, skill = (
+        [
+            Interval(value, value - z * error, value + z * error, level)
+            for value, error in zip(values.tolist(), errors.tolist(), strict=True)
+        ]
+        for values, errors in (
+            (people.bias, people.bias_error),
+            (people.skill, people.skill_error),
+        )
+    )
+    return bias, skill
 
 
 def _intervals(a: Array, b: Array, level: float) -> list[tuple[Interval, Interval, Interval]]:

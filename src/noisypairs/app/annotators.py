@@ -57,7 +57,8 @@ def judge_annotators(
         known = {} if gold is None else _known_truth(data, some, gold)
     labels = known.get("labels")
     settings: dict[str, Any] = {"n_classes": n_classes or "auto", "random_state": seed}
-    found = judge_crowd(some, X, data.features, **settings, **known)
+    seconds = data.seconds if some.n_pairs == data.pairs.n_pairs else None
+    found = judge_crowd(some, X, data.features, **settings, **known, seconds=seconds)
     if some.n_pairs < data.pairs.n_pairs:
         found = _with_all_answers(found, data.pairs, X, gold=labels, **settings)
         notes.append(
@@ -87,6 +88,7 @@ def _with_all_answers(found: Crowd, pairs: Any, X: Any, **settings: Any) -> Crow
         agreement=[alone if r is None else found.agreement[r] for r in at],
         gold=None if gold is None else [unseen if r is None else gold[r] for r in at],
         rest_accuracy=rest_accuracy(table),
+        quick=None,  # times are read of tables that fit into memory
     )
 
 
@@ -98,4 +100,5 @@ def with_hashed_names(found: Crowd, salt: str | None) -> Crowd:
         return hmac.new(key, str(name).encode(), hashlib.sha256).hexdigest()[:12]
 
     rows = tuple(replace(row, name=code(row.name)) for row in found.table.rows)
-    return replace(found, table=replace(found.table, rows=rows))
+    alike = [replace(group, names=tuple(map(code, group.names))) for group in found.alike]
+    return replace(found, table=replace(found.table, rows=rows), alike=alike)

@@ -6,7 +6,7 @@ also serves to check that all facts are present.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from noisypairs.app.words import exact_share, percent, sentence
@@ -32,6 +32,8 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
         f"| {c['name']} | {percent(c['share'], 1)} | {c['n_items']:,} |" for c in facts["classes"]
     ]
     named = "named by known labels" if facts["names_known"] else "named by size, smallest first"
+    if facts.get("kinds"):
+        named = "made up of kinds, see below"
     noise = facts["noise"]
     files = [
         f"* {role}: {name}, sha256 {facts['checksums'][role]}"
@@ -50,6 +52,7 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
         f"Why this method: {facts['why']}",
         f"## Classes\n\nThey are {named}.\n\n| class | share | items |\n|---|---|---|\n"
         + "\n".join(classes),
+        *_kinds(facts.get("kinds") or ()),
         "## Noise of the answers\n\n"
         f"* same called different: {exact_share(Interval(**noise['similar_flip']))}\n"
         f"* different called same: {exact_share(Interval(**noise['dissimilar_flip']))}",
@@ -61,6 +64,28 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
         "accuracy is an estimate. A kernel model keeps up to 300 encoded training items inside the "
         "file; the answers and the beliefs about single items are not kept.",
         "## Versions\n\n" + ", ".join(f"{k} {v}" for k, v in facts["versions"].items()),
+    ]
+
+
+def _kinds(kinds: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the section about kinds, if there are any: their names, and how many are missing."""
+    if not kinds:
+        return []
+    rows = [
+        f"| {one['number']} | {one['name'] or '–'} | {percent(one['share'], 1)} "
+        f"| {one['n_items']:,} |"
+        for one in kinds
+    ]
+    missing = sum(one["name"] is None for one in kinds)
+    open_ = (
+        f"{missing} of {len(kinds)} have no name yet: `noisypairs name MODEL NAMES -o NAMED` "
+        "gives them names."
+        if missing
+        else "All have names."
+    )
+    return [
+        f"## Kinds\n\nGroups of items that people tell apart. {open_}\n\n"
+        "| kind | name | share | items |\n|---|---|---|---|\n" + "\n".join(rows)
     ]
 
 

@@ -69,9 +69,13 @@ MOVED = frozenset(
 TRAINING_ONLY = (
     "item_proba_",
     "oof_proba_",
+    "item_states_",
+    "item_kinds_",
+    "oof_kinds_",
     "wrong_proba_",
     "asked_",
     "members_",
+    "expected_error_",
     "history_",
     "rate_choice_",
 )
@@ -229,17 +233,23 @@ def _own_types() -> Mapping[str, str]:
     """Return the classes of ours that a model may hold: name -> module, as they are now.
 
     These are the transformers of `encoding`, all exported estimators and noise models, the
-    estimators of `estimators.inner`, and the records of an estimated prior.
+    estimators of `estimators.inner`, the records of an estimated prior, and the answer model with
+    its parts.
     """
     from sklearn.base import BaseEstimator
 
     from noisypairs import estimation, estimators, noise
     from noisypairs.app import encoding
     from noisypairs.estimators import inner
+    from noisypairs.estimators.joint import answers
+    from noisypairs.estimators.joint.parts import HeldOutGain
+    from noisypairs.noise import clarity
+    from noisypairs.noise.people import People
 
     parts = [import_module(f"{inner.__name__}.{one.name}") for one in iter_modules(inner.__path__)]
     found = [estimation.Interval, estimation.PriorEstimate]
-    for module in (encoding, estimators, noise, *parts):
+    found += [answers.AnswerModel, answers.Similarity, HeldOutGain, People]
+    for module in (encoding, estimators, noise, clarity, *parts):
         found += [
             value
             for value in vars(module).values()

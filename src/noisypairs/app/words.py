@@ -160,6 +160,18 @@ def count(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def hard_ones(number: int) -> str:
+    """Return how many suspect answers are about hard pairs, as a sentence; nothing for none.
+
+    >>> hard_ones(0), hard_ones(1)
+    ('', '1 of them is about a hard pair, on which people err too often to blame anybody. ')
+    """
+    if not number:
+        return ""
+    about = "is about a hard pair" if number == 1 else "are about hard pairs"
+    return f"{number:,} of them {about}, on which people err too often to blame anybody. "
+
+
 def listed(names: Iterable[object]) -> str:
     """Return names as part of a sentence.
 

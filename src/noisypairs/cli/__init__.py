@@ -20,6 +20,7 @@ COMMANDS = (
     "sample",
     "check",
     "fit",
+    "name",
     "predict",
     "suspects",
     "inspect",

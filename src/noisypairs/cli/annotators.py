@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 MOST_ROWS = 20
 #: What the columns mean that do not say it themselves.
 _LEGEND = (
+    "bias: leaning towards same, skill: telling same from different pairs better; log-odds, 0 as "
+    "the crowd.",
     "worth: 1 for perfect answers, 0 for a coin, below 0 for reversed ones. agree: with others on "
     "the same pairs (how many), kappa: the same corrected for chance.",
     "{0} changed: how many {0} change {1} if this annotator is left out; others right: share "
@@ -109,7 +111,7 @@ def _write(output: Path, found: Crowd, notes: list[str], raw: bool, force: bool)
 
 
 def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
-    from noisypairs.app.report.advice import by_suspicion, crowd_answer, meanings
+    from noisypairs.app.report.advice import by_suspicion, crowd_answer, least_missed, meanings
 
     console = terminal.console_of(170)
     console.print(terminal.one_line(crowd_answer(found)), "", sep="\n", soft_wrap=True)
@@ -117,7 +119,16 @@ def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
     order = by_suspicion(found.table)
     rows = [_cells(found, r) for r in order[:MOST_ROWS]]
     headings = ["annotator", "answers", "same called different", "different called same"]
-    headings += ["worth", "verdict", "agree (n)", "kappa", f"{changed} changed", "others right"]
+    headings += [
+        "bias",
+        "skill",
+        "worth",
+        "verdict",
+        "agree (n)",
+        "kappa",
+        f"{changed} changed",
+        "others right",
+    ]
     console.print(app.table(console, headings, rows))
     if len(order) > MOST_ROWS:
         console.print(f"… and {len(order) - MOST_ROWS} more: write them with -o FILE.csv")
@@ -127,14 +138,24 @@ def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
     )
     written = [] if output is None else [f"Written: {output}"]
     legend = [line.format(changed, "class" if changed == "items" else "truth") for line in _LEGEND]
-    for line in ("", f"Judged by: {found.table.choice}.", *legend, *notes, *written):
+    for line in (
+        "",
+        *filter(None, [least_missed(found)]),
+        f"Judged by: {found.table.choice}.",
+        *legend,
+        *notes,
+        *written,
+    ):
         console.print(terminal.one_line(line), soft_wrap=True)
 
 
 def _cells(found: Crowd, r: int) -> tuple[str, ...]:
     row, shared, rest = found.table.rows[r], found.agreement[r], found.rest_accuracy[r]
-    rates = (row.similar_flip, row.dissimilar_flip, row.informativeness)
-    texts = [f"{one.estimate:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in rates]
+    numbers = (row.similar_flip, row.dissimilar_flip, row.bias, row.skill, row.informativeness)
+    texts = [
+        "–" if one is None else f"{one.estimate:.2f} [{one.low:.2f}, {one.high:.2f}]"
+        for one in numbers
+    ]
     agree = f"{shared.share.estimate:.2f} ({shared.n})" if shared.share else "– (0)"
     kappa = f"{shared.kappa.estimate:.2f}" if shared.kappa else "–"
     changed = "–" if row.drop_effect is None else f"{row.drop_effect}"

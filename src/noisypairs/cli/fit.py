@@ -35,6 +35,7 @@ def fit(
     ] = "default",
     labels: options.Labels = None,
     classes: options.Classes = None,
+    kinds: options.Kinds = None,
     annotators: Annotated[
         bool | None,
         typer.Option("--annotators/--no-annotators", help="Rates for everyone who answered."),
@@ -54,12 +55,13 @@ def fit(
     Example: noisypairs fit items.csv pairs.csv -o model.skops --report report.html
     """
     with app.failing_with(app.WRONG_USE):
-        from noisypairs.app.fit.request import Request, class_numbers
+        from noisypairs.app.fit.request import Request, class_numbers, kind_numbers
 
         request = Request(
             method=method,
             estimator=estimator,
             n_classes=class_numbers(classes),
+            n_kinds=kind_numbers(kinds),
             annotators=annotators,
             noise_model=noise_model,
             curve=report is not None,
@@ -89,9 +91,11 @@ def fit(
         if report is not None:
             from noisypairs.app.report.model import fit_report
 
-            shown = fitted.result.evidence.suspects
-            small = None if pictures is None else pictures.thumbnails(items_of(shown))
-            atomic_write(report, fit_report(fitted.result, small), force)
+            small = of_kinds = None
+            if pictures is not None:
+                small = pictures.thumbnails(items_of(fitted.result.evidence.suspects))
+                of_kinds = pictures.thumbnails(fitted.result.model.kind_items, "kind")
+            atomic_write(report, fit_report(fitted.result, small, of_kinds), force)
     outputs = {"model": output, "report": report, "suspects": suspects}
     written = {what: None if path is None else str(path) for what, path in outputs.items()}
     if as_json:
@@ -122,7 +126,7 @@ def _require_writers(with_report: bool) -> None:
 def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
     """Print the answer first, then what it rests on."""
     from noisypairs.app.fit.verdict import TITLES, verdict
-    from noisypairs.app.words import exact_share, percent
+    from noisypairs.app.words import exact_share, hard_ones, percent
 
     console = terminal.console_of(100)
     data, choice, found, run = result.data, result.choice, result.model, result.run
@@ -136,16 +140,24 @@ def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
     kind, reason = verdict(result)
     console.print(f"{TITLES[kind]}. {reason}", "", sep="\n")
     rows = [(one.name, percent(one.share, 1), f"{one.n_items:,}") for one in found.classes]
-    console.print(app.table(console, ("class", "share", "items predicted"), rows))
+    unnamed = found.kinds and found.n_unnamed == len(found.kinds)
+    headings = ("kind" if unnamed else "class", "share", "items predicted")
+    console.print(app.table(console, headings, rows))
     if choice.class_number is not None:
         console.print(f"{choice.class_number.text}.", "", sep="\n")
-    if not found.names_known:
+    if found.n_unnamed:
+        console.print(
+            f"{found.n_unnamed} of {len(found.kinds)} kinds have no name yet: look at their "
+            "typical items in the report, then run noisypairs name.",
+        )
+    elif not found.names_known:
         console.print("Pairs cannot name classes; these are numbered by size. --labels names them.")
     console.print(
         "",
         f"Same pairs called different: {exact_share(found.noise.similar_flip)}; different pairs "
         f"called same: {exact_share(found.noise.dissimilar_flip)}. "
-        f"{result.evidence.n_suspects:,} of {data.n_pairs:,} answers are probably wrong.",
+        f"{result.evidence.n_suspects:,} of {data.n_pairs:,} answers are probably wrong. "
+        f"{hard_ones(result.evidence.n_hard)}".strip(),
         "",
         choice.why,
         "",

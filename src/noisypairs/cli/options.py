@@ -32,6 +32,10 @@ Labels = Annotated[Path | None, typer.Option(help="File of the few known classes
 Classes = Annotated[
     str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else chosen from 2 to 6.")
 ]
+Kinds = Annotated[
+    str | None,
+    typer.Option(help="Infer kinds that people tell apart, to be named: auto, 5 or 3-8."),
+]
 Images = Annotated[
     str | None,
     typer.Option(help="Pictures of the items: a column with file names, or a folder by ids."),

@@ -67,7 +67,9 @@ def suspects(
             shown = list(found.first(MOST_SHOWN))
             small = None if pictures is None else pictures.thumbnails(items_of(shown))
             n_pairs = dataset.pairs.n_pairs
-            atomic_write(report, suspects_report(shown, found.n_wrong, n_pairs, small), force)
+            counts = found.n_wrong, n_pairs
+            page = suspects_report(shown, *counts, small, found.n_hard)
+            atomic_write(report, page, force)
     n_pairs = dataset.pairs.n_pairs
     files = {
         what: None if path is None else str(path)
@@ -89,12 +91,12 @@ def suspects(
 def _print_suspects(
     found: Suspects, n_pairs: int, files: dict[str, str | None], table_on_stdout: bool
 ) -> None:
-    from noisypairs.app.words import count, decimal
+    from noisypairs.app.words import count, decimal, hard_ones
 
     said = (
         f"{count(found.n_wrong, 'answer')} of {n_pairs:,} "
-        f"{'is' if found.n_wrong == 1 else 'are'} probably wrong."
-    )
+        f"{'is' if found.n_wrong == 1 else 'are'} probably wrong. {hard_ones(found.n_hard)}"
+    ).strip()
     if table_on_stdout:
         terminal.say(said, err=True)
         return
@@ -103,6 +105,7 @@ def _print_suspects(
     rows = [
         (
             decimal(one.probability),
+            one.verdict,
             one.left,
             one.right,
             one.answer,
@@ -112,7 +115,7 @@ def _print_suspects(
         for one in found.first(MOST_ROWS)
     ]
     if rows:
-        headings = ("wrong", "left", "right", "answer", "annotator", "why, first of all")
+        headings = ("wrong", "verdict", "left", "right", "answer", "annotator", "why, first of all")
         console.print("", app.table(console, headings, rows), sep="\n")
     if len(found) > MOST_ROWS:
         where = "" if any(files.values()) else ": write them with -o FILE.csv"

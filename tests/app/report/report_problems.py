@@ -21,11 +21,13 @@ from noisypairs.app.fit.result import (
     DataSummary,
     Evidence,
     FitResult,
+    KindSummary,
     MethodChoice,
     ModelSummary,
     NoiseSummary,
     ReliabilityBin,
     RunFacts,
+    ShownItem,
 )
 from noisypairs.app.plan import LearningCurve, Plan, forecast, old_pairs, worth_of_answers
 from noisypairs.app.plan.goal import reach
@@ -137,6 +139,19 @@ def with_fields(result: FitResult, **fields: Any) -> FitResult:
         for value in [getattr(result, part.name)]
     }
     return replace(result, **changed)
+
+
+def with_kinds(result: FitResult, name: str = "oak") -> FitResult:
+    """Return the result with three kinds, of which the last has a name and two are confused."""
+
+    def kind(number: int, called: str | None) -> KindSummary:
+        items = [ShownItem(f"{name}{number}{k}", 0.97 - 0.4 * k, {name: "1.5"}) for k in (0, 1)]
+        return KindSummary(number, called, 0.3, 20, (items[0],), (items[1],))
+
+    kinds = (kind(0, None), kind(1, None), kind(2, name))
+    S = ((0.9, 0.5, 0.1), (0.5, 0.8, 0.2), (0.1, 0.2, 0.7))
+    noise = replace(result.model.noise, same_probability=S)
+    return with_fields(result, kinds=kinds, noise=noise, kind_numbers=(3, 4, 5))
 
 
 SIZES = np.array([100, 150, 220, 330, 500])

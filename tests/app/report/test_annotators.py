@@ -33,6 +33,7 @@ def test_the_page_has_its_parts_in_order() -> None:
         "Agreement with others on the same pairs",
         "If somebody were left out",
         "Errors on pairs of known truth",
+        "Who err alike",
         "How to read this",
         "Notes",
     ]

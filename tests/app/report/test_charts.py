@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ET
 from functools import cache
 from importlib import resources
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
@@ -45,6 +46,7 @@ PICTURES = {
         ([0.8, None, 0.4], [0.95, None, 0.6]),
         baseline=[False, False, True],
     ),
+    "heat_map": lambda: charts.heat_map([HOSTILE, "b"], [[0.9, 0.25], [0.25, 1.0]]),
     "bars of other numbers": lambda: charts.bars(["a"], [3.25], percent=False, stressed=[True]),
 }
 
@@ -146,6 +148,13 @@ def test_legends_appear_where_there_is_more_than_one_thing_to_tell():
 def test_percent_signs_stand_where_shares_are():
     assert any(word.endswith("%") for word in words(drawn("learning_curve")))
     assert not any("%" in word for word in words(drawn("learning_curve without extras")))
+
+
+def test_a_heat_map_writes_its_chances_unless_there_is_no_room():
+    assert {"90%", "25%", "100%"} <= set(words(drawn("heat_map")))
+    many = charts.heat_map([f"kind {k}" for k in range(13)], np.full((13, 13), 0.5))
+    assert "50%" not in words(many)
+    assert many.count("called “same”: 50.0%") == 13 * 13
 
 
 def test_any_figure_becomes_a_picture():

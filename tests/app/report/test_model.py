@@ -321,6 +321,7 @@ def test_suspect_answers_show_both_items_who_answered_and_never_certainty():
     assert card.lines == ("2 of 2 other answers to this pair say different.",)
     assert [key.text for key in card.keys] == [
         "over 99%",
+        "wrong",
         "same",
         "item",
         "others disagree",
@@ -330,6 +331,16 @@ def test_suspect_answers_show_both_items_who_answered_and_never_certainty():
     (card,) = cards_of([alone]).cards
     assert card.heading == "Called same: over 99% likely wrong"
     assert card.rows[0] == ("item", "–", "1.5")
+
+
+def test_a_hard_pair_is_not_called_wrong():
+    (suspect,) = fit_result().evidence.suspects
+    hard = replace(suspect, verdict="hard", expected_error=0.45)
+    (card,) = cards_of([hard]).cards
+    assert card.heading == "Called same by item: a hard pair"
+    assert card.keys[1].text == "hard"
+    html = fit_report(with_fields(fit_result(), suspects=(hard,), n_hard=3))
+    assert "3 of them are about hard pairs, on which people err too often to blame" in html
 
 
 def test_items_of_many_columns_are_cut_and_the_rest_counted():
@@ -344,7 +355,7 @@ def test_a_section_without_blocks_is_left_out(monkeypatch):
     more = Part("Kinds of people", lambda _: [paragraph("Two kinds.")])
     none = Part("Nothing", lambda _: [])
     whole = model.parts()
-    monkeypatch.setattr(model, "parts", lambda _: (*whole, none, more))
+    monkeypatch.setattr(model, "parts", lambda *_: (*whole, none, more))
     text = words_of(fit_report(fit_result()))
     assert "Kinds of people Two kinds." in text
     assert "Nothing" not in text

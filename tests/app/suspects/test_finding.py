@@ -16,6 +16,7 @@ from noisypairs import (
 )
 from noisypairs.algebra import class_prior
 from noisypairs.app.suspects import model_suspects, training_suspects, wrong_probability
+from noisypairs.errors import collected_warnings
 
 
 def test_wrong_probability_of_a_point_wise_model_by_enumeration() -> None:
@@ -80,3 +81,45 @@ def columns(pairs):
 
 def who_is(pairs, name):
     return pairs.annotator_names[pairs.annotator] == name
+
+
+def test_answers_about_items_that_nobody_recognises_are_hard_not_wrong():
+    rng = np.random.default_rng(0)
+    y, hard = rng.integers(0, 2, 120), np.arange(120) < 20
+    X = rng.normal(size=(120, 2)) + 3.0 * y[:, None]
+    left = rng.integers(0, 120, 2400)
+    right = (left + rng.integers(1, 120, 2400)) % 120
+    about_hard = hard[left] | hard[right]
+    wrong = rng.random(2400) < np.where(about_hard, 0.5, 0.05)
+    pairs = Pairs(left, right, (y[left] == y[right]) ^ wrong, 120)
+    settings = {"clarity": True, "similarity": False, "positive": "majority", "random_state": 0}
+    model = JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
+    for find in (training_suspects, model_suspects):
+        found = find(model, X, pairs, None, [str(k) for k in range(120)])
+        frame = found.frame()
+        truly = hard[found.answers.left] | hard[found.answers.right]
+        called = (frame["verdict"] == "hard").to_numpy()
+        assert found.n_hard == called.sum()
+        if find is training_suspects:  # which items are hard is known of these alone
+            assert (called == truly).mean() > 0.9
+            position = [clue.expected_error for clue in found.clues]
+            assert frame["expected_error"].tolist() == pytest.approx(position, abs=1e-6)
+            assert "The pair is hard" in frame["why"][int(np.flatnonzero(called)[0])]
+
+
+def test_kinds_of_one_name_are_one_class():
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 3, 120)
+    X = 5.0 * np.eye(3)[kind] + rng.normal(size=(120, 3))
+    left = rng.integers(0, 120, 1800)
+    right = (left + rng.integers(1, 120, 1800)) % 120
+    pairs = Pairs(left, right, (kind[left] == kind[right]) ^ (rng.random(1800) < 0.05), 120)
+    settings = {"n_kinds": 3, "clarity": False, "similarity": False, "random_state": 0}
+    with collected_warnings():
+        model = JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
+    own = model.item_kinds_.argmax(axis=1)
+    model.name_kinds({0: "oak", 1: "oak", 2: "ash"})
+    one = (own == 2)[left] == (own == 2)[right]  # by name
+    assert ((wrong_probability(model, X, pairs) > 0.5) == (pairs.same != one)).mean() > 0.97
+    by_file = model_suspects(model, X, pairs, None, [str(k) for k in range(120)])
+    assert by_file.n_wrong == pytest.approx((pairs.same != one).sum(), rel=0.05)

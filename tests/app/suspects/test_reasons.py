@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from noisypairs.app.suspects import Clue, Reason, reasons
-from noisypairs.app.suspects.reasons import NO_SINGLE, explained
+from noisypairs.app.suspects.reasons import HARD, NO_SINGLE, explained
 
 NOTHING = Clue(True, 0, 0, 0, 0, None, None, None, None)
 
@@ -28,6 +28,7 @@ NOTHING = Clue(True, 0, 0, 0, 0, None, None, None, None)
             "Of the 40 answers of p7, 60% look wrong.",
         ),
         ({"annotator": "p7", "annotator_answers": 40, "annotator_wrong": 0.1}, None, "10% look"),
+        ({"expected_error": 0.46}, "hard pair", "The pair is hard: by the model, 46% of all"),
     ],
 )
 def test_a_reason_says_what_is_known_and_doubts_what_contradicts(known, doubts, said):
@@ -37,12 +38,18 @@ def test_a_reason_says_what_is_known_and_doubts_what_contradicts(known, doubts, 
     assert (sentences[0] == NO_SINGLE) == (doubts is None)
 
 
+def test_a_pair_is_hard_where_people_err_often_and_then_nobody_is_wrong():
+    easy, hard = (replace(NOTHING, expected_error=error) for error in (HARD - 0.01, HARD))
+    assert (NOTHING.verdict, easy.verdict, hard.verdict) == ("wrong", "wrong", "hard")
+    assert explained(easy) == ((), (NO_SINGLE,))
+
+
 def test_for_the_other_answer_the_same_clues_speak_the_other_way():
     clue = replace(NOTHING, same=False, others_same=2, links_same=1, features_same=0.9)
     assert explained(clue)[0] == ("others disagree", "links disagree", "features disagree")
 
 
 def test_a_reason_of_ones_own_is_one_object(monkeypatch):
-    mine = Reason("hard pair", lambda clue: f"{clue.others_same} said same.", lambda _: True)
+    mine = Reason("old pair", lambda clue: f"{clue.others_same} said same.", lambda _: True)
     monkeypatch.setattr(reasons, "REASONS", (*reasons.REASONS, mine))
-    assert explained(NOTHING) == (("hard pair",), ("0 said same.",))
+    assert explained(NOTHING) == (("old pair",), ("0 said same.",))

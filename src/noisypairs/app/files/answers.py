@@ -128,8 +128,10 @@ def read_answers(
 
 def pairs_of(
     found: FileAnswers, ids: Sequence[str] | None, items_in: str, copies: int = 0
-) -> tuple[Pairs, list[str]]:
+) -> tuple[Pairs, list[str], NDArray[np.int64]]:
     """Return the answers as `Pairs` on the items `ids` (without: on those they name), and notes.
+
+    Last comes the row of the table that each of them stands in.
 
     Pairs with an unknown item are left out; self pairs, repeats and contradictions stay. ``copies``
     is how many answers were left out as copies.
@@ -158,7 +160,11 @@ def pairs_of(
             f"names {some(found.ids, 2)}, the second {some(list(ids or ()), 2)}. Name the columns "
             "that hold the ids with --left, --right and --id"
         )
-    return pairs, notes + _notes_on_repeats(found, pairs)
+    kept = found.usable
+    if ids is not None:
+        items = set(ids)
+        kept = kept & _each(left, items.__contains__) & _each(right, items.__contains__)
+    return pairs, notes + _notes_on_repeats(found, pairs), found.rows[kept]
 
 
 def _chosen(found: FileAnswers) -> Mask | None:

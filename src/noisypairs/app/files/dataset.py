@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from noisypairs.algebra import Array
 from noisypairs.app.files import large
 from noisypairs.app.files.answers import pairs_of, read_answers
 from noisypairs.app.files.columns import Columns
@@ -20,6 +21,7 @@ from noisypairs.app.files.frames import read_table
 from noisypairs.app.files.importers import import_pairs, naming_near
 from noisypairs.app.files.items import Items, items_of, labels_of
 from noisypairs.app.files.known import KnownItems
+from noisypairs.app.files.times import seconds_of
 from noisypairs.pairs import Pairs
 
 AnyPath = PathLike[str] | str
@@ -41,6 +43,7 @@ class Dataset:
     notes : everything that was guessed, repaired or left out, in plain English.
     sources : path, bytes, sha256 and rows of every file.
     format : the format of the file of pairs, "table" or the name of an importer.
+    seconds : how long each answer took, (n_pairs,), NaN where unknown; None without such a column.
     """
 
     features: pd.DataFrame | None
@@ -52,6 +55,7 @@ class Dataset:
     notes: list[str]
     sources: list[SourceFile]
     format: str = "table"
+    seconds: Array | None = None
 
     def in_order(self) -> Dataset:
         """Return the same with items by id and answers by items, so that no draw follows the file.
@@ -62,8 +66,10 @@ class Dataset:
             return self
         order = np.argsort(np.array(self.ids, dtype=object), kind="stable")
         features = None if self.features is None else self.features.iloc[order]
-        pairs, _ = self.pairs[order].in_order()
-        return replace(self, features=features, ids=[self.ids[i] for i in order], pairs=pairs)
+        pairs, place = self.pairs[order].in_order()
+        seconds = None if self.seconds is None else self.seconds[place]
+        ids = [self.ids[i] for i in order]
+        return replace(self, features=features, ids=ids, pairs=pairs, seconds=seconds)
 
 
 def read_dataset(
@@ -108,10 +114,14 @@ def read_dataset(
     answers, copies, on_copies = without_copies(everything, keep_copies)
     read = imported.items if beside is None else items_of(beside, columns.id, answers.ids)
     where = imported.table.path.name if read is None else Path(read.source["path"]).name
-    loaded, more = pairs_of(answers, None if read is None else read.ids, where, copies)
+    ids = None if read is None else read.ids
+    loaded, more, rows = pairs_of(answers, ids, where, copies)
+    seconds, on_times = seconds_of(imported.table)
+    more += on_times
     notes = [*imported.table.notes, *imported.notes, *answers.notes, *on_copies, *more]
     used = replace(answers.columns, id=read.id_column if read else None)
     data = _dataset(loaded, read, used, answers.mapping, notes)
+    data = replace(data, seconds=None if seconds is None else seconds[rows])
     return replace(_with_files(data, read, imported.sources, labels), format=imported.format)
 
 

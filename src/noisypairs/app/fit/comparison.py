@@ -64,7 +64,7 @@ def learner(name: str, request: Request) -> Learner:
         return np.array([[share]]), np.ones((len(new), 1))
 
     def kmeans(X: Any, pairs: Pairs, new: Any) -> tuple[Array, Array]:
-        K = request.n_classes if isinstance(request.n_classes, int) else 2
+        K = request.n_groups
         model = PairKMeans(K, random_state=request.seed).fit(X, pairs)
         together = model.labels_[pairs.left] == model.labels_[pairs.right]
         inside, across = (

@@ -28,6 +28,8 @@ from noisypairs.app.fit.class_number import (
     require_both_answers,
 )
 from noisypairs.app.fit.comparison import HeldOutAnswers, Progress
+from noisypairs.app.fit.kinds import settle_kinds, summarise_kinds
+from noisypairs.app.fit.parts import hard_items, summarise_parts
 from noisypairs.app.fit.request import BASELINE_TITLES, METHOD_TITLES, Request, pair_classifier
 from noisypairs.app.fit.result import DataSummary, FitResult, MethodChoice, RunFacts
 from noisypairs.app.suspects import Suspects, training_suspects
@@ -66,8 +68,9 @@ def fit_dataset(
     asked = (request or Request()).settled(pairs)
     some = pairs.sample(comparison.MOST_PAIRS_COMPARED)
     held_out = HeldOutAnswers(features, some, asked.seed)
-    step("Number of classes")
+    step("Number of classes" if asked.n_kinds is None else "Number of kinds")
     number, asked = _class_number(features, pairs, asked)
+    kind_numbers, asked = _kind_number(features, pairs, asked)
     tried = comparison.compare(held_out, asked, step)
     name, why = comparison.choose(held_out, tried, asked)
     step(f"{METHOD_TITLES[name]} on all items")
@@ -91,9 +94,17 @@ def fit_dataset(
         n_held_out=held_out.pairs.n_pairs,
         n_folds=comparison.N_FOLDS,
         class_number=number,
+        kind_numbers=kind_numbers,
     )
     step("Noise, accuracy and suspect answers")
-    found = summary.summarise_model(model, X, pairs, held_out, tried[name])
+    hard, n_hard = hard_items(model, features, dataset.ids)
+    found = replace(
+        summary.summarise_model(model, X, pairs, held_out, tried[name]),
+        kinds=summarise_kinds(model, features, dataset.ids),
+        parts=summarise_parts(model),
+        hard_items=hard,
+        n_hard_items=n_hard,
+    )
     if asked.curve and tried[name].chance is not None:
         step("Learning curve")
     suspects = training_suspects(model, X, pairs, features, dataset.ids)
@@ -119,6 +130,13 @@ def _class_number(
     X = item_encoder(features, asked.seed).fit_transform(features)
     number = choose_class_number(X, pairs, asked.n_classes, asked.noise_model, asked.seed)
     return number, replace(asked, n_classes=number.chosen)
+
+
+def _kind_number(features: Any, pairs: Pairs, asked: Request) -> tuple[tuple[int, ...], Request]:
+    """Choose the number of kinds where kinds are asked for."""
+    if asked.n_kinds is None:
+        return (), asked
+    return settle_kinds(item_encoder(features, asked.seed).fit_transform(features), pairs, asked)
 
 
 def _data_summary(dataset: Dataset, X: Array) -> DataSummary:
@@ -153,7 +171,7 @@ def _sources(dataset: Dataset) -> Iterator[tuple[str, SourceFile]]:
 
 def step_shares(request: Request) -> list[float]:
     """Return about how long each step that `fit_dataset` announces takes in comparison."""
-    number = 0.0 if isinstance(request.n_classes, int) else 8.0
+    number = 0.0 if isinstance(request.n_classes or request.n_kinds, int) else 8.0
     methods = [10.0 if name == "joint" else 2.0 for name in request.methods]
     return [number, *methods, *[0.1] * len(BASELINE_TITLES), 5.0, 3.0, *[30.0] * request.curve]
 

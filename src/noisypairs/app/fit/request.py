@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -24,6 +24,7 @@ from noisypairs.estimators import (
 )
 from noisypairs.estimators.base import PairClassifier
 from noisypairs.estimators.joint.class_number import AUTOMATIC
+from noisypairs.estimators.joint.parts import Switch
 from noisypairs.noise import families
 from noisypairs.pairs import Pairs
 
@@ -47,6 +48,7 @@ class Request:
     """What is asked for; names are checked at once.
 
     ``n_classes=None`` leaves the number open: as many as labels name, else chosen from 2 to 6.
+    ``n_kinds`` asks for kinds instead (`noisypairs.estimators.joint.kinds`).
 
     >>> Request(estimator="forrest")
     Traceback (most recent call last):
@@ -56,7 +58,8 @@ class Request:
     method: str = "auto"
     estimator: str = "default"
     n_classes: int | tuple[int, ...] | None = None
-    annotators: bool | None = None  # None: where the pairs name more than one
+    n_kinds: int | tuple[int, ...] | Literal["auto"] | None = None  # None: classes, not kinds
+    annotators: Switch | None = None  # None: where the pairs name more than one, and it helps
     noise_model: str = "auto"
     curve: bool = False
     seed: int = 0
@@ -69,6 +72,13 @@ class Request:
         ):
             if given not in known:
                 raise ValueError(f"{what} {given!r}: {did_you_mean(given, known)}")
+        if self.n_kinds is not None and self.method not in ("auto", "joint"):
+            raise ValueError(f"method {self.method!r} knows no kinds: only joint infers them")
+        if self.n_kinds is not None and self.n_classes is not None:
+            raise ValueError(
+                "both classes and kinds are asked for: kinds have as many classes as they are "
+                "given names. Ask for one of the two"
+            )
 
     def settled(self, pairs: Pairs) -> Request:
         """Return the request with the open questions answered from the pairs."""
@@ -76,16 +86,38 @@ class Request:
         several = pairs.annotator_names is not None and len(pairs.annotator_names) > 1
         if self.annotators and pairs.annotator_names is None:
             raise ValueError("annotators were asked for, but no column says who answered")
-        numbers = numbers_in_question(self.n_classes, named)
-        return replace(self, n_classes=numbers, annotators=several and self.annotators is not False)
+        numbers = None
+        if self.n_kinds is None:
+            numbers = numbers_in_question(self.n_classes, named)
+        people: Switch = "auto" if self.annotators is None else self.annotators
+        return replace(self, n_classes=numbers, annotators=several and people)
 
     @property
     def methods(self) -> tuple[str, ...]:
         """The methods in question."""
+        if self.n_kinds is not None:
+            return ("joint",)
         return tuple(METHOD_TITLES) if self.method == "auto" else (self.method,)
 
+    @property
+    def n_groups(self) -> int:
+        """How many classes or kinds there are; two where that is still open."""
+        number = self.n_classes if self.n_kinds is None else self.n_kinds
+        return number if isinstance(number, int) else 2
 
-def class_numbers(text: str | None) -> int | tuple[int, ...] | None:
+
+def kind_numbers(text: str | None) -> int | tuple[int, ...] | Literal["auto"] | None:
+    """Read "5" as 5, "3-8" as (3, …, 8), "auto" as itself, and nothing as None.
+
+    >>> kind_numbers("5"), kind_numbers("auto"), kind_numbers(None)
+    (5, 'auto', None)
+    """
+    if text is not None and text.strip().lower() == "auto":
+        return "auto"
+    return class_numbers(text, "--kinds")
+
+
+def class_numbers(text: str | None, option: str = "--classes") -> int | tuple[int, ...] | None:
     """Read "3" as 3, "2-5" as (2, 3, 4, 5), and nothing or "auto" as None.
 
     >>> class_numbers("3"), class_numbers("2-5"), class_numbers("auto")
@@ -95,10 +127,10 @@ def class_numbers(text: str | None) -> int | tuple[int, ...] | None:
         return None
     first, dash, last = text.partition("-")
     if not (first.strip().isdigit() and (last.strip().isdigit() or not dash)):
-        raise ValueError(f"--classes {text!r}: expected a number such as 3, or a range such as 2-5")
+        raise ValueError(f"{option} {text!r}: expected a number such as 3, or a range such as 2-5")
     low, high = int(first), int(last if dash else first)
     if not 2 <= low <= high <= MOST_CLASSES:
-        raise ValueError(f"--classes {text!r}: expected 2 to {MOST_CLASSES}, smaller number first")
+        raise ValueError(f"{option} {text!r}: expected 2 to {MOST_CLASSES}, smaller number first")
     return tuple(range(low, high + 1)) if high > low else low
 
 
@@ -109,7 +141,8 @@ def pair_classifier(name: str, request: Request) -> PairClassifier:
         return JointPairClassifier(
             inner,
             n_classes=_as_sequence(request.n_classes),
-            annotators=bool(request.annotators),
+            annotators=request.annotators or False,
+            n_kinds=request.n_kinds,
             noise_model=request.noise_model,
             max_iter=20,
             random_state=request.seed,

@@ -6,7 +6,7 @@ The report and the command line show a `FitResult`; `FitResult.to_dict` turns it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from noisypairs.annotators import AnnotatorTable
@@ -76,6 +76,7 @@ class MethodChoice:
     n_held_out: int
     n_folds: int
     class_number: ClassNumber | None = None  # None where the number of classes was given
+    kind_numbers: tuple[int, ...] = ()  # of which the number of kinds was chosen; none without
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,58 @@ class ClassSummary:
     name: str
     share: float
     n_items: int
+
+
+@dataclass(frozen=True)
+class ShownItem:
+    """An item as the file has it, with how probable it is that it is what it stands for."""
+
+    id: str
+    probability: float
+    features: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class KindSummary:
+    """One kind: its number, name if it has one, share, and how many items are most likely of it.
+
+    ``typical`` are the items that answers and features agree on most, ``doubtful`` those that are
+    nearest to another kind.
+    """
+
+    number: int
+    name: str | None
+    share: float
+    n_items: int
+    typical: tuple[ShownItem, ...] = ()
+    doubtful: tuple[ShownItem, ...] = ()
+
+    @property
+    def title(self) -> str:
+        """What it is called: its number, and its name if it has one."""
+        return f"kind {self.number}" + ("" if self.name is None else f": {self.name}")
+
+
+@dataclass(frozen=True)
+class PartSummary:
+    """A part of the answer model: whether it is used, and what it gained on held-out answers.
+
+    Gains are in nats, with standard errors: on answers about held-out items, and of held-out
+    people; None where the part was not tried, or nobody is known.
+    """
+
+    name: str  # "people", "clarity", "similarity"
+    title: str  # in words
+    kept: bool
+    items_gain: float | None = None
+    items_error: float | None = None
+    people_gain: float | None = None
+    people_error: float | None = None
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it was tried on held-out answers."""
+        return self.items_gain is not None
 
 
 @dataclass(frozen=True)
@@ -101,7 +154,7 @@ class NoiseSummary:
     similar_flip: Interval
     dissimilar_flip: Interval
     has_interval: bool
-    same_probability: tuple[tuple[float, ...], ...]  # S, (K, K)
+    same_probability: tuple[tuple[float, ...], ...]  # S, (K, K), or of kinds where there are any
     repeat_correlation: float = 0.0
 
 
@@ -116,6 +169,25 @@ class ModelSummary:
     accuracy: Interval | None  # estimated share of new items put in the right class
     accuracy_how: str  # how that was estimated, or why it could not be
     majority_share: float  # accuracy of calling every item by the largest class: the baseline
+    kinds: tuple[KindSummary, ...] = ()  # none where classes were asked for
+    parts: tuple[PartSummary, ...] = ()  # none of a method without an answer model
+    hard_items: tuple[ShownItem, ...] = ()  # the hardest, as many as a page shows
+    n_hard_items: int = 0
+
+    @property
+    def groups(self) -> list[str]:
+        """What rows and columns of S are called: kinds where there are any, else classes."""
+        return [one.title for one in self.kinds] or [one.name for one in self.classes]
+
+    @property
+    def kind_items(self) -> list[str]:
+        """The ids of all items that show kinds, in their order."""
+        return [item.id for one in self.kinds for item in (*one.typical, *one.doubtful)]
+
+    @property
+    def n_unnamed(self) -> int:
+        """How many kinds have no name yet."""
+        return sum(one.name is None for one in self.kinds)
 
 
 @dataclass(frozen=True)
@@ -162,6 +234,7 @@ class Evidence:
     suspects: tuple[SuspectPair, ...]  # the worst, as many as a page shows
     n_suspects: int  # answers more likely wrong than right, in all
     calibration: Calibration | None = None  # None: too few held-out answers
+    n_hard: int = 0  # suspects about pairs so hard that a wrong answer blames nobody
 
 
 @dataclass(frozen=True)
@@ -188,9 +261,19 @@ class FitResult:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What a model file says about its model: `to_dict` without tables about single pairs."""
-        long = ("audit", "annotators", "candidates", "curve", "reliability", "suspects")
-        return {key: value for key, value in self.to_dict().items() if key not in long}
+        """What a model file says about its model: `to_dict` without single items and pairs."""
+        long = (
+            "audit",
+            "annotators",
+            "candidates",
+            "curve",
+            "reliability",
+            "suspects",
+            "hard_items",
+        )
+        kept = {key: value for key, value in self.to_dict().items() if key not in long}
+        kinds = [replace(one, typical=(), doubtful=()) for one in self.model.kinds]
+        return kept | {"kinds": [asdict(one) for one in kinds]}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields of all parts side by side, as plain values ready for JSON."""

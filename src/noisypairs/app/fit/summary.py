@@ -58,7 +58,7 @@ def summarise_model(
         accuracy, how = _pointwise_accuracy(model, held_out, tested)
     return ModelSummary(
         classes=_classes(model, X),
-        names_known=bool(pairs.labels),
+        names_known=bool(pairs.labels) and not _unnamed(model),
         prior=prior,
         noise=_noise_summary(model, *rates),
         accuracy=accuracy,
@@ -86,6 +86,7 @@ def gather_evidence(
         annotators=_annotators(model, X, dataset.pairs, asked.seed) if asked.annotators else None,
         suspects=tuple(found.first(MOST_SHOWN)),
         n_suspects=found.n_wrong,
+        n_hard=found.n_hard,
         calibration=check_calibration(held_out.pairs, tested.chance),
     )
 
@@ -114,7 +115,7 @@ def _pointwise_accuracy(
 
 def _noise_summary(model: Any, similar: Interval, dissimilar: Interval) -> NoiseSummary:
     """Return the noise of a fitted model with these intervals of its mean rates."""
-    S = model.noise_.same_probability(len(model.classes_))
+    S = model.noise_.same_probability(_n_groups(model))
     return NoiseSummary(
         family=str(getattr(model, "noise_model_", model.noise_model)),
         text=str(model.noise_),
@@ -124,6 +125,18 @@ def _noise_summary(model: Any, similar: Interval, dissimilar: Interval) -> Noise
         same_probability=tuple(tuple(map(float, row)) for row in S),
         repeat_correlation=float(getattr(model, "repeat_correlation_", 0.0)),
     )
+
+
+def _n_groups(model: Any) -> int:
+    """Return how many classes the noise is about, or kinds where there are any."""
+    return int(getattr(model, "n_classes_", len(model.classes_)))
+
+
+def _unnamed(model: Any) -> bool:
+    """Return whether there are kinds without a name."""
+    if getattr(model, "kind_class_", None) is None:
+        return False
+    return len(model.kind_names_) < len(model.kind_class_)
 
 
 def shares(model: PairClassifier) -> Array:
@@ -174,7 +187,7 @@ def _annotators(model: PairClassifier, X: Any, pairs: Pairs, seed: int) -> Annot
     with collected_warnings():
         try:
             return annotator_table(
-                pairs, X, n_classes=len(model.classes_), estimator=inner, random_state=seed
+                pairs, X, n_classes=_n_groups(model), estimator=inner, random_state=seed
             )
         except NotIdentifiable:
             return None

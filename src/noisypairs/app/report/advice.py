@@ -55,6 +55,24 @@ def crowd_answer(found: Crowd) -> str:
     return " ".join(parts)
 
 
+def least_missed(found: Crowd) -> str:
+    """Say without whom the crowd would lose least; nothing where nobody could be left out."""
+    if (r := found.least_missed) is None:
+        return ""
+    row, rest = found.table.rows[r], found.rest_accuracy[r]
+    if rest is None:
+        return ""
+    changed = (
+        ""
+        if row.drop_effect is None
+        else f", and {count(row.drop_effect, found.table.changed[:-1])} would change"
+    )
+    return (
+        f"The crowd would lose least without {name_of(row.name)}: of the others' answers "
+        f"{percent(rest, 1)} are right, of all {percent(found.table.crowd.accuracy, 1)}{changed}."
+    )
+
+
 def standing_out(table: AnnotatorTable) -> str:
     """Name those who are anything but honest, by verdict."""
     if not table.suspects:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from noisypairs.annotators.crowd import Crowd
+from noisypairs.annotators.errors import Quick
 from noisypairs.annotators.linkage import TOOLS
 from noisypairs.app.report import suspects
-from noisypairs.app.report.advice import by_suspicion, crowd_answer, meanings
+from noisypairs.app.report.advice import by_suspicion, crowd_answer, least_missed, meanings
 from noisypairs.app.report.page import (
     Block,
     Cell,
     Page,
+    Shown,
     Table,
     bullets,
     callout,
@@ -19,7 +21,7 @@ from noisypairs.app.report.page import (
     paragraph,
     table,
 )
-from noisypairs.app.words import between, name_of, percent, plain, sentence, share
+from noisypairs.app.words import between, listed, name_of, percent, plain, sentence, share
 
 GENERATOR = "noisypairs annotators"
 
@@ -35,6 +37,9 @@ def annotators_report(found: Crowd, notes: Sequence[str] = ()) -> str:
     page.section("If somebody were left out", *_left_out(found))
     if found.gold is not None:
         page.section("Errors on pairs of known truth", _gold(found))
+    if found.quick is not None:
+        page.section("Answers given too quickly", *_quick(found, found.quick))
+    page.section("Who err alike", *_alike(found))
     if found.by_feature:
         page.section("Where the answers go wrong", *_features(found))
     page.section("How to read this", _how_to_read(found))
@@ -111,15 +116,17 @@ def _left_out(found: Crowd) -> list[Block]:
 
     what = "items that change class" if found.table.changed == "items" else "pairs that change"
     one_by_one = _ranked(found, (what, "right answers of the others"), cells)
+    least = [paragraph(text) for text in [least_missed(found)] if text]
     before, after = found.table.crowd, found.without_suspects
     if after is None:
-        return [one_by_one, paragraph(f"Without all suspects at once: {found.without_note}.")]
+        without = f"Without all suspects at once: {found.without_note}."
+        return [*least, one_by_one, paragraph(without)]
     lines = [
         (name, share(one.similar_flip), share(one.dissimilar_flip), plain(one.informativeness))
         for name, one in (("everybody", before), ("without all suspects", after))
     ]
     headings = ("crowd", "same called different", "different called same", "informativeness")
-    return [table(headings, lines), one_by_one]
+    return [*least, table(headings, lines), one_by_one]
 
 
 def _gold(found: Crowd) -> Block:
@@ -128,6 +135,37 @@ def _gold(found: Crowd) -> Block:
         return one.n_same, share(one.similar_flip), one.n_different, share(one.dissimilar_flip)
 
     return _ranked(found, ("same", "called different", "different", "called same"), cells)
+
+
+def _quick(found: Crowd, quick: Quick) -> list[Block]:
+    """Show how many answers of everybody came too quickly, and whether quick ones are worse."""
+
+    def cells(r: int) -> Sequence[Cell]:
+        own = quick.shares[r]
+        return ("no times" if own is None else Shown(percent(own, 1), own),)
+
+    text = (
+        f"{percent(quick.share, 1)} of the answers took less than {quick.limit:.2g} seconds, too "
+        f"little to look at two items. The quickest quarter of all answers is wrong in "
+        f"{share(quick.quickest)}, the others in {share(quick.rest)}, by the model."
+    )
+    return [paragraph(text), _ranked(found, ("answers given too quickly",), cells)]
+
+
+def _alike(found: Crowd) -> list[Block]:
+    """Name groups of people whose errors go together."""
+    how = (
+        "Compared on pairs that three or more people answered; errors on pairs that are hard for "
+        "everybody do not count, and a crowd without such groups shows one in a hundred times."
+    )
+    if not found.alike:
+        return [paragraph(f"Nobody is seen to make the same errors as somebody else. {how}")]
+    rows = [
+        (listed(name_of(name) for name in group.names), f"{group.correlation:.2f}")
+        for group in found.alike
+    ]
+    text = f"These err on the same pairs, as if they had copied or read the same advice. {how}"
+    return [paragraph(text), table(("annotators", "correlation of their errors"), rows)]
 
 
 def _features(found: Crowd) -> list[Block]:

@@ -17,10 +17,12 @@ from noisypairs.app import words
 from noisypairs.app.report.page import clean
 from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, WIDTH, drawn, svg, tell
 
-__all__ = ["annotator_plot", "bars", "drawn", "learning_curve", "reliability", "svg"]
+__all__ = ["annotator_plot", "bars", "drawn", "heat_map", "learning_curve", "reliability", "svg"]
 
 #: Markers differ as the colours do: a picture must also be read without them.
 MARKERS = "os"
+#: Cells of larger squares have no room for a number; it is shown under the pointer.
+MOST_WRITTEN = 12
 #: Longer names are cut: a name must not push the picture off the page.
 LONGEST_NAME = 32
 
@@ -158,6 +160,37 @@ def annotator_plot(
         _legend_above(axes)
 
     return drawn(draw, WIDTH, 0.9 + 0.3 * len(names))
+
+
+def heat_map(names: Sequence[str], chances: ArrayLike) -> str:
+    """Draw a square of chances (n, n), the darker the higher, each written in its cell.
+
+    >>> heat_map(["kind 0", "kind 1"], [[0.9, 0.1], [0.1, 0.8]])[:4]
+    '<svg'
+    """
+    values = np.asarray(chances, dtype=float)
+    n, places = len(names), range(len(names))
+    short = [words.shortened(clean(name), LONGEST_NAME // 2) for name in names]
+
+    def draw(axes: Any) -> None:
+        for row, column in np.ndindex(n, n):
+            value = float(values[row, column])
+            cell = axes.bar(column, 1.0, 1.0, row - 0.5, color=SERIES[0], alpha=0.08 + 0.62 * value)
+            both = f"{clean(names[row])} and {clean(names[column])}"
+            tell(cell[0], [f"{both}\ncalled “same”: {words.percent(value, 1)}"])
+            if n <= MOST_WRITTEN:
+                text = words.percent(value)
+                axes.text(column, row, text, ha="center", va="center", fontsize=8.5)
+        axes.set(xlim=(-0.5, n - 0.5), ylim=(n - 0.5, -0.5), aspect="equal")
+        axes.set_xticks(places, short, rotation=30, ha="left", rotation_mode="anchor")
+        axes.set_yticks(places, short)
+        axes.xaxis.tick_top()
+        axes.tick_params(length=0)
+        axes.grid(False)
+        for side in axes.spines.values():
+            side.set_visible(False)
+
+    return drawn(draw, min(WIDTH, 2.4 + 0.6 * n), min(WIDTH, 1.2 + 0.45 * n))
 
 
 def bars(

@@ -24,7 +24,7 @@ from noisypairs.app.report.page import (
 )
 from noisypairs.app.report.thumbnails import Thumbnails
 from noisypairs.app.suspects import SuspectPair
-from noisypairs.app.words import chance, count, name_of, percent, share, shortened
+from noisypairs.app.words import chance, count, hard_ones, name_of, percent, plain, share, shortened
 from noisypairs.estimation import Interval
 
 GENERATOR = "noisypairs suspects"
@@ -32,9 +32,17 @@ GENERATOR = "noisypairs suspects"
 MOST_DRAWN = 20
 #: Columns of an item that a page shows, and letters of a cell; the file has them whole.
 MOST_COLUMNS, LONGEST_CELL = 12, 160
+#: What the two numbers of a person are.
+WAYS = (
+    "Bias is how far somebody leans towards “same” compared with the crowd, skill how much better "
+    "they tell same from different pairs. Both are 0 for somebody like the crowd, and few answers "
+    "are pulled towards 0. They are log-odds: +1 of bias makes “same” 2.7 times as likely against "
+    "“different”; below 0 somebody leans towards “different”, or tells pairs apart less well."
+)
 #: What suspect answers are sorted and chosen by.
 KEYS = (
     Key("probably wrong", numeric=True),
+    Key("verdict", choose=True),
     Key("answer", choose=True),
     Key("annotator", choose=True),
     Key("reason", choose=True),
@@ -62,11 +70,11 @@ def annotators(found: AnnotatorTable | None) -> list[Block]:
         "in half of both kinds of pairs; names in bold are suspect."
     )
     rates_of = ("same called different", "different called same")
-    headings = ("annotator", "verdict", "answers", "right", *rates_of)
+    headings = ("annotator", "verdict", "answers", "right", *rates_of, "bias", "skill")
     cells = [_cells(row, name_of(row.name)) for row in ranked]
     cells.append(_cells(found.crowd, "all together"))
-    whole = table(headings, cells, numeric=(2, 3, 4, 5), bold=[len(ranked)], choose=[1])
-    return [_summary(found), figure(picture, caption), whole]
+    whole = table(headings, cells, numeric=range(2, 8), bold=[len(ranked)], choose=[1])
+    return [_summary(found), figure(picture, caption), paragraph(WAYS), whole]
 
 
 def _summary(found: AnnotatorTable) -> Block:
@@ -82,7 +90,18 @@ def _summary(found: AnnotatorTable) -> Block:
 def _cells(row: AnnotatorRow, name: str) -> tuple[Cell, ...]:
     right = Shown(percent(row.accuracy), row.accuracy)
     rates = _rate(row.similar_flip), _rate(row.dissimilar_flip)
-    return (name, row.verdict, f"{row.n_answers:,}", right, *rates)
+    return (
+        name,
+        row.verdict,
+        f"{row.n_answers:,}",
+        right,
+        *rates,
+        *map(_way, (row.bias, row.skill)),
+    )
+
+
+def _way(number: Interval | None) -> Shown:
+    return Shown(plain(number), None if number is None else number.estimate)
 
 
 def _rate(rate: Interval) -> Shown:
@@ -94,6 +113,7 @@ def suspects(
     n_suspects: int,
     n_pairs: int,
     thumbnails: Thumbnails | None = None,
+    n_hard: int = 0,
 ) -> list[Block]:
     """Show the answers most probably wrong, both items side by side, with the reasons."""
     if not found:
@@ -106,8 +126,8 @@ def suspects(
     )
     text = (
         f"{count(n_suspects, 'answer is', 'answers are')} more likely wrong than right, "
-        f"{share_of_all} of all. {rest} The model already gives them little weight. Values in grey "
-        "are alike."
+        f"{share_of_all} of all. {hard_ones(n_hard)}{rest} The model already gives them little "
+        "weight. Values in grey are alike."
     )
     seen = Thumbnails({}, ()) if thumbnails is None else thumbnails
     shown = (_card(one, seen.column) for one in found)
@@ -120,6 +140,7 @@ def suspects_report(
     n_suspects: int,
     n_pairs: int,
     thumbnails: Thumbnails | None = None,
+    n_hard: int = 0,
 ) -> str:
     """Return the page of ``noisypairs suspects``: nothing but the answers to look at again."""
     lead = (
@@ -127,11 +148,13 @@ def suspects_report(
         f"{'is' if n_suspects == 1 else 'are'} more likely wrong than right."
     )
     page = Page("Answers to look at again", lead, GENERATOR)
-    page.section("Suspect answers", *suspects(found, n_suspects, n_pairs, thumbnails))
+    page.section("Suspect answers", *suspects(found, n_suspects, n_pairs, thumbnails, n_hard))
     return page.section("How to read this", bullets(_HOW_TO_READ)).html()
 
 
 _HOW_TO_READ = (
+    "A pair is called hard, not wrong, where people err on it so often that an answer blames "
+    "nobody: at least two answers of five would be wrong. Let somebody decide who knows.",
     "A suspect answer is one that the model thinks wrong, from the items' features and from all "
     "answers. Look at it again before changing it.",
     "Items compared with both point to “same” if they were called the same as both, and to "
@@ -148,12 +171,15 @@ def _card(one: SuspectPair, pictured: str | None) -> Card:
     doubts = "; ".join(one.doubts) or "all answers together"
     keys = (
         Shown(wrong, round(one.probability, 6)),
+        one.verdict,
         one.answer,
         name_of(one.annotator or ""),
         doubts,
         name_of(one.left),
     )
     heading = f"Called {one.answer}{by}: {wrong} likely wrong"
+    if one.verdict == "hard":
+        heading = f"Called {one.answer}{by}: a hard pair"
     return card(heading, (one.left, one.right), rows, one.why, keys)
 
 

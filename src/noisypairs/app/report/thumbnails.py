@@ -53,8 +53,11 @@ class ImageSource:
     files: Mapping[str, Path]
     column: str | None = None
 
-    def thumbnails(self, wanted: Iterable[str]) -> Thumbnails:
-        """Return small pictures of these items, in their order, until the page is full."""
+    def thumbnails(self, wanted: Iterable[str], prefix: str = "picture") -> Thumbnails:
+        """Return small pictures of these items, in their order, until the page is full.
+
+        ``prefix`` is how their ids in the page begin: two lists of one page need two.
+        """
         pictures: dict[str, Picture] = {}
         size, unread, too_many = 0, list[str](), 0
         missing = 0
@@ -65,7 +68,7 @@ class ImageSource:
             if size >= MOST_BYTES:
                 too_many += 1
                 continue
-            found = _thumbnail(self.files[item], f"picture-{len(pictures)}")
+            found = _thumbnail(self.files[item], f"{prefix}-{len(pictures)}")
             if isinstance(found, str):
                 unread.append(f"{self.files[item].name} {found}")
                 continue

@@ -7,7 +7,7 @@ from noisypairs.app.suspects.finding import (
     wrong_probability,
 )
 from noisypairs.app.suspects.reasons import REASONS, Clue, Reason
-from noisypairs.app.suspects.suspect import MOST_SHOWN, SuspectPair, Suspects, items_of
+from noisypairs.app.suspects.suspect import MOST_SHOWN, SuspectPair, Suspects, cells_of, items_of
 
 __all__ = [
     "MOST_SHOWN",
@@ -16,6 +16,7 @@ __all__ = [
     "Reason",
     "SuspectPair",
     "Suspects",
+    "cells_of",
     "items_of",
     "model_suspects",
     "of_files",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
 from noisypairs.app import model_file
@@ -44,7 +45,8 @@ def training_suspects(
         return _streamed(model, X, pairs, features, ids)
     eta = getattr(model, "oof_proba_", None)
     eta = model.predict_proba(X) if eta is None else eta
-    return _worst(wrong_probability(model, X, pairs), eta, pairs, features, ids)
+    error = getattr(model, "expected_error_", None)
+    return _worst(wrong_probability(model, X, pairs), eta, pairs, features, ids, error)
 
 
 def model_suspects(
@@ -55,14 +57,41 @@ def model_suspects(
     Beliefs from P(class | x) and all answers (belief propagation under the model's noise). Where
     the answers say who gave them, everybody's rates are estimated from these answers.
     """
-    eta = model.predict_proba(X)
+    eta = _states(model, X)
     by_annotator = pairs.annotator_names is not None and len(pairs.annotator_names) > 1
     graph = PairGraph.from_pairs(pairs, annotators=by_annotator)
     found = em.infer(
         em.GraphEStep(graph), lambda _: eta, eta, model.noise_, fixed(model.noise_), max_iter=ROUNDS
     )
-    wrong = answer_wrong_probability(graph, found.beliefs, found.matrices)
-    return _worst(wrong, eta, pairs, features, ids)
+    class_of = _class_of(model, eta)
+    alike = class_of[:, None] == class_of
+    wrong = answer_wrong_probability(graph, found.beliefs, found.matrices, alike)
+    error = _expected_error(model, X, pairs, found.beliefs.item)
+    return _worst(wrong, model.predict_proba(X), pairs, features, ids, error)
+
+
+def _states(model: Any, X: Any) -> Array:
+    """Return what the noise of a model is about: P(kind | x) where it has kinds, else classes."""
+    found: Array = getattr(model, "kind_proba", model.predict_proba)(X)
+    return found
+
+
+def _class_of(model: Any, eta: Array) -> NDArray[Any]:
+    """Return the class of each column of `_states`."""
+    found = getattr(model, "kind_class_", None)
+    return np.arange(eta.shape[1]) if found is None else np.asarray(found)
+
+
+def _expected_error(model: Any, X: Any, pairs: Pairs, beliefs: Array) -> Array | None:
+    """Return how probably somebody of the crowd errs on each pair; None for an older model."""
+    answers = getattr(model, "answer_model_", None)
+    if answers is None:
+        return None
+    likeness = None
+    if answers.similarity is not None:
+        likeness = answers.similarity.likeness(X, pairs.left, pairs.right)
+    error: Array = answers.expected_error(answers.states(beliefs), pairs, likeness)
+    return error
 
 
 def of_files(model: Path, data: Dataset) -> tuple[Suspects, list[str]]:
@@ -84,11 +113,18 @@ def of_files(model: Path, data: Dataset) -> tuple[Suspects, list[str]]:
 def wrong_probability(model: PairClassifier, X: Any, pairs: Pairs) -> Array:
     """Return the probability that each answer is wrong, shape (n_pairs,).
 
-    The joint learner knows it from the whole graph; else it is Bayes' rule on the pair alone: for
-    "same" Σ_{y≠y'} η_y S_yy' η'_y' / ηᵀSη', for "different" Σ_y η_y (1−S_yy) η'_y / (1 − ηᵀSη').
+    The joint learner knows it from the whole graph, and where kinds share a name, from what is
+    believed of the two items: kinds may differ and the class be one. Else it is Bayes' rule on the
+    pair alone: for "same" Σ_{y≠y'} η_y S_yy' η'_y' / ηᵀSη', for "different" Σ_y η_y (1−S_yy) η'_y
+    / (1 − ηᵀSη').
     """
     if isinstance(model, JointPairClassifier) and model.wrong_proba_ is not None:
-        return model.wrong_proba_
+        if len(model.classes_) == model.n_classes_:
+            return model.wrong_proba_
+        own = model.item_proba_
+        one_class = np.einsum("nk,nk->n", own[pairs.left], own[pairs.right])
+        by_class: Array = np.where(pairs.same, 1.0 - one_class, one_class)
+        return by_class
     eta = model.predict_proba(X)
     S = model.noise_.same_probability(eta.shape[1])
     left, right = eta[pairs.left], eta[pairs.right]
@@ -101,13 +137,18 @@ def wrong_probability(model: PairClassifier, X: Any, pairs: Pairs) -> Array:
 
 
 def _worst(
-    wrong: Array, eta: Array, pairs: Pairs, features: pd.DataFrame | None, ids: Sequence[str]
+    wrong: Array,
+    eta: Array,
+    pairs: Pairs,
+    features: pd.DataFrame | None,
+    ids: Sequence[str],
+    expected_error: Array | None,
 ) -> Suspects:
     """Keep what is more likely wrong than right, worst first; what files call equal keeps order."""
     suspect = np.flatnonzero(wrong > 0.5)
     chosen = suspect[np.argsort(-written(wrong[suspect]), kind="stable")]
     together = np.einsum("nk,nk->n", eta[pairs.left[chosen]], eta[pairs.right[chosen]])
-    clues = clues_of(chosen, pairs, wrong, together)
+    clues = clues_of(chosen, pairs, wrong, together, expected_error)
     few = pairs.select(chosen)
     return Suspects(few, wrong[chosen], clues, features, ids, chosen.size)
 

@@ -12,6 +12,10 @@ from typing import NamedTuple
 
 from noisypairs.app.words import chance, count, percent
 
+#: A pair is hard from this chance on that somebody of the crowd errs. At .4 two of five do, and an
+#: answer is worth 0.03 bits: it says next to nothing about the pair, nor about who gave it.
+HARD = 0.4
+
 
 @dataclass(frozen=True)
 class Clue:
@@ -29,6 +33,17 @@ class Clue:
     annotator: str | None
     annotator_answers: float | None
     annotator_wrong: float | None  # share of that annotator's answers that are probably wrong
+    expected_error: float | None = None  # how probably somebody of the crowd errs on the pair
+
+    @property
+    def is_hard(self) -> bool:
+        """Whether so many people err on the pair that a wrong answer blames nobody."""
+        return self.expected_error is not None and self.expected_error >= HARD
+
+    @property
+    def verdict(self) -> str:
+        """What a suspect answer is called: "hard" where the pair is, else "wrong"."""
+        return "hard" if self.is_hard else "wrong"
 
     @property
     def opposite(self) -> str:
@@ -92,6 +107,13 @@ def _features_doubt(clue: Clue) -> bool:
     return share is not None and (share < 0.5 if clue.same else share > 0.5)
 
 
+def _hard_says(clue: Clue) -> str | None:
+    if not clue.is_hard or clue.expected_error is None:
+        return None
+    share = percent(clue.expected_error)
+    return f"The pair is hard: by the model, {share} of all answers to it would be wrong."
+
+
 def _annotator_says(clue: Clue) -> str | None:
     if clue.annotator_wrong is None or not clue.annotator_answers:
         return None
@@ -105,6 +127,7 @@ def _annotator_doubts(clue: Clue) -> bool:
 
 #: Reasons in the order in which they are told.
 REASONS = (
+    Reason("hard pair", _hard_says, lambda clue: clue.is_hard),
     Reason("others disagree", _others_say, lambda clue: _others(clue)[0] > _others(clue)[1] / 2),
     Reason("links disagree", _links_say, lambda clue: _links(clue)[0] > _links(clue)[1] / 2),
     Reason("features disagree", _features_say, _features_doubt),

@@ -17,7 +17,7 @@ from noisypairs.pairs import Pairs
 
 @dataclass(frozen=True)
 class SuspectPair:
-    """An answer that is probably wrong, with both items as the file has them, and why.
+    """An answer more likely wrong than right, with both items as the file has them, and why.
 
     ``doubts`` are the names of the reasons that speak against it (`reasons.REASONS`), ``why`` all
     sentences. The numbers behind them are those of `reasons.Clue`.
@@ -35,6 +35,8 @@ class SuspectPair:
     others_same: float | None = None
     others_different: float | None = None
     features_same: float | None = None
+    verdict: str = "wrong"  # or "hard": so many people err on the pair that it blames nobody
+    expected_error: float | None = None
 
 
 #: Suspects that a page shows; a file has them all.
@@ -46,11 +48,13 @@ COLUMNS = (
     "answer",
     "annotator",
     "probability_wrong",
+    "verdict",
     "others_same",
     "others_different",
     "links_same",
     "links_different",
     "features_same",
+    "expected_error",
     "doubts",
     "why",
 )
@@ -75,6 +79,11 @@ class Suspects:
     def __len__(self) -> int:
         return self.answers.n_pairs
 
+    @property
+    def n_hard(self) -> int:
+        """How many of these are about a hard pair."""
+        return sum(clue.is_hard for clue in self.clues)
+
     def __iter__(self) -> Iterator[SuspectPair]:
         return self.first(len(self))
 
@@ -89,13 +98,15 @@ class Suspects:
                 answer="same" if clue.same else "different",
                 annotator=clue.annotator,
                 probability=float(self.wrong[k]),
-                left_features=_shown(self.features, left),
-                right_features=_shown(self.features, right),
+                left_features=cells_of(self.features, left),
+                right_features=cells_of(self.features, right),
                 doubts=doubts,
                 why=why,
                 others_same=clue.others_same,
                 others_different=clue.others_different,
                 features_same=clue.features_same,
+                verdict=clue.verdict,
+                expected_error=clue.expected_error,
             )
 
     def frame(self) -> pd.DataFrame:
@@ -107,10 +118,12 @@ class Suspects:
         columns["answer"] = np.where(self.answers.same, "same", "different")
         columns["annotator"] = [clue.annotator for clue in self.clues]
         columns["probability_wrong"] = written(self.wrong)
-        for name in COLUMNS[5:9]:
+        columns["verdict"] = [clue.verdict for clue in self.clues]
+        for name in COLUMNS[6:10]:
             columns[name] = [whole(getattr(clue, name)) for clue in self.clues]
-        known = np.array([clue.features_same for clue in self.clues], dtype=float)
-        columns["features_same"] = written(known)
+        for name in ("features_same", "expected_error"):
+            known = [getattr(clue, name) for clue in self.clues]
+            columns[name] = written(np.array(known, dtype=float))
         columns["doubts"] = ["; ".join(doubts) for doubts, _ in told]
         columns["why"] = [" ".join(why) for _, why in told]
         frame = pd.DataFrame(columns)
@@ -143,11 +156,16 @@ def items_of(found: Iterable[SuspectPair]) -> list[str]:
 
 
 def clues_of(
-    chosen: NDArray[np.intp], pairs: Pairs, wrong: Array, features_same: Array | None
+    chosen: NDArray[np.intp],
+    pairs: Pairs,
+    wrong: Array,
+    features_same: Array | None,
+    expected_error: Array | None = None,
 ) -> list[Clue]:
     """Return the clues about some answers, given P(wrong) of all of them, (n_pairs,).
 
-    ``features_same`` (n_chosen,) is P(one class) by features alone.
+    ``features_same`` (n_chosen,) is P(one class) by features alone, ``expected_error`` (n_pairs,)
+    how probably somebody of the crowd errs on each pair.
     """
     others = _others(pairs, chosen)
     links = _links(pairs, chosen)
@@ -163,6 +181,7 @@ def clues_of(
             annotator=None if who is None else who[i],
             annotator_answers=None if who is None else float(n_answers[i]),
             annotator_wrong=None if who is None else float(share_wrong[i]),
+            expected_error=None if expected_error is None else float(expected_error[k]),
         )
         for i, k in enumerate(chosen.tolist())
     ]
@@ -211,7 +230,7 @@ def _annotators(
     return [str(name) for name in pairs.annotator_names[codes]], given[codes], share[codes]
 
 
-def _shown(features: pd.DataFrame | None, row: int) -> dict[str, str]:
+def cells_of(features: pd.DataFrame | None, row: int) -> dict[str, str]:
     """Return the cells of an item as text, without those that are missing."""
     if features is None:
         return {}

@@ -213,7 +213,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         with progress.fitting(self, stages(self)), threadpool_limits(1 if few else None):
             last, answers = LastFit.of(self, X), pairs
             X, pairs, given = self._check_training(X, pairs)
-            labels, self.item_kinds_, self.oof_kinds_ = dict(pairs.labels), None, None
+            labels = dict(pairs.labels)
+            self.item_kinds_ = self.oof_kinds_ = self.kind_class_ = None
             pairs = pairs if self.n_kinds is None else pairs.with_labels({})  # they name kinds
             numbers = check_parameters(self, pairs, len(set(labels.values())))
             candidates_of(self.estimator, X, 0)  # a wrong one is refused before any work
@@ -262,10 +263,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         if people or pairs is not problem.all_pairs:
             graph = PairGraph.from_pairs(pairs, annotators=people)
             in_pairs = pairs.item_counts().total > 0
-        potential, fit_noise = (
-            choice.potential(in_pairs, self.n_jobs),
-            search.fit_noise(search.family),
-        )
+        potential = choice.potential(in_pairs, self.n_jobs)
+        fit_noise = search.fit_noise(search.family)
         if clarity:
             potential = clear_or_hard(potential, problem.clamp)
             fit_noise = fit_clarity(fit_noise, search.n_classes)
@@ -322,17 +321,17 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         """
         check_is_fitted(self)
         X, pairs, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
-        pairs = single_answers(pairs)
-        problem = JointProblem(X, pairs, [len(self.classes_)], self.cv, self.random_state)
+        pairs = single_answers(pairs if self.kind_class_ is None else pairs.with_labels({}))
+        problem = JointProblem(X, pairs, [self.n_classes_], self.cv, self.random_state)
         return joint_intervals(
             problem,
-            given.reordered_items(self.item_proba_),
-            given.reordered_items(self.oof_proba_),
+            *self._fitted_beliefs(given),
             self.noise_,
             self.search(problem).fit_noise(self.noise_model_),
             level,
             n_bootstrap,
             self.repeat_correlation_,
+            self.kind_class_,
         )
 
     def search(self, problem: JointProblem) -> Search:

@@ -15,6 +15,7 @@ by how much the fit understates the rates.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import stats
 
 from noisypairs.algebra import Array, mean_rates
@@ -36,31 +37,35 @@ def joint_intervals(
     level: float,
     n_bootstrap: int,
     rho: float = 0.0,
+    class_of: NDArray[np.intp] | None = None,
 ) -> dict[str, Interval]:
     """Return intervals for both mean flip rates, the prior of class 1 and the clean accuracy.
 
     The accuracy is that of out-of-fold predictions from features alone, as judged by the item
     beliefs: the mean belief in the predicted class. ``prior`` is the share of the last class.
-    ``rho`` is the correlation of the answers to one pair.
+    ``rho`` is the correlation of the answers to one pair, ``class_of`` (Q,) the class of every
+    kind where beliefs are about kinds: share and accuracy are then those of classes.
     """
+    classes = np.arange(item_proba.shape[1]) if class_of is None else class_of
+    one_class = np.eye(int(classes.max()) + 1)[classes]  # (Q, K)
     rng = np.random.default_rng(problem.seed)
-    predicted = oof_proba.argmax(axis=1)
+    predicted = (oof_proba @ one_class).argmax(axis=1)
     items = np.flatnonzero(problem.sampled)
-    found = _summary(item_proba[items], predicted[items], noise)
+    found = _summary(item_proba[items], predicted[items], noise, one_class)
     if rho > 0:
         fewer = discounted(problem.graph, rho)
         again = infer_again(problem, fewer, item_proba, noise, fit_noise)
         item_proba, noise = again.beliefs.item, again.noise
     replicates, truths = [], []
     for _ in progress.each("redrawn answers", range(n_bootstrap)):
-        classes = draw_classes(item_proba, rng)
-        graph = PairGraph.from_pairs(redrawn(problem, classes, noise, rng, rho))
+        drawn = draw_classes(item_proba, rng)
+        graph = PairGraph.from_pairs(redrawn(problem, drawn, noise, rng, rho))
         run = infer_again(problem, graph, item_proba, noise, fit_noise)
         chosen = rng.choice(items, len(items))
-        replicates.append(_summary(run.beliefs.item[chosen], predicted[chosen], run.noise))
-        truths.append(
-            _summary(np.eye(item_proba.shape[1])[classes[items]], predicted[items], noise)
-        )
+        again_found = run.beliefs.item[chosen], predicted[chosen], run.noise
+        replicates.append(_summary(*again_found, one_class))
+        truth = np.eye(item_proba.shape[1])[drawn[items]]
+        truths.append(_summary(truth, predicted[items], noise, one_class))
     spread = np.std(replicates, axis=0, ddof=1)
     bias = np.mean(replicates, axis=0) - np.mean(truths, axis=0)
     # The bias is known only at the noise found, not at the true one, so it counts as spread too.
@@ -76,12 +81,13 @@ def joint_intervals(
     }
 
 
-def _summary(beliefs: Array, predicted: Array, noise: NoiseModel) -> Array:
+def _summary(beliefs: Array, predicted: Array, noise: NoiseModel, one_class: Array) -> Array:
     """Return (ρ_S, ρ_D, prior of the last class, accuracy of the predictions)."""
     pi = beliefs.mean(axis=0)
     rates = mean_rates(noise.same_probability(len(pi)), pi)
-    accuracy = beliefs[np.arange(len(beliefs)), predicted].mean()
-    return np.array([*rates, pi[-1], accuracy])
+    classes = beliefs @ one_class
+    accuracy = classes[np.arange(len(classes)), predicted].mean()
+    return np.array([*rates, classes.mean(axis=0)[-1], accuracy])
 
 
 def draw_classes(item_proba: Array, rng: np.random.Generator) -> Array:

@@ -102,6 +102,10 @@ class JudgedAnswers:
         chance = self.answer_proba(X, pairs, training_items)
         return question_log_chance(chance, pairs, self.question_shifts_)
 
+    def kind_proba(self, X: Any) -> Array:
+        """Return P(kind | x), shape (n, Q); P(class | x) where there are no kinds."""
+        return self._kind_proba(self._check_items(X))
+
     def _check_items(self, X: Any) -> Any:
         raise NotImplementedError  # the learner's
 

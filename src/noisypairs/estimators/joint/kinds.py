@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.utils.validation import check_is_fitted
 
-from noisypairs.algebra import Array
+from noisypairs.algebra import Array, class_prior
 from noisypairs.errors import ClassNamesWarning
 from noisypairs.estimators.inner.features import finite_numbers
 from noisypairs.estimators.joint.held_out import Part
@@ -106,13 +106,15 @@ class KindNames:
     oof_proba_: Array
     item_kinds_: Array | None  # P(kind | everything), (n_items, Q); None without kinds
     oof_kinds_: Array | None  # out-of-fold P(kind | x), (n_items, Q)
-    kind_class_: NDArray[np.intp]  # position of every kind's class in classes_
+    kind_class_: NDArray[np.intp] | None = None  # position of every kind's class in classes_
+    kind_shares_: Array  # of the items in pairs, (Q,)
+    prior_: Any
     kind_names_: dict[int, Hashable]
     kind_means_: Array | None
 
     def kinds(self, n_items: int = N_SHOWN) -> list[Kind]:
         """Return all kinds, with items to look at before naming them."""
-        beliefs = self._kinds_or_error()
+        beliefs = self._beliefs_or_error()
         agreed = beliefs * np.asarray(self.oof_kinds_)
         second = np.sort(beliefs, axis=1)[:, -2]
         found = []
@@ -130,10 +132,14 @@ class KindNames:
 
         `predict` then gives classes. Kinds without a name are classes of their own, ``kind 3``.
         """
-        n_kinds = self._kinds_or_error().shape[1]
+        n_kinds = self._n_kinds_or_error()
         for kind in names:
             if kind not in range(n_kinds):
                 raise ValueError(f"there is no kind {kind!r}: kinds are 0 to {n_kinds - 1}")
+        if len(names) == n_kinds and len(set(names.values())) == 1:
+            raise ValueError(
+                f"all kinds have the name {next(iter(names.values()))!r}: give two or more names"
+            )
         self.kind_names_ = dict(names)
         missing = [kind for kind in range(n_kinds) if kind not in names]
         if missing and names:
@@ -147,8 +153,11 @@ class KindNames:
         if len({type(name) for name in called}) > 1:
             called = [str(name) for name in called]
         self.classes_, self.kind_class_ = np.unique(np.array(called), return_inverse=True)
-        self.item_proba_ = self._of_classes(self._kinds_or_error())
-        self.oof_proba_ = self._of_classes(np.asarray(self.oof_kinds_))
+        shares = np.bincount(self.kind_class_, weights=self.kind_shares_)
+        self.prior_ = float(shares[1]) if len(shares) == 2 else shares
+        if self.item_kinds_ is not None and self.oof_kinds_ is not None:
+            self.item_proba_ = self._of_classes(self.item_kinds_)
+            self.oof_proba_ = self._of_classes(self.oof_kinds_)
         return self
 
     def join_kinds(self, n_classes: int) -> Self:
@@ -157,7 +166,7 @@ class KindNames:
         Ward's rule on the means of the kinds' features, weighted by their sizes. What people call
         "same" plays no part in it: that is how the kinds came about.
         """
-        beliefs, means = self._kinds_or_error(), self.kind_means_
+        beliefs, means = self._beliefs_or_error(), self.kind_means_
         if means is None:
             raise ValueError("kinds can be joined only where the features are numbers: name them")
         if not 2 <= n_classes <= beliefs.shape[1]:
@@ -170,15 +179,28 @@ class KindNames:
         first = np.cumsum(size) - size
         return self.name_kinds({k: int(group[start]) - 1 for k, start in enumerate(first)})
 
-    def _kinds_or_error(self) -> Array:
+    def _fitted_beliefs(self, given: Any) -> tuple[Array, Array]:
+        """Return beliefs and out-of-fold P(· | x) as fitted, of kinds or classes, in this order."""
+        found = self.item_kinds_, self.oof_kinds_
+        if self.kind_class_ is None:
+            found = self.item_proba_, self.oof_proba_
+        return given.reordered_items(found[0]), given.reordered_items(found[1])
+
+    def _n_kinds_or_error(self) -> int:
         check_is_fitted(self)
-        if self.item_kinds_ is None:
+        if self.kind_class_ is None:
             raise ValueError("this model has classes, not kinds: fit it with n_kinds='auto'")
+        return len(self.kind_class_)
+
+    def _beliefs_or_error(self) -> Array:
+        self._n_kinds_or_error()
+        if self.item_kinds_ is None:
+            raise ValueError("the model was read from a file, which keeps nothing of its items")
         return self.item_kinds_
 
     def _of_classes(self, proba: Array) -> Array:
         """Return P(class), (n, K), from P(kind), (n, Q); as it is where there are no kinds."""
-        if self.item_kinds_ is None:
+        if self.kind_class_ is None:
             return proba
         classes = np.zeros((len(proba), len(self.classes_)))
         np.add.at(classes.T, self.kind_class_, proba.T)
@@ -187,6 +209,8 @@ class KindNames:
     def _store_kinds(self, X: Any, labels: Mapping[int, Hashable]) -> None:
         """Take what was fitted for kinds, not classes; labels of items name their kinds."""
         self.item_kinds_, self.oof_kinds_ = self.item_proba_, self.oof_proba_
+        self.kind_shares_ = class_prior(self.prior_, self.item_proba_.shape[1])
+        self.kind_class_ = np.arange(len(self.kind_shares_))
         numbers, beliefs = finite_numbers(X), self.item_proba_
         self.kind_means_ = None
         if numbers is not None and not hasattr(numbers, "toarray"):

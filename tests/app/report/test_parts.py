@@ -1,0 +1,41 @@
+"""How people answer, on a page."""
+
+from __future__ import annotations
+
+from noisypairs.app.fit.result import PartSummary, ShownItem
+from noisypairs.app.report.model import fit_report
+from noisypairs.app.report.page import Table
+from noisypairs.app.report.parts import parts
+from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
+
+PARTS = (
+    PartSummary("people", "everybody has a bias", True, 30.0, 4.0, 20.0, 5.0),
+    PartSummary("clarity", "some items are hard", True),
+    PartSummary("similarity", "alike", False, 1.0, 2.0),
+)
+
+
+def test_parts_and_their_gains_stand_in_words() -> None:
+    _, table = parts(with_fields(fit_result(), parts=PARTS))
+    assert isinstance(table, Table)
+    assert [[cell.text for cell in row] for row in table.rows] == [
+        ["everybody has a bias", "yes", "30.0 ± 4.0", "20.0 ± 5.0"],
+        ["some items are hard", "yes, as asked for", "–", "–"],
+        ["alike", "no, it predicts no better", "1.0 ± 2.0", "–"],
+    ]
+    html = fit_report(with_fields(fit_result(), parts=PARTS))
+    assert html.index(">How people answer<") < html.index(">The classes<")
+
+
+def test_hard_items_are_listed_and_counted() -> None:
+    items = (ShownItem(HOSTILE, 0.97, {"size": "3"}),)
+    result = with_fields(fit_result(), parts=PARTS, hard_items=items, n_hard_items=3)
+    html = fit_report(result)
+    assert "3 items are probably hard, 5.0% of all" in html
+    assert "The 1 hardest are below." in html
+    assert "<script>alert" not in html
+
+
+def test_a_method_without_an_answer_model_has_no_such_section() -> None:
+    assert parts(fit_result()) == []
+    assert ">How people answer<" not in fit_report(fit_result())
