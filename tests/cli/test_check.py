@@ -176,7 +176,7 @@ def test_a_file_that_holds_its_items(tmp_path):
     path.write_text(json.dumps(training))
     result = run(path, path, "--quiet")
     assert result.exit_code == 0, result.stderr
-    assert "read as a dedupe file" in result.stdout
+    assert "read in the format dedupe" in result.stdout
     assert "joint       works" in result.stdout
 
 

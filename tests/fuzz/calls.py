@@ -42,6 +42,10 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "plan {items} {pairs} --target 0.9 --classes 2 --next 5 -o out.csv --quiet --json",
         "plan {items} {pairs} --target 0.95 --classes 2 --cost 0.1 --report out.html --quiet",
     ),
+    "ask": (
+        "ask --store {pairs} --export out.csv",
+        "ask --store {pairs} --export out.csv --json",
+    ),
     "predict": (
         "predict {model} {new} -o out.csv --quiet --json",
         "predict {model} {new} -o out.parquet --quiet",

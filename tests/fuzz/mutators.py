@@ -270,6 +270,7 @@ BY_ENDING: Mapping[str, tuple[Mutator, ...]] = {
     ".jsonl": (mutilated, broken_lines, broken_lines),
     ".gz": (mutilated, broken_gzip, broken_gzip),
     ".parquet": (mutilated, broken_parquet, broken_parquet),
+    ".db": (mutilated,),
     ".npz": (mutilated, broken_archive),
     ".xlsx": (mutilated, broken_archive, broken_archive),
     ".skops": (mutilated, broken_archive, broken_archive, broken_archive),

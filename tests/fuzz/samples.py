@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import tempfile
 import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from noisypairs.app.ask.answers import Answers
+from noisypairs.app.ask.database import Database
+from noisypairs.app.ask.people import People
+from noisypairs.app.ask.questions import RANDOM, Pick, Questions
 from tests.fuzz.mutators import BY_ENDING
 
 #: Few enough that a fit takes seconds, and enough that every command gets to its end.
@@ -103,6 +108,26 @@ def _export(name: str, content: bytes, has_items: bool = True) -> Sample:
         return Sample({name: content}, {"items": name, "pairs": name})
     files = {"items.csv": _csv(items_and_answers()[0]), name: content}
     return Sample(files, {"items": "items.csv", "pairs": name})
+
+
+def _ask() -> Sample:
+    """Return the store of a project, as `noisypairs ask` leaves it."""
+    items, answers = items_and_answers()
+    with tempfile.TemporaryDirectory() as folder:
+        database = Database(Path(folder, "answers.db"))
+        database.run("PRAGMA synchronous = OFF")
+        numbers, people = database.add_items(list(items["id"])), People(database)
+        questions, given = Questions(database, 0.0, seed=0), Answers(database)
+        for left, right, same, worker in answers.itertuples(index=False):
+            person = people.add(worker, known_too=True)
+            ends = sorted((numbers[left], numbers[right]))
+            question = questions.ask(person, Pick(*ends, RANDOM))
+            said = "same" if same == "yes" else "different"
+            given.record(person, question.number, said, 1.0, False)
+        database.run("VACUUM INTO ?", str(Path(folder, "whole.db")))
+        database.close()
+        files = {"items.csv": _csv(items), "answers.db": Path(folder, "whole.db").read_bytes()}
+    return Sample(files, {"items": "items.csv", "pairs": "answers.db"})
 
 
 def _dedupe() -> Sample:
@@ -255,6 +280,7 @@ KINDS: dict[str, Callable[[], Sample]] = {
     "json-lines": lambda: _tables(".jsonl", _json_lines),
     "workbook": lambda: _tables(".xlsx", _workbook),
     "constraints": _constraints,
+    "ask": _ask,
     "crowd-kit": _crowd_kit,
     "dedupe": _dedupe,
     "label-studio": _label_studio,

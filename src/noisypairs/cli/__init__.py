@@ -27,6 +27,7 @@ COMMANDS = (
     "annotators",
     "plan",
     "formats",
+    "ask",
     "reproduce",
     "theory",
 )

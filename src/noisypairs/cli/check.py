@@ -108,7 +108,7 @@ def _files(data: Dataset) -> Iterator[str]:
         size = f"{source['rows']:,} rows, {source['bytes']:,} bytes"
         yield f"{source['path']}: {size}, sha256 {source['sha256'][:12]}…"
     if data.format != "table":
-        yield f"the pairs are read as a {data.format} file (--format says otherwise)"
+        yield f"the pairs are read in the format {data.format} (--format says otherwise)"
 
 
 def _reading(data: Dataset) -> Iterator[str]:

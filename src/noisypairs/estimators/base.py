@@ -35,9 +35,9 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
     Fitted attributes: ``classes_`` (K,), ``noise_`` (the noise model used), ``prior_``
     (float for two classes, P(classes_[1]); else (K,)), ``n_features_in_``, ``feature_names_in_``.
     Without an ``estimator``, missing numbers are filled in with the column's median, ``filler_``,
-    and the default one sees beside them which were missing.
-    Subclasses define `fit` and `_class_proba`. As a transformer it turns items into their log-odds,
-    so that it can stand in the middle of a pipeline.
+    and the default one sees beside them which were missing. Subclasses define `fit` and
+    `_class_proba`. As a transformer it turns items into their log-odds, so that it can stand in the
+    middle of a pipeline.
     """
 
     classes_: NDArray[Any]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from noisypairs.app.files.columns import Columns
 from noisypairs.app.files.contents import BadFile
+from noisypairs.app.files.importers.ask import ASK
 from noisypairs.app.files.importers.constraints import CONSTRAINTS
 from noisypairs.app.files.importers.crowd_kit import CROWD_KIT
 from noisypairs.app.files.importers.dedupe import DEDUPE
@@ -81,6 +82,7 @@ for _importer in (
     DEDUPE,
     CONSTRAINTS,
     METRIC_LEARN,
+    ASK,
 ):
     register(_importer)
 

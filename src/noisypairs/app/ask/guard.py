@@ -1,0 +1,100 @@
+"""What stands before every request: its host, its origin and its size, and headers of the answer.
+
+The page runs nothing but its own script and asks nobody but this server: the content security
+policy says so to the browser, whatever the items hold.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from noisypairs.app.ask.people import Refused
+
+MOST_BYTES = 4096
+"""Size of what a page may send."""
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+        "media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+class Guard:
+    """Middleware: refuse requests from other sites, and give every answer its headers.
+
+    On the loopback address only its own names are answered, so that no other name that leads here
+    (DNS rebinding) makes a foreign page one of ours.
+    """
+
+    def __init__(self, app: ASGIApp, loopback: bool) -> None:
+        self.app, self.loopback = app, loopback
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or let the application do so."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        why = self._objection(scope)
+        if why is None:
+            await self.app(scope, receive, send_with_headers)
+        else:
+            refusal = JSONResponse({"error": why}, 403)
+            await refusal(scope, receive, send_with_headers)
+
+    def _objection(self, scope: Scope) -> str | None:
+        headers = Headers(scope=scope)
+        host = headers.get("host", "")
+        if self.loopback and urlsplit(f"//{host}").hostname not in LOOPBACK:
+            return "this server answers at its own address only"
+        if scope["method"] in ("GET", "HEAD"):
+            return None
+        origin = headers.get("origin")
+        if origin is not None and urlsplit(origin).netloc != host:
+            return "requests from other sites are refused"
+        if headers.get("sec-fetch-site", "same-origin") != "same-origin":
+            return "requests from other sites are refused"
+        if headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return "only JSON is read"
+        return None
+
+
+async def sent(request: Request) -> Mapping[str, object]:
+    """Return the JSON object that a page has sent, or refuse what is too large or none."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BYTES:
+            raise Refused(f"more than {MOST_BYTES} bytes", 413)
+    try:
+        found = json.loads(body)
+    except (ValueError, RecursionError):
+        raise Refused("expected a JSON object") from None
+    if not isinstance(found, dict):
+        raise Refused("expected a JSON object")
+    return found

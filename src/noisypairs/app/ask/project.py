@@ -1,0 +1,166 @@
+"""What is asked about: the items of a file as a page shows them, read again when it changes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from noisypairs.app.ask.database import Database
+from noisypairs.app.ask.media import Media, find_media
+from noisypairs.app.encoding import describe
+from noisypairs.app.files import BadFile, read_items
+from noisypairs.app.report.page import clean
+from noisypairs.errors import did_you_mean
+
+LONGEST_CELL = 20_000
+"""Characters of a cell that are shown."""
+
+FEWEST_ITEMS = 3
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How a project is asked; all of it is plain, so that the worker's process can be given it.
+
+    ``images`` and ``columns`` as on the command line, ``repeated`` the share of questions asked of
+    a second person, ``blind`` whether nobody may see what the model thinks.
+    """
+
+    items: Path
+    store: Path
+    images: str | None = None
+    columns: tuple[str, ...] | None = None
+    id: str | None = None
+    question: str = "Are these two the same?"
+    n_classes: int | tuple[int, ...] | None = None
+    target: float = 0.95
+    repeated: float = 0.1
+    blind: bool = False
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Looks:
+    """What is shown of the items, row by row: the text of each column, pictures and sounds."""
+
+    features: pd.DataFrame
+    ids: list[str]
+    cells: dict[str, list[str]]
+    kinds: dict[str, str]
+    media: Media
+
+
+@dataclass(frozen=True)
+class Shown(Looks):
+    """The same with the number that each item has in the store, and the row of each number."""
+
+    numbers: list[int]
+    row_of: dict[int, int]
+
+    def item(self, number: int) -> dict[str, Any]:
+        """Return what a page shows of an item."""
+        row = self.row_of[number]
+        kind = self.media.kind(row)
+        return {
+            "id": clean(self.ids[row]),
+            "cells": [texts[row] for texts in self.cells.values()],
+            "media": None if kind is None else {"kind": kind, "url": f"/media/{number}"},
+        }
+
+    def file(self, number: int) -> Path | None:
+        """Return the picture or sound of an item."""
+        row = self.row_of.get(number)
+        return None if row is None else self.media.files.get(row)
+
+
+class Project:
+    """Settings, the open store, and the items as of now; ``trouble`` is why they are not newer."""
+
+    def __init__(self, settings: Settings, database: Database, looks: Looks | None = None) -> None:
+        self.settings, self.database, self.trouble = settings, database, ""
+        self._read_at = _state(settings.items)
+        self.shown = _numbered(looks or read_looks(settings), settings, database)
+
+    def refresh(self) -> bool:
+        """Read the items again if their file has changed; return whether it had.
+
+        A file that cannot be read, as while it is being written, changes nothing.
+        """
+        state = _state(self.settings.items)
+        if state == self._read_at:
+            return False
+        self._read_at = state
+        try:
+            self.shown = _numbered(read_looks(self.settings), self.settings, self.database)
+        except (ValueError, OSError) as error:
+            self.trouble = str(error)
+            return False
+        self.trouble = ""
+        return True
+
+
+def read_looks(settings: Settings) -> Looks:
+    """Read the items and what is shown of them; needs no store."""
+    features, ids = read_items(settings.items, settings.id)
+    if len(ids) < FEWEST_ITEMS:
+        raise BadFile(f"{settings.items} holds {len(ids)} items: give at least {FEWEST_ITEMS}")
+    media = find_media(settings.images, features, ids, settings.items)
+    kinds = _columns_shown(settings, features, media)
+    cells = {name: [_text(cell) for cell in features[name].tolist()] for name in kinds}
+    return Looks(features, ids, cells, kinds, media)
+
+
+def _numbered(looks: Looks, settings: Settings, database: Database) -> Shown:
+    """Give the items their numbers; those that the store does not know get one there."""
+    known, ids = database.item_numbers(), looks.ids
+    if known and not known.keys() & set(ids):
+        raise BadFile(
+            f"{settings.store} holds answers about other items, such as {next(iter(known))!r}, "
+            f"while {settings.items} begins with {ids[0]!r}: name another store, or the right items"
+        )
+    known = database.add_items(ids)
+    numbers = [known[id] for id in ids]
+    row_of = {number: row for row, number in enumerate(numbers)}
+    return Shown(**vars(looks), numbers=numbers, row_of=row_of)
+
+
+def _columns_shown(settings: Settings, features: pd.DataFrame, media: Media) -> dict[str, str]:
+    """Return the kinds of the columns that are shown: those asked for, else all that tell."""
+    kinds = {plan.name: plan.kind for plan in describe(features)}
+    if settings.columns is None:
+        left_out = ("constant",)
+        return {n: k for n, k in kinds.items() if k not in left_out and n != media.column}
+    for name in settings.columns:
+        if name not in kinds:
+            raise BadFile(
+                f"{settings.items}: there is no column {name!r} to show; "
+                f"{did_you_mean(name, kinds)}"
+            )
+    return {name: kinds[name] for name in settings.columns}
+
+
+def _text(cell: Any) -> str:
+    """Return a cell as text; a missing one is empty.
+
+    >>> _text(0.1 + 0.2), _text(3.0), _text(None), _text(True)
+    ('0.3', '3', '', 'true')
+    """
+    if cell is None or cell != cell:
+        return ""
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    text = f"{cell:.6g}" if isinstance(cell, float) else clean(str(cell))
+    more = len(text) - LONGEST_CELL
+    return text if more <= 0 else f"{text[:LONGEST_CELL]}… ({more:,} more characters)"
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """Return what changes when a file does."""
+    try:
+        facts = path.stat()
+    except OSError:
+        return (0, 0)
+    return facts.st_mtime_ns, facts.st_size

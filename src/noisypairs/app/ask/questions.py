@@ -1,0 +1,176 @@
+"""Which pair somebody is shown: the one they have not answered yet, else the next.
+
+The next pair comes from the queue that the worker fills. Until there is one, and where it is empty,
+it is drawn at random: nobody ever waits for the model, nor for anybody else. No pair is asked
+twice, but for a stated share of the questions, which are asked again of another person.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
+
+from noisypairs.app.ask.database import Database, now
+from noisypairs.app.ask.people import Person
+
+CHOSEN, RANDOM, REPEAT = "chosen", "random", "repeat"
+"""Why a pair is asked: by the chooser, drawn at random, or of a second person."""
+
+ABANDONED = timedelta(minutes=15)
+"""After so long a pair that somebody has open may be asked of others."""
+
+TRIES = 200
+"""Random pairs looked at before all pairs are gone through."""
+
+_FREE = """
+    NOT EXISTS (
+        SELECT 1 FROM answers
+        WHERE answers.low = pair.low AND answers.high = pair.high AND undone_at IS NULL
+        AND (said <> 'skip' OR person = :person)
+    )
+    AND NOT EXISTS (
+        SELECT 1 FROM questions
+        WHERE questions.low = pair.low AND questions.high = pair.high AND open
+        AND (person = :person OR asked_at > :since)
+    )
+"""
+
+
+class Pick(NamedTuple):
+    """A pair to ask, ``low`` < ``high``, why, P(same) by the model, and by which fit."""
+
+    low: int
+    high: int
+    kind: str
+    chance: float | None = None
+    fit: int | None = None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A pair as it is shown to one person; ``chance`` is the model's P(same), if there is one."""
+
+    number: int
+    left: int
+    right: int
+    kind: str
+    chance: float | None
+
+
+class Questions:
+    """The questions of a project; ``repeated`` is the share that is asked of a second person."""
+
+    def __init__(self, database: Database, repeated: float, seed: int | None = None) -> None:
+        self.database, self.repeated = database, repeated
+        self._random = random.Random(seed)
+
+    def current(
+        self, person: Person, items: Sequence[int], known: Container[int]
+    ) -> Question | None:
+        """Return what this person is to answer now; None where no pair is left for them.
+
+        ``items`` are the numbers of those that can be shown, and ``known`` the same as a set.
+        """
+        with self.database.writing():
+            waiting = self.database.rows(
+                "SELECT question, low, high, swapped, kind, chance FROM questions "
+                "WHERE person = ? AND open ORDER BY question DESC",
+                person.number,
+            )
+            for number, low, high, swapped, kind, chance in waiting:
+                if low in known and high in known:
+                    return _question(number, Pick(low, high, kind, chance), swapped)
+            pick = (
+                self._repeated(person, known)
+                or self._queued(person, known)
+                or self._drawn(person, items)
+            )
+            return None if pick is None else self.ask(person, pick)
+
+    def ask(self, person: Person, pick: Pick) -> Question:
+        """Let a pair be the next that somebody is shown."""
+        swapped = self._random.random() < 0.5  # so that no habit of a hand follows the order
+        number = self.database.run(
+            "INSERT INTO questions (person, low, high, kind, chance, fit, swapped, asked_at) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            *(person.number, *pick, int(swapped), now()),
+        )
+        return _question(number, pick, swapped)
+
+    def _queued(self, person: Person, known: Container[int]) -> Pick | None:
+        """Take the first pair of the queue that is free; those that are not are left to others."""
+        while True:
+            row = self.database.row(
+                "SELECT place, low, high, kind, chance, fit FROM queue AS pair "
+                f"WHERE {_FREE} ORDER BY place LIMIT 1",
+                person=person.number,
+                since=_since(),
+            )
+            if row is None:
+                return None
+            place, *pick = row
+            self.database.run("DELETE FROM queue WHERE place = ?", place)
+            if pick[0] in known and pick[1] in known:
+                return Pick(*pick)
+
+    def _repeated(self, person: Person, known: Container[int]) -> Pick | None:
+        """Return a pair that one other person has answered, as often as it is stated."""
+        if self._random.random() >= self.repeated:
+            return None
+        (last,) = self.database.row("SELECT coalesce(max(answer), 0) FROM answers") or (0,)
+        start = self._random.randint(1, max(last, 1))
+        for condition in ("answer >= :start", "answer < :start"):
+            row = self.database.row(
+                "SELECT given.low, given.high, chance, fit "
+                "FROM answers AS given JOIN questions AS before USING (question) "
+                f"WHERE {condition} AND undone_at IS NULL AND said IN ('same', 'different') "
+                "AND given.person <> :person "
+                "AND (SELECT count(*) FROM answers WHERE answers.low = given.low "
+                "     AND answers.high = given.high AND undone_at IS NULL) = 1 "
+                "AND NOT EXISTS (SELECT 1 FROM questions WHERE questions.low = given.low "
+                "     AND questions.high = given.high AND open) "
+                "ORDER BY answer LIMIT 1",
+                person=person.number,
+                start=start,
+            )
+            if row is not None and row[0] in known and row[1] in known:
+                return Pick(row[0], row[1], REPEAT, *row[2:])
+        return None
+
+    def _drawn(self, person: Person, items: Sequence[int]) -> Pick | None:
+        """Return a free pair at random; None where there is none."""
+        if len(items) < 2:
+            return None
+        for _ in range(TRIES):
+            low, high = sorted(self._random.sample(items, 2))
+            if self._is_free(person, low, high):
+                return Pick(low, high, RANDOM)
+        order = self._random.sample(items, len(items))
+        for k, one in enumerate(order):
+            for other in order[:k]:
+                low, high = min(one, other), max(one, other)
+                if self._is_free(person, low, high):
+                    return Pick(low, high, RANDOM)
+        return None
+
+    def _is_free(self, person: Person, low: int, high: int) -> bool:
+        found = self.database.row(
+            f"SELECT 1 FROM (SELECT :low AS low, :high AS high) AS pair WHERE {_FREE}",
+            low=low,
+            high=high,
+            person=person.number,
+            since=_since(),
+        )
+        return found is not None
+
+
+def _question(number: int, pick: Pick, swapped: bool) -> Question:
+    left, right = (pick.high, pick.low) if swapped else (pick.low, pick.high)
+    return Question(number, left, right, pick.kind, pick.chance)
+
+
+def _since() -> str:
+    return (datetime.now(UTC) - ABANDONED).isoformat(timespec="milliseconds")

@@ -1,0 +1,174 @@
+"""Everything of a project at once: the socket, the worker beside it, the server, and their end."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from multiprocessing.process import BaseProcess
+
+from noisypairs.app.ask import worker
+from noisypairs.app.ask.database import Database, check_place
+from noisypairs.app.ask.guard import LOOPBACK
+from noisypairs.app.ask.project import Project, Settings, read_looks
+from noisypairs.app.ask.server import application
+from noisypairs.app.ask.site import Site
+from noisypairs.app.files import BadFile
+from noisypairs.datasets.locks import Claimed, claim
+from noisypairs.errors import MissingExtra
+
+try:
+    import uvicorn
+except ImportError as error:
+    raise MissingExtra("uvicorn", "ask", "noisypairs ask") from error
+
+PORT = 8765
+"""The port if none is asked for; a free one where it is taken."""
+
+RESTART = 10.0
+"""Seconds until a worker that died is started again."""
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """Where a project is: for the people, and for its owner."""
+
+    people: str
+    owner: str
+
+
+def serve(
+    settings: Settings,
+    announce: Callable[[Addresses], None],
+    host: str | None = None,
+    port: int | None = None,
+    learner: str | None = worker.LEARNER,
+) -> None:
+    """Serve a project until a signal ends it; ``announce`` is told where, once it answers.
+
+    Without ``host`` only this machine reaches it; with one a token is needed. ``learner`` names
+    what learns (`worker.LEARNER`); None learns nothing, and all pairs are random ones.
+    """
+    loopback, looks = host is None, read_looks(settings)
+    with (
+        _alone(settings),
+        contextlib.closing(Database(settings.store)) as database,
+        _listening(host or LOOPBACK[0], port) as listener,
+    ):
+        site = Site(Project(settings, database, looks), loopback)
+        beside = Beside(settings, learner)
+        addresses = _addresses(site, host or LOOPBACK[0], listener.getsockname()[1])
+        server = _Server(
+            uvicorn.Config(
+                application(site, beside.watch),
+                log_level="warning",
+                access_log=False,
+                server_header=False,
+                timeout_graceful_shutdown=1,
+            ),
+            lambda: announce(addresses),
+        )
+        try:
+            beside.start()
+            server.run(sockets=[listener])
+        finally:
+            beside.end()
+
+
+class _Server(uvicorn.Server):
+    """The server, which says when it answers."""
+
+    def __init__(self, config: uvicorn.Config, answering: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._answering = answering
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.started:
+            self._answering()
+
+
+class Beside:
+    """The worker's process: started, looked after, ended."""
+
+    def __init__(self, settings: Settings, learner: str | None) -> None:
+        self.settings, self.learner = settings, learner
+        self.process: BaseProcess | None = None
+        self._started_at = 0.0
+
+    def start(self) -> None:
+        """Start the process, unless nothing is to be learnt."""
+        if self.learner is not None:
+            self._started_at = time.monotonic()
+            self.process = worker.start(self.settings, self.learner)
+
+    def watch(self) -> None:
+        """Start the process again if it has died, but not at once."""
+        died = self.process is not None and not self.process.is_alive()
+        if died and time.monotonic() - self._started_at > RESTART:
+            self.start()
+
+    def end(self) -> None:
+        """End the process; what it was computing is computed again another time."""
+        if self.process is not None:
+            self.process.kill()
+            self.process.join()
+
+
+@contextlib.contextmanager
+def _alone(settings: Settings) -> Iterator[None]:
+    """Refuse a store that another server uses; two would hand out the same pairs."""
+    check_place(settings.store)
+    try:
+        with claim(settings.store.absolute()):
+            yield
+    except Claimed:
+        raise BadFile(
+            f"{settings.store} is in use by another `noisypairs ask`: end that one first"
+        ) from None
+
+
+def _listening(host: str, port: int | None) -> socket.socket:
+    """Return a listening socket, at a free port where none is asked for and the usual is taken."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    for one in (PORT, 0) if port is None else (port,):
+        try:
+            return _bound(family, host, one)
+        except OSError as error:
+            if port is None and one == PORT:
+                continue
+            why = error.strerror or str(error)
+            raise ValueError(
+                f"cannot listen at {host}, port {one} ({why}): choose another with --port or --host"
+            ) from error
+    raise AssertionError
+
+
+def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
+    """Return a listening socket that says it is TCP.
+
+    Only then asyncio sends small parts at once (TCP_NODELAY): else the body of every answer would
+    wait 40 ms for the other side to confirm its header. `socket.create_server` does not say it.
+    """
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        if sys.platform != "win32":  # there it would let two servers share a port
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen()
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _addresses(site: Site, host: str, port: int) -> Addresses:
+    named = f"[{host}]" if ":" in host else host
+    if host in ("0.0.0.0", "::"):
+        named = socket.gethostname()
+    base = f"http://{named}:{port}/"
+    people = base if site.loopback else f"{base}?token={site.people.join_token}"
+    return Addresses(people, f"{base}?token={site.people.owner_token}")

@@ -1,0 +1,181 @@
+"""What the server knows and says: whose request it is, what they see, and the owner's numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from noisypairs.app.ask.answers import Answers
+from noisypairs.app.ask.fits import Estimate, Fit, Fits
+from noisypairs.app.ask.people import OWNER, People, Person
+from noisypairs.app.ask.project import Project
+from noisypairs.app.ask.questions import Question, Questions
+from noisypairs.app.report.page import clean
+from noisypairs.app.words import count, percent, share
+from noisypairs.estimation import Interval, wilson
+
+
+@dataclass
+class Site:
+    """One project as it is served; ``loopback`` says that only this machine can reach it."""
+
+    project: Project
+    loopback: bool = True
+    people: People = field(init=False)
+    questions: Questions = field(init=False)
+    answers: Answers = field(init=False)
+    fits: Fits = field(init=False)
+
+    def __post_init__(self) -> None:
+        database, settings = self.project.database, self.project.settings
+        self.people, self.answers, self.fits = People(database), Answers(database), Fits(database)
+        self.questions = Questions(database, settings.repeated)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie: browsers send cookies to every port of an address."""
+        return f"noisypairs-{self.people.project[:8]}"
+
+    def is_owner(self, cookies: dict[str, str]) -> bool:
+        """Whether a browser has been given the owner's token."""
+        return self.people.role(cookies.get(f"{self.cookie}-owner", "")) == OWNER
+
+    def may_join(self, cookies: dict[str, str]) -> bool:
+        """Whether somebody may give a name: by a token, or anybody on this machine."""
+        return self.loopback or self.people.role(cookies.get(f"{self.cookie}-join", "")) is not None
+
+    def person(self, cookies: dict[str, str]) -> Person | None:
+        """Return who a browser says it is."""
+        token = cookies.get(self.cookie)
+        return None if token is None else self.people.by_token(token)
+
+    def state(self, person: Person) -> dict[str, Any]:
+        """Return all that the page shows: the pair, the progress and how it is asked."""
+        shown, settings = self.project.shown, self.project.settings
+        question = self.questions.current(person, shown.numbers, shown.row_of)
+        return {
+            "name": person.name,
+            "question": settings.question,
+            "blind": settings.blind,
+            "pair": None if question is None else self._pair(question),
+            "progress": self.progress(person),
+        }
+
+    def _pair(self, question: Question) -> dict[str, Any]:
+        shown = self.project.shown
+        left, right = shown.item(question.left), shown.item(question.right)
+        texts = zip(left.pop("cells"), right.pop("cells"), strict=True)
+        rows = zip(shown.kinds.items(), texts, strict=True)
+        return {
+            "question": question.number,
+            "left": left,
+            "right": right,
+            "columns": [
+                {"name": clean(name), "kind": kind, "left": one, "right": other}
+                for (name, kind), (one, other) in rows
+            ],
+            "chance": None if self.project.settings.blind else question.chance,
+        }
+
+    def progress(self, person: Person) -> dict[str, Any]:
+        """Return how far the project is, in numbers and words."""
+        estimate, n_answers = self.fits.estimate(), self.answers.count()
+        said: dict[str, Any] = {"yours": self.answers.count(person), "all": n_answers}
+        settings = self.project.settings
+        said |= {"target": percent(settings.target), "enough": False, "accuracy": "", "left": ""}
+        if estimate is None or estimate.accuracy is None:
+            return said | {"note": "The model has too few answers yet to say how good it is."}
+        now = Interval(*estimate.accuracy, estimate.level)
+        words = {
+            "reached": f"Enough: the target of {percent(settings.target)} is reached.",
+            "doubtful": "The target seems to be reached, but a warning of the model stands.",
+            "unreachable": "The target cannot be reached with these items.",
+            "open": "Whether the target can be reached is open.",
+        }
+        return said | {
+            "enough": estimate.state == "reached",
+            "accuracy": share(now),
+            "level": percent(estimate.level),
+            "left": _left(estimate, n_answers),
+            "note": words.get(estimate.state, ""),
+        }
+
+    def history(self, person: Person, before: int | None) -> list[dict[str, Any]]:
+        """Return one's own answers, the last first."""
+        listed, shown = [], self.project.shown
+        for answer, low, high, swapped, said, at in self.answers.history(person, before):
+            left, right = (high, low) if swapped else (low, high)
+            ends = {"left": _id(shown, left), "right": _id(shown, right)}
+            listed.append({"answer": answer, "said": said, "at": at, **ends})
+        return listed
+
+    def owners_page(self) -> dict[str, Any]:
+        """Return what the owner's page shows: everybody's answers and skill, and the model."""
+        fit = self.fits.latest()
+        judged = {} if fit is None else {row["name"]: row for row in fit.people}
+        both, agreeing = self.answers.agreement()
+        tokens = {person.name: person.token for person in self.people.everybody()}
+        return {
+            "people": [_row(tally, tokens, judged) for tally in self.answers.tallies()],
+            "estimate": None if fit is None else fit.estimate,
+            "accuracy": _accuracy(fit),
+            "left": "" if fit is None else _left(fit.estimate, self.answers.count()),
+            "n_answers": self.answers.count(),
+            "n_fitted": 0 if fit is None else fit.n_answers,
+            "n_items": len(self.project.shown.ids),
+            "agreement": (count(both, "pair was", "pairs were"), share(wilson(agreeing, both)))
+            if both
+            else None,
+            "repeated": percent(self.project.settings.repeated),
+            "target": percent(self.project.settings.target),
+            "trouble": self.project.trouble,
+            "join": None if self.loopback else self.people.join_token,
+        }
+
+
+def _accuracy(fit: Fit | None) -> str:
+    if fit is None or fit.estimate.accuracy is None:
+        return ""
+    return share(Interval(*fit.estimate.accuracy, fit.estimate.level))
+
+
+def _left(estimate: Estimate, n_answers: int) -> str:
+    """Say how many answers are left until the target, with the interval."""
+    if estimate.left is None:
+        return ""
+    since = n_answers - estimate.n_answers
+    ends = [None if end is None else max(round(end - since), 0) for end in estimate.left]
+    middle, low, high = (f"{end:,}" if end is not None else "no limit" for end in ends)
+    return f"about {middle} ({low} to {high})"
+
+
+def _id(shown: Any, number: int) -> str:
+    row = shown.row_of.get(number)
+    return "(no longer there)" if row is None else clean(shown.ids[row])
+
+
+def _row(
+    tally: tuple[Any, ...], tokens: dict[str, str], judged: dict[str, dict[str, Any]]
+) -> dict[str, Any]:
+    """Return somebody's row of the owner's table; ``tally`` is one of `Answers.tallies`."""
+    name, same, different, unsure, skipped, undone, seconds = tally
+    found = judged.get(name)
+    rates = {
+        key: "–"
+        if found is None
+        else share(Interval(found[key], found[f"{key}_low"], found[f"{key}_high"]))
+        for key in ("similar_flip", "dissimilar_flip")
+    }
+    return {
+        "name": name,
+        "token": tokens[name],
+        "answers": same + different,
+        "same": percent(same / (same + different)) if same + different else "–",
+        "unsure": unsure,
+        "skipped": skipped,
+        "undone": undone,
+        "seconds": "–" if seconds is None else f"{seconds:.1f}",
+        "right": "–" if found is None else percent(found["accuracy"]),
+        "verdict": "–" if found is None else found["verdict"],
+        **rates,
+    }

@@ -1,0 +1,174 @@
+"""``noisypairs ask``: a page that asks the next pair, learns, and says when it is enough."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from noisypairs.cli import app, options, stopping, terminal
+
+if TYPE_CHECKING:
+    from noisypairs.app.ask.project import Settings
+    from noisypairs.app.ask.serving import Addresses
+
+
+@app.command()
+def ask(
+    items: Annotated[
+        Path | None, typer.Argument(help="One row per item: CSV, TSV, Parquet, JSON lines.")
+    ] = None,
+    store: Annotated[
+        Path | None, typer.Option(help="SQLite file of the answers; made if not there.")
+    ] = None,
+    images: Annotated[
+        str | None,
+        typer.Option(help="Folder of pictures or sounds named by ids, or a column of file names."),
+    ] = None,
+    columns: Annotated[
+        str | None, typer.Option(help="Columns to show, such as name,city; all if not given.")
+    ] = None,
+    classes: options.Classes = None,
+    target: Annotated[float, typer.Option(help="The accuracy at which it is enough.")] = 0.95,
+    question: Annotated[
+        str, typer.Option(help="What is asked of a pair.")
+    ] = "Are these two the same?",
+    repeat: Annotated[
+        float, typer.Option(min=0.0, max=1.0, help="Share of pairs asked of a second person.")
+    ] = 0.1,
+    blind: Annotated[
+        bool, typer.Option("--blind", help="Let nobody see what the model thinks.")
+    ] = False,
+    host: Annotated[
+        str | None, typer.Option(help="Address for other machines; they then need a token.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="Port; 8765, or a free one.")
+    ] = None,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Ask about handwritten digits; needs no files.")
+    ] = False,
+    export: Annotated[
+        Path | None, typer.Option(help="Write the answers of the store as CSV, and end.")
+    ] = None,
+    id: options.Id = None,
+    force: options.Force = False,
+    seed: options.Seed = 0,
+    as_json: options.Json = False,
+) -> None:
+    """Ask people about pairs on a page, and learn meanwhile.
+
+    Serves on this machine until Ctrl-C. The answers are in the store, which fit, check, plan and
+    annotators read like any file of pairs; the same command goes on with it.
+
+    Example: noisypairs ask items.csv --store answers.db --images photos --target 0.95
+    """
+    if export is not None:
+        _export(store, export, force, as_json)
+        return
+    with app.failing_with(app.WRONG_USE):
+        if (items is None) != demo:
+            raise ValueError("name the file of the items, or --demo for a try without files")
+        if store is None and not demo:
+            raise ValueError("name a file for the answers: --store answers.db")
+        if not 0.0 < target < 1.0:
+            raise ValueError(f"--target {target:g}: expected an accuracy below 1, such as 0.95")
+        from noisypairs.app.ask.project import Settings
+        from noisypairs.app.fit.request import class_numbers
+
+        shown = None if columns is None else tuple(name.strip() for name in columns.split(","))
+        settings = Settings(
+            items=items or Path(),
+            store=store or Path(),
+            images=images,
+            columns=shown,
+            id=id,
+            question=question,
+            n_classes=class_numbers(classes),
+            target=target,
+            repeated=repeat,
+            blind=blind,
+            seed=seed,
+        )
+    with app.failing_with(app.BAD_DATA), tempfile.TemporaryDirectory() as folder:
+        if demo:
+            settings = _demo(settings, Path(folder), store)
+        _serve(settings, host, port, no_browser, as_json, kept=store is not None)
+
+
+def _demo(settings: Settings, folder: Path, store: Path | None) -> Settings:
+    """Return the settings of a project about digits, made in a folder."""
+    from dataclasses import replace
+
+    from noisypairs.app.ask.digits import write_digits
+
+    return replace(
+        settings,
+        items=write_digits(folder),
+        store=store or folder / "answers.db",
+        images=str(folder),
+        columns=(),
+        question="Are these two the same digit?",
+    )
+
+
+def _serve(
+    settings: Settings,
+    host: str | None,
+    port: int | None,
+    no_browser: bool,
+    as_json: bool,
+    kept: bool,
+) -> None:
+    from noisypairs.app.ask.serving import serve
+
+    def announce(where: Addresses) -> None:
+        if as_json:
+            store = str(settings.store)
+            app.print_json({"people": where.people, "owner": where.owner, "store": store})
+        else:
+            terminal.say(f"People answer at  {where.people}")
+            terminal.say(f"The owner's link  {where.owner}")
+            terminal.say("Ctrl-C ends it; every answer is kept as it is given.")
+        if not no_browser:
+            _open_browser(where.owner)
+
+    try:
+        serve(settings, announce, host, port)
+    except KeyboardInterrupt as stop:
+        where = f"every answer is in {settings.store}. Go on with the same command"
+        fate = where if kept else "the answers of the demo are gone: --store FILE would keep them"
+        terminal.say(f"Stopped; {fate}", err=True)
+        raise typer.Exit(stopping.told(stop)) from None
+
+
+def _open_browser(address: str) -> None:
+    """Open a browser where there is one, without waiting for it; none in the terminal itself."""
+    import os
+    import sys
+    import threading
+    import webbrowser
+
+    if sys.platform == "linux" and not {"DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys():
+        return
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _export(store: Path | None, target: Path, force: bool, as_json: bool) -> None:
+    with app.failing_with(app.WRONG_USE):
+        if store is None:
+            raise ValueError("--export writes the answers of a store: name it with --store")
+        options.check_outputs({"the answers": target}, [store], force)
+    with app.failing_with(app.BAD_DATA):
+        from noisypairs.app.files import atomic_write, delimited_text
+        from noisypairs.app.files.importers.ask import COLUMNS, stored_answers
+
+        rows = stored_answers(store)
+        atomic_write(target, delimited_text(COLUMNS, rows), force)
+    if as_json:
+        app.print_json({"answers": len(rows), "file": str(target)})
+    else:
+        terminal.say(f"{len(rows):,} answers: {target}")

@@ -1,0 +1,116 @@
+"""Small projects to ask about: items in a file, an open store, and answers given by hand."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx
+import uvicorn
+
+from noisypairs.app.ask.database import Database
+from noisypairs.app.ask.digits import png
+from noisypairs.app.ask.people import Person
+from noisypairs.app.ask.project import Project, Settings
+from noisypairs.app.ask.server import application
+from noisypairs.app.ask.site import Site
+
+#: What a page must show as text and never run.
+HOSTILE = '<img src=x onerror="document.title=1"><script>document.title="run"</script>'
+
+
+def write_items(folder: Path, n_items: int = 12, note: str = "a quiet thing") -> Path:
+    """Write items with numbers, categories and text, of two classes that the size shows."""
+    lines = ["id,size,colour,note"]
+    lines += [
+        f'i{k:02d},{k % 2 * 5 + k / 100:.2f},{"red" if k % 3 else "blue"},"{note}, number {k}"'
+        for k in range(n_items)
+    ]
+    path = folder / "items.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def open_site(folder: Path, loopback: bool = True, **changes: object) -> Site:
+    """Return a project in this folder as the server knows it."""
+    items = folder / "items.csv"
+    if not items.exists():
+        write_items(folder)
+    settings = replace(Settings(items, folder / "answers.db", repeated=0.0), **changes)
+    database = Database(settings.store)
+    database.run("PRAGMA synchronous = OFF")  # a test may lose its store to a power cut
+    return Site(Project(settings, database), loopback)
+
+
+def answer(site: Site, person: Person, said: str) -> tuple[int, int, int]:
+    """Let somebody answer what they are shown; return the answer's number and the two items."""
+    shown = site.project.shown
+    question = site.questions.current(person, shown.numbers, shown.row_of)
+    assert question is not None
+    number = site.answers.record(person, question.number, said, 1.0, False)
+    return number, question.left, question.right
+
+
+def write_pictures(folder: Path, names: list[str]) -> None:
+    """Write small pictures under these names."""
+    import numpy as np
+
+    folder.mkdir(exist_ok=True)
+    for name in names:
+        (folder / name).write_bytes(png(np.eye(4)))
+
+
+class Client:
+    """A browser without a screen: it asks the application itself, and keeps cookies."""
+
+    base = "http://127.0.0.1:8765"
+
+    def __init__(self, site: Site) -> None:
+        transport = httpx.ASGITransport(application(site))
+        self._client = httpx.AsyncClient(transport=transport, base_url=self.base)
+        self.cookies = self._client.cookies
+
+    def get(self, path: str, **settings: object) -> httpx.Response:
+        return asyncio.run(self._client.get(path, **settings))
+
+    def post(self, path: str, **settings: object) -> httpx.Response:
+        return asyncio.run(self._client.post(path, **settings))
+
+
+@dataclass(frozen=True)
+class Running:
+    """A server in a thread: its address, and what it serves."""
+
+    base: str
+    site: Site
+
+    @property
+    def owner(self) -> str:
+        """The owner's link."""
+        return f"{self.base}/?token={self.site.people.owner_token}"
+
+
+@contextlib.contextmanager
+def running(site: Site) -> Iterator[Running]:
+    """Serve a project on the loopback address, without a worker, until the block ends."""
+    listener = socket.socket(proto=socket.IPPROTO_TCP)
+    listener.bind(("127.0.0.1", 0))
+    config = uvicorn.Config(application(site), log_level="warning", timeout_graceful_shutdown=1)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    last = time.monotonic() + 20
+    while not server.started and time.monotonic() < last:
+        time.sleep(0.01)
+    try:
+        yield Running(f"http://127.0.0.1:{listener.getsockname()[1]}", site)
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listener.close()

@@ -1,0 +1,76 @@
+"""Items as a page shows them, and what happens when their file changes."""
+
+from __future__ import annotations
+
+import pytest
+
+from noisypairs.app.ask.database import Database
+from noisypairs.app.ask.project import Project, Settings
+from noisypairs.app.files import BadFile
+from tests.app.ask.ask_problems import HOSTILE, open_site, write_items
+
+
+def test_an_item_is_shown_column_by_column_as_text(tmp_path):
+    (tmp_path / "items.csv").write_text(
+        "id,size,unit,kind,note\n"
+        f'a,1.50,mm,x,"{HOSTILE.replace(chr(34), chr(34) * 2)}"\n'
+        "b,2,mm,y,\nc,,mm,x,two\x07\n"
+    )
+    shown = open_site(tmp_path).project.shown
+    assert list(shown.kinds) == ["size", "kind", "note"]  # the unit is always the same
+    one, two, three = (shown.item(number) for number in shown.numbers)
+    assert one == {"id": "a", "cells": ["1.5", "x", HOSTILE], "media": None}
+    assert two["cells"] == ["2", "y", ""]
+    assert three["cells"] == ["", "x", "two\N{REPLACEMENT CHARACTER}"]
+
+
+def test_a_very_long_cell_is_cut(tmp_path):
+    write_items(tmp_path, 4, "word " * 5000)
+    shown = open_site(tmp_path).project.shown
+    assert shown.item(1)["cells"][2].endswith("more characters)")
+    assert len(shown.item(1)["cells"][2]) < 20_100
+
+
+def test_columns_are_those_asked_for_and_a_misspelt_one_is_refused(tmp_path):
+    shown = open_site(tmp_path, columns=("note", "size")).project.shown
+    assert list(shown.kinds) == ["note", "size"]
+    assert list(open_site(tmp_path, columns=()).project.shown.kinds) == []
+    with pytest.raises(BadFile, match="no column 'siz' to show; did you mean 'size'"):
+        open_site(tmp_path, columns=("siz",))
+
+
+def test_new_items_are_seen_while_it_runs_and_old_ones_keep_their_numbers(tmp_path):
+    project = open_site(tmp_path).project
+    before = dict(zip(project.shown.ids, project.shown.numbers, strict=True))
+    assert not project.refresh()
+    write_items(tmp_path, 14)
+    assert project.refresh()
+    after = dict(zip(project.shown.ids, project.shown.numbers, strict=True))
+    assert len(after) == 14
+    assert {name: after[name] for name in before} == before
+
+
+def test_a_file_that_cannot_be_read_changes_nothing_until_it_can(tmp_path):
+    project = open_site(tmp_path).project
+    (tmp_path / "items.csv").write_text('id,size\n"a')
+    assert not project.refresh()
+    assert "quote" in project.trouble
+    assert len(project.shown.ids) == 12
+    write_items(tmp_path, 13)
+    assert project.refresh()
+    assert (project.trouble, len(project.shown.ids)) == ("", 13)
+
+
+def test_a_store_about_other_items_is_refused(tmp_path):
+    open_site(tmp_path)
+    other = tmp_path / "other.csv"
+    other.write_text("id,size\nx,1\ny,2\nz,3\n")
+    settings = Settings(other, tmp_path / "answers.db")
+    with pytest.raises(BadFile, match="holds answers about other items, such as 'i00'"):
+        Project(settings, Database(settings.store))
+
+
+def test_too_few_items_are_refused(tmp_path):
+    write_items(tmp_path, 2)
+    with pytest.raises(BadFile, match="holds 2 items: give at least 3"):
+        open_site(tmp_path)
