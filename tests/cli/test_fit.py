@@ -247,7 +247,7 @@ def _few_items(bad: Files) -> list[object]:
         (_other_ids, "holds no usable answer about two items of items.csv"),
         (_no_answers, "pairs.csv"),
         (_one_class, "answers are 'same': one class only"),
-        (_no_features, "no column to learn from: unit (constant)"),
+        (_no_features, "no column to learn from: unit (constant, left out"),
         (_more_labels, "name 2 classes, but 3 were asked for"),
         (_few_items, "too few to hold some out"),
     ],

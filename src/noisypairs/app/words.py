@@ -109,7 +109,9 @@ def plain(interval: Interval | None) -> str:
     """
     if interval is None:
         return "–"
-    return f"{interval.estimate:.2f} ({interval.low:.2f} to {interval.high:.2f})"
+    ends = interval.estimate, interval.low, interval.high
+    middle, low, high = (f"{round(end, 2) + 0.0:.2f}" for end in ends)  # no −0.00
+    return f"{middle} ({low} to {high})"
 
 
 def chance(probability: float) -> str:

@@ -151,10 +151,11 @@ def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
 
 def _cells(found: Crowd, r: int) -> tuple[str, ...]:
     row, shared, rest = found.table.rows[r], found.agreement[r], found.rest_accuracy[r]
-    numbers = (row.similar_flip, row.dissimilar_flip, row.bias, row.skill, row.informativeness)
-    texts = [
-        "–" if one is None else f"{one.estimate:.2f} [{one.low:.2f}, {one.high:.2f}]"
-        for one in numbers
+    rates = (row.similar_flip, row.dissimilar_flip, row.informativeness)
+    texts = [f"{one.estimate:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in rates]
+    texts[2:2] = [
+        "–" if one is None else f"{one.estimate:+.2f} ±{one.high - one.estimate:.2f}"
+        for one in (row.bias, row.skill)
     ]
     agree = f"{shared.share.estimate:.2f} ({shared.n})" if shared.share else "– (0)"
     kappa = f"{shared.kappa.estimate:.2f}" if shared.kappa else "–"

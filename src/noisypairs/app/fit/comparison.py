@@ -55,7 +55,7 @@ def learner(name: str, request: Request) -> Learner:
     """Return how a method or baseline learns, in the one form that `HeldOutAnswers` asks for."""
 
     def learn(X: Any, pairs: Pairs, new: Any) -> tuple[Array, Array]:
-        model = pair_classifier(name, request).fit(X, pairs)
+        model = pair_classifier(name, request.without_parts()).fit(X, pairs)
         eta = model.predict_proba(new)
         return model.noise_.same_probability(eta.shape[1]), eta
 

@@ -62,6 +62,7 @@ class Request:
     annotators: Switch | None = None  # None: where the pairs name more than one, and it helps
     noise_model: str = "auto"
     curve: bool = False
+    parts: bool = True  # False: no part of the answer model is tried, see `without_parts`
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -91,6 +92,11 @@ class Request:
             numbers = numbers_in_question(self.n_classes, named)
         people: Switch = "auto" if self.annotators is None else self.annotators
         return replace(self, n_classes=numbers, annotators=several and people)
+
+    def without_parts(self) -> Request:
+        """Return the request for a fit that is only compared: parts are chosen once, at the end."""
+        people: Switch | None = self.annotators is True
+        return replace(self, parts=False, annotators=people)
 
     @property
     def methods(self) -> tuple[str, ...]:
@@ -142,6 +148,8 @@ def pair_classifier(name: str, request: Request) -> PairClassifier:
             inner,
             n_classes=_as_sequence(request.n_classes),
             annotators=request.annotators or False,
+            clarity="auto" if request.parts else False,
+            similarity="auto" if request.parts else False,
             n_kinds=request.n_kinds,
             noise_model=request.noise_model,
             max_iter=20,
