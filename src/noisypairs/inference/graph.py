@@ -255,22 +255,25 @@ def signed_embedding(
     weight, same = graph.answer_weight.astype(np.float64), graph.answer_kind % 2
     if np.unique(same[weight > 0]).size < 2:  # no answers, or all alike: items cannot be told apart
         return embedding
-    centred = weight * (same - np.average(same, weights=weight))
     first = graph.answer_start[:-1]
     degree = _item_sums(graph, np.add.reduceat(weight, first))
     scale = 1 / np.sqrt(degree + degree.mean())
-    signed = np.add.reduceat(centred, first) * scale[graph.left] * scale[graph.right]
+    signed = centred_sums(graph) * scale[graph.left] * scale[graph.right]
     values, vectors = _largest_eigenpairs(graph, signed, n_classes, random_state)
     embedding[:, : values.size] = vectors * np.maximum(values, 0)
     return embedding
 
 
-def answer_matrix(graph: PairGraph) -> csr_array:
-    """Return A (n_items, n_items), symmetric: Σ over answers of weight · (same − mean of same)."""
+def centred_sums(graph: PairGraph) -> FloatArray:
+    """Return Σ over the answers of weight · (same − mean of same) for each edge, (n_edges,)."""
     weight, same = graph.answer_weight.astype(np.float64), graph.answer_kind % 2
     centred = weight * (same - np.average(same, weights=weight))
-    sums = np.add.reduceat(centred, graph.answer_start[:-1])
-    upper = csr_array((sums, (graph.left, graph.right)), shape=(graph.n_items,) * 2)
+    return np.add.reduceat(centred, graph.answer_start[:-1])
+
+
+def answer_matrix(graph: PairGraph) -> csr_array:
+    """Return A (n_items, n_items), symmetric: the `centred_sums` of the pairs."""
+    upper = csr_array((centred_sums(graph), (graph.left, graph.right)), shape=(graph.n_items,) * 2)
     both: csr_array = (upper + upper.T).tocsr()
     return both
 

@@ -26,6 +26,9 @@ class Learner(KindNames, BaseEstimator):
 
     def __init__(self, beliefs=BELIEFS, means=((0.0,), (0.5,), (5.0,))):
         self.item_kinds_, self.oof_kinds_ = beliefs, FEATURES
+        if beliefs is not None:
+            self.kind_class_ = np.arange(beliefs.shape[1])
+            self.kind_shares_ = beliefs.mean(axis=0)
         self.kind_names_, self.kind_means_ = {}, None if means is None else np.array(means)
 
     def fit(self):

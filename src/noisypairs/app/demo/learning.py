@@ -169,7 +169,7 @@ def learn_crowd(seed: int, step: Progress) -> SimulatedCrowd:
     seeds = np.random.default_rng(seed).spawn(2)
     here, new = (datasets.simulated_crowd(random_state=rng, **CROWD) for rng in seeds)
     given = "number of classes"  # and more rounds, since the rates of forty people settle slowly
-    alike = JointPairClassifier(n_classes=3, max_iter=30, random_state=seed)
+    alike = JointPairClassifier(n_classes=3, annotators=False, max_iter=30, random_state=seed)
     methods = [
         ("Joint, annotators apart", given, clone(alike).set_params(annotators=True)),
         ("Joint, all alike", given, alike),
