@@ -208,8 +208,8 @@ def test_columns_that_differ_are_marked_for_eyes_and_ears(visit):
 def test_pictures_and_sounds_are_there_with_their_labels(visit):
     zoe = visit("media zoe")
     seen = set()
+    loaded = "() => [...document.images].every(one => one.complete)"
     for _ in range(20):
-        loaded = "() => [...document.images].every(one => one.complete)"
         until(zoe.page, lambda: zoe.page.evaluate(loaded))
         for one in zoe.page.locator(".media img").all():
             assert one.evaluate("one => one.naturalWidth") == 4

@@ -39,6 +39,8 @@ N_FOLDS = 3
 SIGN = 2.5
 #: Standard errors by which a part must predict better: items alone, and items and people each.
 ALONE, EACH = 2.0, 1.0
+#: Numbers that a part fits to all answers together; each must gain ½ log n nats, as in any choice.
+N_NUMBERS: dict[Part, int] = {"people": 4, "clarity": 5, "similarity": 3}
 #: Fewer answers are not divided into folds, nor the answers of fewer people.
 FEWEST_ANSWERS, FEWEST_PEOPLE = 200, 6
 #: Rounds of the loop with a part.
@@ -101,7 +103,8 @@ class PartChoice:
                 continue
             if switch == "auto":
                 gain = self._gain(part)
-                gain = replace(gain, kept=gain.is_clear)
+                cost = N_NUMBERS[part] * float(np.log(self.problem.pairs.n_pairs)) / 2.0
+                gain = replace(gain, kept=gain.is_clear and gain.items > cost)
                 self.gains.append(gain)
                 if not gain.kept:
                     continue
