@@ -9,6 +9,8 @@ from typing import Any
 from noisypairs.errors import ClassNamesWarning, NotIdentifiable, collected_warnings
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.joint.class_number import AUTOMATIC
+from noisypairs.estimators.joint.hard_items import fewer_classes
+from noisypairs.estimators.joint.parts import PartChoice, wanted_parts
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.pairs import Pairs
 
@@ -21,10 +23,13 @@ class ClassNumber:
     """The number of classes chosen, and the score of every number that was tried.
 
     A score is the log-likelihood of all answers, in nats, less what the noise model's numbers cost.
+    ``hard_items`` says that a larger number had the best score until items that nobody recognises
+    were allowed for.
     """
 
     chosen: int
     scores: Mapping[str, float]
+    hard_items: bool = False
 
     @property
     def text(self) -> str:
@@ -36,6 +41,8 @@ class ClassNumber:
         """
         numbers = [int(number) for number in self.scores]
         said = f"{self.chosen} classes, chosen from {min(numbers)} to {max(numbers)}"
+        if self.hard_items:
+            return f"{said}: with items that nobody recognises, more classes explain no more"
         reasons = []
         if self.chosen > min(numbers):
             gain = self.scores[str(self.chosen)] - self.scores[str(self.chosen - 1)]
@@ -87,9 +94,13 @@ def choose_class_number(
     learner = JointPairClassifier(n_classes=numbers, noise_model=noise_model, random_state=seed)
     with collected_warnings(ClassNamesWarning):
         search = learner.search(JointProblem(X, some, list(numbers), learner.cv, seed))
-        search.require_evidence(search.choose_classes(numbers))
+        found = search.choose_classes(numbers)
+        search.require_evidence(found)
+        wanted = wanted_parts(learner, some)
+        parts = PartChoice(search, search.choose_family(found), wanted)
+        chosen = fewer_classes(search, parts, parts.choose(), wanted)[0].n_classes
     scores = {str(number): tried.score for number, tried in sorted(search.tried.items())}
-    return ClassNumber(search.n_classes, scores)
+    return ClassNumber(chosen, scores, chosen < search.n_classes)
 
 
 def require_both_answers(pairs: Pairs) -> None:

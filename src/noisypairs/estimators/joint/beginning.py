@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from noisypairs.errors import ClassNumberWarning
 from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.choice import Choice
+from noisypairs.estimators.joint.hard_items import fewer_classes
 from noisypairs.estimators.joint.held_out import Part
 from noisypairs.estimators.joint.kinds import choose_kinds
 from noisypairs.estimators.joint.parts import PartChoice, Switch
@@ -42,6 +43,9 @@ def begin_with_parts(
         wanted = {part: part in last.parts for part in wanted}
     parts = PartChoice(begun.search, begun.chosen, wanted)
     begun = begun._replace(chosen=parts.choose())
+    if begun.anew is not None:
+        search, parts, chosen = fewer_classes(begun.search, parts, begun.chosen, wanted)
+        begun = begun._replace(search=search, chosen=chosen)
     if begun.anew is not None:
         search, found = begun.anew
         # Hard items look like one class more.

@@ -81,6 +81,10 @@ class NoiseFamilies:
         same, different = expected_counts(self.problem.graph, run.beliefs, S)
         return same[0], different[0]
 
+    def cost_of(self, numbers: int) -> float:
+        """Return the nats that so many fitted numbers cost: Schwarz's ½ log n each."""
+        return numbers * self._half_log_n
+
     def score_with(self, name: str, run: em.Inference) -> float:
         """Return the log-likelihood of a run with parts, less what noise and people cost."""
         fitted = 0 if name == "given" else family(name).n_parameters(self.n_classes)

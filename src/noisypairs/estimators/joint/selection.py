@@ -106,11 +106,16 @@ class Search(NoiseFamilies):
             self.start, found = self._best_start(K)
             return found
         self.start, found = self.tried[K].start, self.tried[K].begun
-        if K > 2 and "gaussian" in self.kinds and self.problem.has_gaussian:
-            name, run = self._best_start(K, ("gaussian",))
-            if run.log_likelihood > found.log_likelihood:
-                self.start, found = name, run
+        clusters = self.add_gaussian(K)
+        if clusters is not None and clusters[1].log_likelihood > found.log_likelihood:
+            self.start, found = clusters
         return found
+
+    def add_gaussian(self, K: int) -> tuple[str, em.Inference] | None:
+        """Run the Gaussian starts of K classes, too, if there are any; return the best of them."""
+        if K > 2 and "gaussian" in self.kinds and self.problem.has_gaussian:
+            return self._best_start(K, ("gaussian",))
+        return None
 
     @property
     def _plain_kinds(self) -> tuple[str, ...]:
