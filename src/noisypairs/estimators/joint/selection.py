@@ -249,10 +249,8 @@ class Search(NoiseFamilies):
     def _run(
         self, problem: JointProblem, name: str, guess: Array, rounds: int, sweeps: int = em.SWEEPS
     ) -> em.Inference:
-        noise, learner = (
-            self.given or starts.guessed_noise(guess, problem.pairs),
-            problem.potential_of(name),
-        )
+        noise = self.given or starts.guessed_noise(guess, problem.pairs)
+        learner = problem.potential_of(name)
         if not self.guess_sweeps:
             return self._rounds(problem, learner, guess, noise, rounds, sweeps=sweeps)
         S, most = noise.same_probability(guess.shape[1]), self.guess_sweeps
@@ -377,9 +375,8 @@ class Search(NoiseFamilies):
             if name != kept and gain > max(WORTH_IT, more):
                 kept = name
         if K > MANY_CLASSES and kept == "free" != self.first_family:
-            again = replace(
-                self, noise_model="free", every_start=True, rounds=MANY_ROUNDS, begun={}
-            )
+            again = replace(self, noise_model="free", every_start=True, begun={})
+            again.rounds = MANY_ROUNDS
             other, run = again._best_start(K)
             if run.log_likelihood > runs[kept].log_likelihood:
                 runs[kept], start = run, other
