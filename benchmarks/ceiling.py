@@ -14,8 +14,7 @@ the choice, too, favours the oracle. So its distance to the best of four learner
 (`true_labels`) is a lower bound for what few answers cost, up to what better learners could gain
 from the same evidence.
 
-*labels' worth* is the size at which the best of four, trained on so many true labels, is as accurate
-as the oracle. The joint learner's accuracy is that of `joint_tables`; where it refuses, the larger
+The joint learner's accuracy is that of `joint_tables`; where it refuses, the larger
 class is counted. Runs what benchmarks/records/ceiling.jsonl lacks and prints the table.
 """
 
@@ -25,6 +24,7 @@ import argparse
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import KFold
 
 from noisypairs.app.experiments import load_records
 from noisypairs.app.experiments.paper import ROWS
@@ -35,7 +35,6 @@ from noisypairs.estimators.joint.potentials import EstimatorPotential, fit_belie
 from noisypairs.estimators.joint.problem import n_folds
 from noisypairs.inference import em
 from protocol import RECORDS, machine, mean_error, run
-from sklearn.model_selection import KFold
 from tree_tables import problem
 from true_labels import SPLITS, best, by_table
 

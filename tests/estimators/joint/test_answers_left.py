@@ -8,6 +8,7 @@ from noisypairs import PairingNoise, Pairs
 from noisypairs.estimators.joint.answers_left import BATCH_PER_ITEM, N_BATCHES, answers_left
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.repeats import infer_again
+from noisypairs.noise import fixed
 from tests.estimators.joint.builders import data
 
 
@@ -16,7 +17,7 @@ def left(X, pairs, noise, share):
     start = np.full((pairs.n_items, 2), 0.5)
     start[:, 1] += np.where(X[:, 0] > 0, 0.2, -0.2)
     start[:, 0] = 1 - start[:, 1]
-    found = infer_again(problem, problem.graph, start, noise, lambda same, different: noise)
+    found = infer_again(problem, problem.graph, start, noise, fixed(noise))
     return answers_left(problem, found, noise, share)
 
 
@@ -40,7 +41,7 @@ def test_it_is_what_asking_on_takes():
             asked = pairs.with_answers(one[one != other], other[one != other], same[one != other])
         problem = JointProblem(X, asked, [2], "auto", 0)
         start = 0.2 + 0.6 * np.eye(2)[y]
-        found = infer_again(problem, problem.graph, start, noise, lambda s, d: noise)
+        found = infer_again(problem, problem.graph, start, noise, fixed(noise))
         return 1 - found.beliefs.item.max(axis=1).mean()
 
     # Random pairs teach less than chosen ones: so many are not enough, four times as many are.
