@@ -21,7 +21,7 @@ from noisypairs.errors import ClassNamesWarning, NotIdentifiable
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import known_classes, label_names
 from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.estimators.joint.selection import Search, clear_gain
+from noisypairs.estimators.joint.search.selection import Search, clear_gain
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import (

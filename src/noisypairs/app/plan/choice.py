@@ -1,6 +1,6 @@
 """What one more answer is worth: on a new pair, and on an old one asked again.
 
-Which new pairs to ask is chosen in `noisypairs.estimators.joint.next_pairs`.
+Which new pairs to ask is chosen in `noisypairs.estimators.joint.asking.next_pairs`.
 """
 
 from __future__ import annotations
