@@ -15,7 +15,8 @@ from noisypairs.estimation import Interval
 from noisypairs.estimators import NextPairs
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.information import independent_laws, pair_information
-from noisypairs.inference.propagation import Beliefs, edge_posterior
+from noisypairs.inference.posteriors import edge_posterior
+from noisypairs.inference.propagation import Beliefs
 from noisypairs.noise import RandomState
 from noisypairs.sampling import random_pairs
 

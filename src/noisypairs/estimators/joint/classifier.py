@@ -48,7 +48,7 @@ from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.estimators.joint.search.warm import LastFit
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import answer_wrong_probability
+from noisypairs.inference.posteriors import answer_wrong_probability
 from noisypairs.noise import NoiseModel
 from noisypairs.noise.clarity import fit_clarity
 from noisypairs.pairs import Answers, Pairs

@@ -25,7 +25,8 @@ from noisypairs.errors import CopiedAnswersWarning
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import Beliefs, edge_posteriors
+from noisypairs.inference.posteriors import edge_posteriors
+from noisypairs.inference.propagation import Beliefs
 from noisypairs.noise import Fit, NoiseModel
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.copies import repeats

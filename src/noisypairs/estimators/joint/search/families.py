@@ -10,7 +10,7 @@ import numpy as np
 from noisypairs.algebra import Array
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em
-from noisypairs.inference.propagation import expected_counts
+from noisypairs.inference.posteriors import expected_counts
 from noisypairs.noise import Fit, NoiseModel, families, family, fixed
 
 #: Sweeps in one round of a first look, and of many classes.

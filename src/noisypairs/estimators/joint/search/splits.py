@@ -20,7 +20,7 @@ from noisypairs.estimators.joint.search.families import WORTH_IT
 from noisypairs.estimators.joint.search.selection import PLAIN_EVIDENCE, Search, clear_gain
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph, signed_embedding
-from noisypairs.inference.propagation import expected_counts
+from noisypairs.inference.posteriors import expected_counts
 from noisypairs.noise import NoiseModel, PairingNoise, fixed
 
 #: Where the number of classes is open, no more than these.
