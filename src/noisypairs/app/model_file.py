@@ -58,6 +58,7 @@ TRUSTED_ELSEWHERE = frozenset(
 MOVED = frozenset(
     {
         "noisypairs.encoding",
+        "noisypairs.estimation",
         "noisypairs.estimators.average",
         "noisypairs.estimators.gaussian",
         "noisypairs.estimators.joint",

@@ -1,81 +1,21 @@
-"""The prior and the noise rates from data: estimates, intervals, or the reason why there are none.
-
-What can be learnt from what:
-
-* the prior, from the share of "same" among pairs drawn at random, when the noise is known;
-* the rates, from gold pairs (both classes known) or from pairs that were asked several times.
-"""
+"""The rates, from gold pairs (both classes known) or from pairs that were asked several times."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
-from noisypairs import algebra
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable
-from noisypairs.noise import NoiseModel, PairingNoise, RandomState
+from noisypairs.estimation.interval import Interval, checked_level, wilson
+from noisypairs.noise import PairingNoise, RandomState
 from noisypairs.pairs import Pairs
 
 #: Log-likelihood that two further parameters gain by chance at the 1 % level, χ²₂(.99)/2.
 ONE_KIND = 4.6
-
-
-@dataclass(frozen=True)
-class Interval:
-    """An estimate with the limits of its confidence interval, which holds with ``level``.
-
-    >>> found = Interval(0.3, 0.25, 0.36)
-    >>> print(found, 0.28 in found)
-    0.300 [0.250, 0.360] True
-    """
-
-    estimate: float
-    low: float
-    high: float
-    level: float = 0.95
-
-    def __contains__(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-    def __str__(self) -> str:
-        return f"{self.estimate:.3f} [{self.low:.3f}, {self.high:.3f}]"
-
-
-@dataclass(frozen=True)
-class PriorEstimate:
-    """Every prior that explains the share of "same", in rising order, each with its interval.
-
-    ``roots`` are the priors, ``same_share`` is the share of "same", ``noise`` the noise assumed.
-
-    >>> from noisypairs import Pairs
-    >>> pairs = Pairs(range(50), range(50, 100), [1] * 34 + [0] * 16)
-    >>> [round(root.estimate, 2) for root in estimate_prior(pairs, PairingNoise(0.0, 0.0)).roots]
-    [0.2, 0.8]
-    """
-
-    roots: tuple[Interval, ...]
-    same_share: Interval
-    noise: NoiseModel
-
-    def choose(self, positive: Literal["minority", "majority"]) -> Interval:
-        """Return the root in which class 1 is the smaller ("minority") or the larger one.
-
-        If there is only one root, that one.
-        """
-        if positive not in ("minority", "majority"):
-            raise ValueError(f"positive={positive!r}: expected 'minority' or 'majority'")
-        return self.roots[0] if positive == "minority" else self.roots[-1]
-
-    @property
-    def touches_one_half(self) -> bool:
-        """Whether the data allow a − b = 0, where point-wise methods see nothing."""
-        return self.same_share.low <= algebra.flattest_prior(self.noise.same_probability())[1]
 
 
 @dataclass(frozen=True)
@@ -96,138 +36,6 @@ class RateEstimate:
     def noise(self) -> PairingNoise:
         """Return the noise model with these rates."""
         return PairingNoise(self.similar_flip.estimate, self.dissimilar_flip.estimate)
-
-
-def wilson(successes: float, trials: float, level: float = 0.95) -> Interval:
-    """Return Wilson's interval for a binomial proportion.
-
-    >>> print(wilson(8, 10))
-    0.800 [0.490, 0.943]
-    """
-    if not 0 <= successes <= trials or trials <= 0:
-        raise ValueError(f"{successes} successes of {trials} trials is not a proportion")
-    z2 = float(stats.norm.ppf(0.5 + _checked_level(level) / 2)) ** 2
-    share = successes / trials
-    centre = (share + z2 / (2 * trials)) / (1 + z2 / trials)
-    half = np.sqrt(z2 * (share * (1 - share) + z2 / (4 * trials)) / trials) / (1 + z2 / trials)
-    return Interval(share, max(float(centre - half), 0.0), min(float(centre + half), 1.0), level)
-
-
-def same_share(
-    pairs: Pairs, *, level: float = 0.95, interval: Literal["wilson", "items"] = "wilson"
-) -> Interval:
-    """Return the share of "same" answers with an interval; self pairs do not count.
-
-    Nor do chosen pairs: only those drawn at random show how often two items are the same.
-
-    ``"wilson"`` speaks about these items: only answers and choice of pairs are random.
-    ``"items"`` speaks about the population the items were drawn from, see `dyadic_mean`.
-
-    >>> print(same_share(Pairs([0, 1, 2], [1, 2, 0], [True, False, True])))
-    0.667 [0.208, 0.939]
-    """
-    pairs = random_answers(pairs.without_self_pairs(), "their share of 'same'")
-    if pairs.n_pairs == 0:
-        raise ValueError("there are no pairs, so there is no share of 'same' answers")
-    weight = pairs.weights
-    total = float(weight.sum())
-    yes = float(weight[pairs.same].sum())
-    if interval == "wilson":
-        return wilson(yes, total, level)
-    if interval != "items":
-        raise ValueError(f"interval={interval!r}: expected 'wilson' or 'items'")
-    share, low, high = dyadic_mean(pairs, pairs.same.astype(float), level)
-    return Interval(share, max(low, 0.0), min(high, 1.0), level)
-
-
-def random_answers(pairs: Pairs, what: str) -> Pairs:
-    """Return the answers about pairs drawn at random; refuse where every pair was chosen.
-
-    ``what`` of chosen pairs says nothing, for the message.
-
-    >>> random_answers(Pairs([0, 1], [1, 2], [1, 0], chosen=[1, 0]), "their share").n_pairs
-    1
-    """
-    drawn = pairs.drawn_at_random()
-    if drawn.n_pairs == 0 and pairs.n_pairs > 0:
-        raise NotIdentifiable(
-            f"all {pairs.n_pairs:,} pairs were chosen, none was drawn at random: {what} says "
-            "nothing about all items. Ask some pairs at random (next_pairs draws a share of them), "
-            "or give the prior"
-        )
-    return drawn
-
-
-def dyadic_mean(pairs: Pairs, values: Array, level: float = 0.95) -> tuple[float, float, float]:
-    """Return (mean, low, high) of one value per answer, where answers that share an item depend.
-
-    Var = Σ r_e r_f / n² over all answers e, f that share an item, = (Σ_i r_i² − Σ_p r_p²)/n² with
-    the residuals summed over the answers about item i and about the two items p, which share two.
-    (Resampling items would count the error of every answer three times on a sparse graph.) Self
-    pairs do not count.
-
-    >>> dyadic_mean(Pairs([0, 1], [1, 2], [1, 0]), np.array([1.0, 1.0]))
-    (1.0, 1.0, 1.0)
-    """
-    weight = np.where(pairs.left == pairs.right, 0.0, pairs.weights)
-    total = float(weight.sum())
-    if total == 0:
-        raise ValueError("there are no pairs of two distinct items to judge by")
-    mean = float(weight @ values) / total
-    residual = weight * (values - mean)
-    per_item = np.bincount(pairs.left, residual, pairs.n_items)
-    per_item = per_item + np.bincount(pairs.right, residual, pairs.n_items)
-    per_pair = np.bincount(np.unique(pairs.pair_keys, return_inverse=True)[1], residual)
-    within = float(per_pair @ per_pair)
-    error = np.sqrt(max(float(per_item @ per_item) - within, within)) / total
-    half = float(stats.norm.ppf(0.5 + _checked_level(level) / 2) * error)
-    return mean, mean - half, mean + half
-
-
-def estimate_prior(
-    pairs: Pairs,
-    noise: NoiseModel,
-    *,
-    level: float = 0.95,
-    interval: Literal["wilson", "items"] = "wilson",
-) -> PriorEstimate:
-    """Solve P(same) = πᵀ S π for the binary prior, with both roots and their intervals.
-
-    Only pairs drawn at random count (`Pairs.chosen`). The limits of each root are the roots at the
-    limits of the share of "same"; where a limit lies below what any prior can give, the interval
-    ends at the flattest prior (½ under pairing noise).
-
-    >>> from noisypairs import PairingNoise, sample_pairs
-    >>> y = [1] * 300 + [0] * 700
-    >>> noise = PairingNoise(0.1, 0.2)
-    >>> pairs = sample_pairs(y, 50_000, noise, random_state=0)
-    >>> print(estimate_prior(pairs, noise).choose("minority"))
-    0.299 [0.292, 0.307]
-    """
-    S = noise.same_probability()
-    share = same_share(pairs, level=level, interval=interval)
-    flattest, lowest = algebra.flattest_prior(S)
-    if share.high < lowest:
-        raise NotIdentifiable(
-            f"{share.estimate:.1%} of the answers are 'same', but under {noise} two classes give "
-            f"at least {lowest:.1%} whatever the prior: there are more than two classes, or the "
-            "pairs were not drawn at random, or the rates are wrong. Give the prior yourself"
-        )
-    points = (share.estimate, share.low, share.high)
-    branches = np.array([algebra.prior_branches(S, point) for point in points])  # (3, 2)
-    branches = np.where(np.isnan(branches), flattest, branches)
-    roots = []
-    for centre, at_low, at_high in branches.T:
-        low, high = min(at_low, at_high), max(at_low, at_high)
-        if high >= 0 and low <= 1:
-            limits = np.clip([centre, low, high], 0.0, 1.0).tolist()
-            roots.append(Interval(limits[0], limits[1], limits[2], level))
-    if not roots:
-        raise NotIdentifiable(
-            f"{share.estimate:.1%} of the answers are 'same', more than {noise} allows for any "
-            "prior: the rates are too large for these pairs. Give smaller rates, or the prior"
-        )
-    return PriorEstimate(tuple(roots), share, noise)
 
 
 def rates_from_gold(
@@ -328,7 +136,7 @@ def _require_two_kinds(
 
 def _quantile_interval(values: Array, level: float) -> Interval:
     """Return the first value with the quantiles of the others, its bootstrap replicates."""
-    low, high = np.quantile(values[1:], [(1 - _checked_level(level)) / 2, (1 + level) / 2])
+    low, high = np.quantile(values[1:], [(1 - checked_level(level)) / 2, (1 + level) / 2])
     return Interval(float(values[0]), float(low), float(high), level)
 
 
@@ -401,9 +209,3 @@ def _gold(pairs: Pairs, classes: Mapping[int, object] | ArrayLike | None) -> NDA
     if values.shape != (pairs.n_items,):
         raise ValueError(f"classes has shape {values.shape}, expected ({pairs.n_items},)")
     return np.unique(values, return_inverse=True)[1].astype(np.int64)
-
-
-def _checked_level(level: float) -> float:
-    if not 0 < level < 1:
-        raise ValueError(f"level={level!r}: expected a number strictly between 0 and 1")
-    return level
