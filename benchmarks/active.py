@@ -17,7 +17,8 @@ where others go on, its last index stands.
 
 Dogs: recorded answers of people, "same breed?", one per pair, are replayed; only recorded pairs can
 be asked. The number of classes, three, is given, and the learner chooses its classifier and noise.
-Accuracy is that of the photos up to class names.
+Accuracy is that of the photos up to class names. To see what is due to people, the same pairs are
+also answered by coins: at the rates of these people, and independently of each other.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from protocol import machine, mean_error, read, run
 
 FOUR, LEVELS = ("ecoli", "user_knowledge", "mnist", "yeast"), (0.2, 0.4)
 CLASSES, WAYS = ("unknown", "given"), ("chosen", "random")
+DOG_ANSWERS = ("people", "coins")
 #: The most answers per item of chosen and of random pairs.
 MOST = {0.2: (8, 12), 0.4: (12, 20)}
 MOST_NEWS = {0.2: (25, 20), 0.4: (40, 20)}
@@ -111,7 +113,7 @@ def set_task(name, level, classes, way, run):
             return {"curve": curve}
 
 
-def dogs_task(way, run):
+def dogs_task(way, run, answers):
     X = pd.read_csv(folder() / "crowd_dogs3/features_effnetlite0_pca64.csv")
     X = X.drop(columns="item").to_numpy()
     y = pd.read_csv(folder() / "crowd_dogs3/items.csv")["true_class"].to_numpy()
@@ -121,6 +123,9 @@ def dogs_task(way, run):
     key = pair_keys(asked["item_a"].to_numpy(), asked["item_b"].to_numpy(), len(y))
     pool, first = np.unique(key, return_index=True)
     said = asked["same"].to_numpy()[first].astype(bool)
+    if answers == "coins":
+        alike = np.equal(*(y[end] for end in pair_ends(pool, len(y))))
+        said = rng.random(len(pool)) < np.where(alike, said[alike].mean(), said[~alike].mean())
     everything = pair_keys(*np.triu_indices(len(y), 1), len(y))
     closed = np.setdiff1d(everything, pool)  # no recorded answer
     model = JointPairClassifier(n_classes=3, random_state=run, warm_start=True)
@@ -225,24 +230,25 @@ def tables() -> None:
 
 
 def dogs() -> None:
-    chosen, random = (some(dogs=True, way=way) for way in WAYS)
-    if not chosen:
-        return
-    print("\n| answers | chosen | random |\n|---|---|---|")
-    (grid, first), (other, second) = (mean_curve(r, "accuracy") for r in (chosen, random))
-    for n in grid[:: max(1, len(grid) // 10)]:
-        row = [
-            values[:, max(np.searchsorted(where, n, side="right") - 1, 0)]
-            for where, values in ((grid, first), (other, second))
-        ]
+    for answers in DOG_ANSWERS:
+        curves = [some(dogs=True, way=way, answers=answers) for way in WAYS]
+        if not all(curves):
+            continue
+        runs = "/".join(str(len(records)) for records in curves)
         print(
-            f"| {n:g} | "
-            + " | ".join(
+            f"\nanswers by {answers}, {runs} runs\n\n| answers | chosen | random |\n|---|---|---|"
+        )
+        (grid, first), (other, second) = (mean_curve(r, "accuracy") for r in curves)
+        for n in grid[:: max(1, len(grid) // 10)]:
+            row = [
+                values[:, max(np.searchsorted(where, n, side="right") - 1, 0)]
+                for where, values in ((grid, first), (other, second))
+            ]
+            shown = (
                 f"{mean:.3f}" + (f" ± {error:.3f}" if np.isfinite(error) else "")
                 for mean, error in map(mean_error, row)
             )
-            + " |"
-        )
+            print(f"| {n:g} | " + " | ".join(shown) + " |")
 
 
 def task(**cell):
@@ -271,7 +277,10 @@ def main() -> None:
         )
     ]
     if given.dogs:
-        cells += [{"dogs": True, "way": w, "run": k} for k in range(given.runs) for w in WAYS]
+        cells += [
+            {"dogs": True, "way": way, "run": number, "answers": answers}
+            for number, answers, way in product(range(given.runs), DOG_ANSWERS, WAYS)
+        ]
     if given.time:
         seconds_of_choice()
         return

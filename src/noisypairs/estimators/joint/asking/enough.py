@@ -23,18 +23,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
-from scipy.special import entr
 from sklearn.utils.validation import check_is_fitted
 
 from noisypairs.algebra import Array
 from noisypairs.estimation import Interval
 from noisypairs.estimators.joint.answers.repeats import infer_again, single_answers
-from noisypairs.estimators.joint.asking.next_pairs import choose_pairs
+from noisypairs.estimators.joint.asking.answers_left import answers_left
 from noisypairs.estimators.joint.intervals import draw_classes, redrawn
 from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.estimators.joint.search.splits import Moves
+from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
-from noisypairs.noise import PairingNoise
+from noisypairs.noise import Fit, PairingNoise
 from noisypairs.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -105,35 +106,41 @@ def enough(
         X, single_answers(pairs), [len(model.classes_)], model.cv, model.random_state
     )
     beliefs = given.reordered_items(model.item_proba_)
-    errors = _errors(model, problem, beliefs, n_replicates)
+    search = model.search(problem)
+    fit_noise = search.fit_noise(model.noise_model_)
+    errors = _errors(model, problem, beliefs, fit_noise, n_replicates)
     claimed = float(model.item_proba_.max(axis=1).mean())
     half = float(stats.norm.ppf(0.5 + level / 2)) * float(np.std(errors, ddof=1))
     centre = claimed - max(float(np.mean(errors)), 0.0)
     accuracy = Interval(centre, max(centre - half, 0.0), min(centre + half, 1.0), level)
-    one_more = None if isinstance(model.n_classes, int) else _one_more(model, problem, beliefs)
-    left = _answers_left(model, target, accuracy)
-    if left == 0 and one_more is not None and one_more > 0:
+    found = infer_again(problem, problem.graph, beliefs, model.noise_, fit_noise)
+    one_more = None if isinstance(model.n_classes, int) else _one_more(search, found)
+    left: int | None = 0
+    if accuracy.low < target:
+        share = _share_left(1 - centre, centre - accuracy.low, 1 - target)
+        left = answers_left(problem, found, model.noise_, share)
+    elif one_more is not None and one_more > 0:
         left = None
     return Enough(target, accuracy, left, one_more)
 
 
-def _one_more(model: JointPairClassifier, problem: JointProblem, beliefs: Array) -> float | None:
+def _one_more(search: Search, found: em.Inference) -> float | None:
     """Return by how many nats the best cut of a class explains the answers better."""
-    search = model.search(problem)
     if not isinstance(search.given, PairingNoise | None):
         return None  # the given matrix is one of so many classes
-    fit_noise = search.fit_noise(model.noise_model_)
-    found = infer_again(problem, problem.graph, beliefs, model.noise_, fit_noise)
     cut = Moves(search).best_cut(found, CUT_ROUNDS)
     return cut.log_likelihood - found.log_likelihood
 
 
 def _errors(
-    model: JointPairClassifier, problem: JointProblem, beliefs: Array, n_replicates: int
+    model: JointPairClassifier,
+    problem: JointProblem,
+    beliefs: Array,
+    fit_noise: Fit,
+    n_replicates: int,
 ) -> Array:
     """Return by how much redrawn answers let the learner claim too much, shape (n_replicates,)."""
     noise = model.noise_
-    fit_noise = model.search(problem).fit_noise(model.noise_model_)
     rng = np.random.default_rng(problem.seed)
     errors = []
     for _ in range(n_replicates):
@@ -146,21 +153,15 @@ def _errors(
     return np.array(errors)
 
 
-def _answers_left(model: JointPairClassifier, target: float, accuracy: Interval) -> int | None:
-    """Return about how many more answers take the lower limit of the accuracy to the target.
+def _share_left(wrong: float, margin: float, allowed: float) -> float:
+    """Return to what share r² the errors must fall for the lower limit to reach the target.
 
-    Let H be the entropy of all beliefs and g what one of the next answers takes from it. If both
-    fall together, H decays as exp(−n g / H) and the share of wrong items with it, so that
-    n = H/g · log(wrong now / wrong at the target).
+    The margin between estimate and limit is a spread of a number of errors and falls as its root,
+
+        wrong r² + margin r = allowed.
+
+    >>> round(_share_left(0.1, 0.0, 0.05), 3), round(_share_left(0.1, 0.05, 0.05), 3)
+    (0.5, 0.25)
     """
-    if accuracy.low >= target:
-        return 0
-    belief = model.item_proba_
-    S = model.noise_.same_probability(belief.shape[1])
-    n_next = max(10, len(belief) // 10)
-    ask = choose_pairs(belief, S, n_next, asked=model.asked_, random_state=0)
-    gain = float(ask.information.mean()) if len(ask) else 0.0
-    if gain <= 0:
-        return None
-    entropy = float(entr(belief).sum()) / np.log(2.0)
-    return int(np.ceil(entropy / gain * np.log((1 - accuracy.low) / (1 - target))))
+    root = 2.0 * allowed / (margin + np.sqrt(margin**2 + 4.0 * wrong * allowed))
+    return float(root**2)
