@@ -31,7 +31,7 @@ from noisypairs.app.experiments.paper import ROWS
 from noisypairs.app.experiments.problem import Problem, noise_of
 from noisypairs.estimators.inner.average import AveragedClassifier
 from noisypairs.estimators.inner.defaults import default_candidates
-from noisypairs.estimators.joint.potentials import EstimatorPotential, fit_beliefs
+from noisypairs.estimators.joint.beliefs.potentials import EstimatorPotential, fit_beliefs
 from noisypairs.estimators.joint.problem import n_folds
 from noisypairs.inference import em
 from protocol import RECORDS, machine, mean_error, run

@@ -31,10 +31,10 @@ from itertools import pairwise
 import numpy as np
 
 from joint_stages import Begun, accuracy, begin, final, finish, rounds
-from noisypairs.estimators.joint.calibration import calibrated
+from noisypairs.estimators.joint.beliefs.calibration import calibrated
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.problem import JointProblem, reordered
-from noisypairs.estimators.joint.selection import Search
+from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.inference import em
 from protocol import machine, mean_error, run
 from simulated_tables import simulated

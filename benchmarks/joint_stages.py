@@ -16,9 +16,9 @@ from noisypairs import JointPairClassifier
 from noisypairs.app.experiments.problem import Problem
 from noisypairs.estimators.inner.defaults import default_candidates
 from noisypairs.estimators.joint.choice import Choice
-from noisypairs.estimators.joint.families import WORTH_IT
 from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.estimators.joint.selection import Search
+from noisypairs.estimators.joint.search.families import WORTH_IT
+from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.inference import em
 from noisypairs.metrics import accuracy_up_to_names
 

@@ -19,7 +19,7 @@ import pandas as pd
 
 from noisypairs import JointPairClassifier, Pairs
 from noisypairs.estimators.inner.gaussian import GaussianClasses
-from noisypairs.estimators.joint.questions import question_log_chance
+from noisypairs.estimators.joint.answers.questions import question_log_chance
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine, mean_error, run
 

@@ -101,7 +101,7 @@ BOXES = (
     Box("noise/", "one class per noise model, each with its S", 385, 624, 300),
     Box("algebra.py", "what follows from S and the prior", 385, 682, 300),
     Box("reduction.py", "pairs to weighted items", 700, 624, 150),
-    Box("estimation.py", "prior and rates from data", 700, 682, 150),
+    Box("estimation/", "prior and rates from data", 700, 682, 150),
     Box("sampling.py", "draw noisy pairs", 865, 624, 114),
     Box("errors.py", "with what to do", 865, 682, 114),
 )

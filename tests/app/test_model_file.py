@@ -30,7 +30,7 @@ from noisypairs.app.model_file import TRAINING_ONLY, ModelVersionWarning
 from noisypairs.datasets import simulated_crowd
 from noisypairs.errors import collected_warnings
 from noisypairs.estimators.inner.defaults import NETWORK_ITEMS, default_candidates
-from noisypairs.estimators.joint.parts import HeldOutGain
+from noisypairs.estimators.joint.parts.parts import HeldOutGain
 
 N = 80
 
@@ -275,22 +275,6 @@ def test_a_type_of_another_version_is_refused_with_what_to_do(good: Path, tmp_pa
     path = rewritten(good, tmp_path / "m.skops", schema_json=changed)
     with pytest.raises(BadModelFile, match=r"holds noisypairs\.codec\..*fit the model again, or"):
         model_file.load(path)
-
-
-OLD = sorted((Path(__file__).parents[1] / "data" / "models-0.1.0").glob("*.skops"))
-
-
-# They were written with the scikit-learn of their day, which any later one says.
-@pytest.mark.filterwarnings("ignore::noisypairs.app.model_file.ModelVersionWarning")
-@pytest.mark.parametrize("path", OLD, ids=lambda path: path.stem)
-def test_a_file_of_version_0_1_0_predicts_as_it_did(path: Path) -> None:
-    model = model_file.load(path)
-    expected = pd.read_csv(path.with_suffix(".expected.csv"))
-    proba = model.pipeline.predict_proba(pd.read_csv(path.with_suffix(".items.csv")))
-    assert [f"P({name})" for name in model.pipeline.classes_] == list(expected.columns[2:])
-    np.testing.assert_allclose(proba, expected.iloc[:, 2:], atol=1e-6)
-    winner = model.pipeline.classes_[proba.argmax(axis=1)]
-    assert winner.astype(str).tolist() == expected["class"].astype(str).tolist()
 
 
 def test_what_a_reader_would_refuse_is_not_written(tmp_path: Path) -> None:

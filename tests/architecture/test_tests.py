@@ -22,6 +22,7 @@ PROGRAMS = {"fuzz", "mutants"}
 ELSEWHERE = {
     "app/ask/test_browser.py": "the page in Chromium, as people use it",
     "app/test_linkage.py": "check, fit and annotators on records to link",
+    "app/test_older_models.py": "model_file.py, on files of earlier versions",
     "app/files/test_fuzz.py": "any bytes and any table, read by every file of the room",
     "app/report/test_browser.py": "every page of the room in Chromium",
     "cli/test_failures.py": "every command on spoilt files",

@@ -9,7 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from noisypairs import PairingNoise, sample_pairs
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import expected_counts, propagate
+from noisypairs.inference.posteriors import expected_counts
+from noisypairs.inference.propagation import propagate
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise import LabelingNoise, MatrixNoise, fixed
 from noisypairs.noise.people import fit_people

@@ -11,12 +11,12 @@ from numpy.testing import assert_allclose
 from noisypairs.inference import levels
 from noisypairs.inference.factors import Factors
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import (
+from noisypairs.inference.posteriors import (
     answer_wrong_probability,
     bethe_log_likelihood,
     expected_counts,
-    propagate,
 )
+from noisypairs.inference.propagation import propagate
 
 K = levels.FEWEST_CLASSES
 

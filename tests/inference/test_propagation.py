@@ -13,13 +13,13 @@ from noisypairs.inference import graph as graph_module
 from noisypairs.inference import propagation
 from noisypairs.inference.factors import Factors
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import (
+from noisypairs.inference.posteriors import (
     answer_wrong_probability,
     bethe_log_likelihood,
     edge_posterior,
     expected_counts,
-    propagate,
 )
+from noisypairs.inference.propagation import propagate
 from tests.inference.graph_problems import (
     FloatArray,
     enumerate_classes,
@@ -289,16 +289,6 @@ def test_isolated_items_keep_their_potential() -> None:
     )
     assert bethe_log_likelihood(graph, beliefs, np.full((3, 3), 0.4)) == pytest.approx(0)
     assert edge_posterior(graph, beliefs, np.full((3, 3), 0.4)).shape == (0, 3, 3)
-
-
-def test_self_pairs_are_dropped_and_judged_for_certain() -> None:
-    S = np.array([[0.9, 0.2], [0.2, 0.9]])
-    graph = PairGraph.from_answers([0, 1, 1, 0], [0, 1, 0, 1], [True, False, True, True])
-    assert graph.edge_of_answer.tolist() == [-1, -1, 0, 0]
-    wrong = answer_wrong_probability(graph, propagate(graph, np.zeros((2, 2)), S), S)
-    np.testing.assert_allclose(
-        wrong, [0, 1, 0.2**2 / (0.2**2 + 0.9**2), 0.2**2 / (0.2**2 + 0.9**2)]
-    )
 
 
 def test_clamp_takes_a_mapping_or_arrays_and_beats_any_evidence() -> None:

@@ -9,12 +9,12 @@ from sklearn.linear_model import LogisticRegression
 from noisypairs import PairingNoise, Pairs, datasets, sample_pairs
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import (
+from noisypairs.inference.posteriors import (
     answer_wrong_probability,
     bethe_log_likelihood,
     expected_counts,
-    propagate,
 )
+from noisypairs.inference.propagation import propagate
 from noisypairs.inference.streaming import StreamEStep, sweep
 from noisypairs.noise import fixed
 

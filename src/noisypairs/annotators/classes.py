@@ -21,15 +21,11 @@ from noisypairs.errors import ClassNamesWarning, NotIdentifiable
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import known_classes, label_names
 from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.estimators.joint.selection import Search, clear_gain
+from noisypairs.estimators.joint.search.selection import Search, clear_gain
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import (
-    Beliefs,
-    edge_posterior,
-    expected_counts,
-    propagate,
-)
+from noisypairs.inference.posteriors import edge_posterior, expected_counts
+from noisypairs.inference.propagation import Beliefs, propagate
 from noisypairs.noise import PairingNoise
 from noisypairs.pairs import Pairs
 

@@ -316,7 +316,7 @@ def table_from_counts(
 ) -> AnnotatorTable:
     """Judge annotators, R of them, by the classes behind their answers, (R, K, K) for each kind.
 
-    ``same`` and ``different`` are expected counts as `propagation.expected_counts` gives them.
+    ``same`` and ``different`` are expected counts as `posteriors.expected_counts` gives them.
     """
     wrong, total = group_errors(same, different)
     kinds, shares = kind_probability(wrong, total)

@@ -53,14 +53,17 @@ TRUSTED_ELSEWHERE = frozenset(
         "sklearn.tree._tree.Tree",
     }
 )
-#: Modules of version 0.1.0 that have moved since. Their classes kept their names, by which
+#: Modules of earlier versions that have moved since. Their classes kept their names, by which
 #: `_own_types` finds where they are now.
 MOVED = frozenset(
     {
         "noisypairs.encoding",
+        "noisypairs.estimation",
         "noisypairs.estimators.average",
         "noisypairs.estimators.gaussian",
         "noisypairs.estimators.joint",
+        "noisypairs.estimators.joint.answers",
+        "noisypairs.estimators.joint.parts",
         "noisypairs.estimators.ridge",
         "noisypairs.noise",
     }
@@ -194,7 +197,7 @@ def inspect(path: PathLike[str] | str) -> dict[str, Any]:
 def load(path: PathLike[str] | str) -> Model:
     """Return the model in a file, if every type in it is trusted.
 
-    A file of version 0.1.0 is read under the names its classes have now. Warns with
+    A file of an earlier version is read under the names its classes have now. Warns with
     `ModelVersionWarning` where the file was written with other versions, and with
     `EditedCardWarning` where its facts are not those that were written with the model.
     """
@@ -241,14 +244,14 @@ def _own_types() -> Mapping[str, str]:
     from noisypairs import estimation, estimators, noise
     from noisypairs.app import encoding
     from noisypairs.estimators import inner
-    from noisypairs.estimators.joint import answers
-    from noisypairs.estimators.joint.parts import HeldOutGain
+    from noisypairs.estimators.joint.answers.model import AnswerModel, Similarity
+    from noisypairs.estimators.joint.parts.parts import HeldOutGain
     from noisypairs.noise import clarity
     from noisypairs.noise.people import People
 
     parts = [import_module(f"{inner.__name__}.{one.name}") for one in iter_modules(inner.__path__)]
     found = [estimation.Interval, estimation.PriorEstimate]
-    found += [answers.AnswerModel, answers.Similarity, HeldOutGain, People]
+    found += [AnswerModel, Similarity, HeldOutGain, People]
     for module in (encoding, estimators, noise, clarity, *parts):
         found += [
             value
@@ -261,7 +264,7 @@ def _own_types() -> Mapping[str, str]:
 
 
 def _with_present_names(archive: ModelArchive) -> bytes:
-    """Return the archive with the module names of version 0.1.0 replaced by those of now."""
+    """Return the archive with the module names of earlier versions replaced by those of now."""
     renamed = []
 
     def present(node: dict[str, Any]) -> dict[str, Any]:

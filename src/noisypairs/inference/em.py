@@ -22,12 +22,8 @@ from noisypairs.algebra import Array
 from noisypairs.inference import progress
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.messages import Floats
-from noisypairs.inference.propagation import (
-    Beliefs,
-    bethe_log_likelihood,
-    expected_counts,
-    propagate,
-)
+from noisypairs.inference.posteriors import bethe_log_likelihood, expected_counts
+from noisypairs.inference.propagation import Beliefs, propagate
 from noisypairs.noise import Fit, NoiseModel
 from noisypairs.noise.people import People, fit_people
 

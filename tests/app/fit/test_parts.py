@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from noisypairs.app.fit.parts import MOST_HARD, hard_items, summarise_parts
-from noisypairs.estimators.joint.parts import HeldOutGain
+from noisypairs.estimators.joint.parts.parts import HeldOutGain
 
 
 def test_every_part_is_told_kept_or_not_with_its_gains() -> None:

@@ -12,11 +12,12 @@ from noisypairs import PairingNoise, Pairs, sample_pairs
 from noisypairs.estimators.inner.defaults import default_candidates
 from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.inner.ridge import RidgeClasses
-from noisypairs.estimators.joint.calibration import calibrated
+from noisypairs.estimators.joint.beliefs.calibration import calibrated
 from noisypairs.estimators.joint.choice import Choice, is_fast
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em
-from noisypairs.inference.propagation import bethe_log_likelihood, propagate
+from noisypairs.inference.posteriors import bethe_log_likelihood
+from noisypairs.inference.propagation import propagate
 from noisypairs.noise import fixed
 
 

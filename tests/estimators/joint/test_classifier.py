@@ -25,8 +25,8 @@ from noisypairs import (
     datasets,
 )
 from noisypairs.estimators.inner.defaults import default_candidates
-from noisypairs.estimators.joint import selection
 from noisypairs.estimators.joint.problem import reordered
+from noisypairs.estimators.joint.search import selection
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
 from noisypairs.metrics import accuracy_up_to_names

@@ -24,7 +24,8 @@ from noisypairs import (
     sample_pairs,
 )
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import answer_wrong_probability, propagate
+from noisypairs.inference.posteriors import answer_wrong_probability
+from noisypairs.inference.propagation import propagate
 from noisypairs.inference.streaming import most_suspect
 from noisypairs.metrics import accuracy_up_to_names
 

@@ -1,4 +1,4 @@
-"""From a table in a file to `Pairs`: words, scores or votes, by whom, about which two items.
+"""Answers in a table of a file: words, scores or votes, by whom, about which two items.
 
 Columns are found by `columns` and words read by `noisypairs.pairs.answers`, as for every other
 table; here every row is accounted for, and what is refused is named by its line.
@@ -7,7 +7,7 @@ table; here every row is accounted for, and what is refused is named by its line
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from noisypairs.app.files.cells import MISSING, as_text
+from noisypairs.app.files.cells import MISSING, Cells, as_text, each
 from noisypairs.app.files.columns import OPTION, Columns, find_answers, find_ends
 from noisypairs.app.files.contents import BadFile, about, plural, some
 from noisypairs.app.files.file_table import FileTable
 from noisypairs.app.files.known import KnownItems
-from noisypairs.app.files.matching import match_ids, near_miss
-from noisypairs.pairs import Pairs, answers
+from noisypairs.pairs import answers
 from noisypairs.pairs.columns import SCORES, VOTES, Role, by_plain_name, find_columns
 
 PREFERENCES = frozenset({"left", "right", "a", "b", "tie", "draw", "both", "neither", "equal"})
@@ -31,7 +30,6 @@ UNNAMED_ANNOTATOR = "(unknown)"
 
 BY_WEIGHT = "{}: answers count by a column of weights"
 
-Cells = NDArray[Any]
 Amounts = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -101,7 +99,7 @@ def read_answers(
         used["same"] = " and ".join(votes)
     columns = replace(columns, **used)
     notes = [f"{table.path.name}: columns {columns}", *guessed]
-    itemless = _each(cells["left"], _is_missing) | _each(cells["right"], _is_missing)
+    itemless = each(cells["left"], _is_missing) | each(cells["right"], _is_missing)
     _count(notes, table, itemless, "row", "without an item left out")
     same, usable, weight, mapping = _answers(table, cells, votes, columns, notes, words)
     rows = np.tile(np.arange(len(itemless)), len(same) // len(itemless))
@@ -124,68 +122,6 @@ def read_answers(
     if not kept.usable.any():
         raise BadFile(f"{table.path} holds no usable answer about two items: expected one per row")
     return kept
-
-
-def pairs_of(
-    found: FileAnswers, ids: Sequence[str] | None, items_in: str, copies: int = 0
-) -> tuple[Pairs, list[str], NDArray[np.int64]]:
-    """Return the answers as `Pairs` on the items `ids` (without: on those they name), and notes.
-
-    Last comes the row of the table that each of them stands in.
-
-    Pairs with an unknown item are left out; self pairs, repeats and contradictions stay. ``copies``
-    is how many answers were left out as copies.
-    """
-    left, right, notes = found.left, found.right, list[str]()
-    if ids is not None:
-        known, notes = match_ids(found.ids, ids, found.table.path.name, items_in)
-        notes += _notes_on_unknown(found, known, ids, items_in)
-        left, right = (_each(end, lambda name: known.get(name, name)) for end in (left, right))
-    read = answers.Parsed(found.same[found.usable], found.mapping, found.usable)
-    with about(found.table.path):
-        pairs = Pairs.from_ids(
-            left,
-            right,
-            read,
-            found.annotator,
-            found.weight,
-            ids,
-            unknown="drop",
-            copies=copies,
-            chosen=_chosen(found),
-        )
-    if pairs.n_pairs == 0:
-        raise BadFile(
-            f"{found.table.path} holds no usable answer about two items of {items_in}: the first "
-            f"names {some(found.ids, 2)}, the second {some(list(ids or ()), 2)}. Name the columns "
-            "that hold the ids with --left, --right and --id"
-        )
-    kept = found.usable
-    if ids is not None:
-        items = set(ids)
-        kept = kept & _each(left, items.__contains__) & _each(right, items.__contains__)
-    return pairs, notes + _notes_on_repeats(found, pairs), found.rows[kept]
-
-
-def _chosen(found: FileAnswers) -> Mask | None:
-    """Return which pairs were chosen, by a column ``chosen`` as ``plan --next`` writes it.
-
-    Without one, or with other words in it than yes and no, nothing is known of that.
-    """
-    name = by_plain_name(found.table.frame.columns).get("chosen")
-    if name is None:
-        return None
-    cells = as_text(found.table.frame[name]).str.strip().str.lower().to_numpy()[found.rows]
-    yes, no = np.isin(cells, ["yes", "true", "1"]), np.isin(cells, ["no", "false", "0"])
-    return yes if (yes | no).all() else None
-
-
-def _each(cells: Cells, function: Callable[[str], Any]) -> Cells:
-    """Apply a function to every cell, but only once to each distinct one."""
-    distinct, codes = answers.factorise(cells)
-    results = [function(value) for value in distinct]
-    array = np.array(results, dtype=object if results and isinstance(results[0], str) else None)
-    return array[codes]
 
 
 def _is_missing(cell: str) -> bool:
@@ -327,7 +263,7 @@ def _scores(cells: Cells) -> Amounts | None:
         return np.nan if answers.canonical(cell) in answers.UNSURE else float(cell)
 
     try:
-        scores: Amounts = _each(cells, score).astype(np.float64)
+        scores: Amounts = each(cells, score).astype(np.float64)
     except ValueError:
         return None
     given = scores[~np.isnan(scores)]
@@ -344,7 +280,7 @@ def _weights(table: FileTable, cells: Cells, name: str) -> Amounts:
         except ValueError:
             return np.nan
 
-    found: Amounts = _each(cells, number).astype(np.float64)
+    found: Amounts = each(cells, number).astype(np.float64)
     # Pairs keep weights in single precision, where larger ones would be infinite.
     wrong = ~((found >= 0) & (found < 1e30))
     if wrong.any():
@@ -358,47 +294,7 @@ def _annotators(
 ) -> Cells | None:
     if cells is None:
         return None
-    absent = _each(cells, _is_missing)
+    absent = each(cells, _is_missing)
     _count(notes, table, absent, "answer", f"without an annotator, called {UNNAMED_ANNOTATOR!r}")
     named: Cells = np.where(absent, UNNAMED_ANNOTATOR, cells).astype(object)
     return named[rows]
-
-
-def _notes_on_unknown(
-    found: FileAnswers, known: Mapping[str, str], ids: Sequence[str], items_in: str
-) -> list[str]:
-    """Note the pairs that name an item itemless knows."""
-    strange = [_each(end, lambda name: name not in known) for end in (found.left, found.right)]
-    either = strange[0] | strange[1]
-    if not either.any():
-        return []
-    at = int(np.argmax(either))
-    name = str(found.left[at] if strange[0][at] else found.right[at])
-    return [
-        f"{found.table.path.name}: {plural(int(either.sum()), 'answer')} left out that name an "
-        f"item unknown to {items_in}, such as {name!r}{near_miss(name, ids)} on "
-        f"{found.table.place(int(found.rows[at]))}"
-    ]
-
-
-def _notes_on_repeats(found: FileAnswers, pairs: Pairs) -> list[str]:
-    """Note what is kept but worth knowing: self pairs, repeats, contradictions."""
-    name, notes = found.table.path.name, []
-    themselves = int(np.count_nonzero(pairs.left == pairs.right))
-    if themselves:
-        notes.append(
-            f"{name}: {plural(themselves, 'pair')} of an item with itself kept: they say nothing "
-            "of classes, but something of noise"
-        )
-    if "p" in found.mapping or "votes for same" in found.mapping.values():
-        return notes  # a score or a count of votes is two answers by construction
-    _, which = np.unique(pairs.pair_keys, return_inverse=True)
-    asked, yes = np.bincount(which), np.bincount(which, pairs.same)
-    if again := int(np.count_nonzero(asked > 1)):
-        both_ways = int(np.count_nonzero((yes > 0) & (yes < asked)))
-        notes.append(
-            f"{name}: {plural(again, 'pair')} asked more than once, in either order, "
-            f"{both_ways:,} of them answered both ways: all answers are kept, disagreement is "
-            "evidence of noise"
-        )
-    return notes

@@ -6,15 +6,18 @@ A column becomes numbers only if every cell is a plain number; one "007" keeps i
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from noisypairs.app.files.contents import plural
 from noisypairs.pairs import answers
 from noisypairs.pairs.columns import ENDS, SPELLINGS
+
+Cells = NDArray[Any]
 
 MISSING = answers.MISSING | {"#n/a"}
 """How missing cells are written, in small letters; spreadsheets have a word of their own."""
@@ -48,6 +51,18 @@ def as_text(values: pd.Series) -> pd.Series:
     ['7', '', 'a']
     """
     return pd.Series([_text(value) for value in values.tolist()], values.index, dtype=object)
+
+
+def each(cells: Cells, function: Callable[[str], Any]) -> Cells:
+    """Apply a function to every cell, shape (n,), but only once to each distinct one.
+
+    >>> each(np.array(["a", "bc", "a"], dtype=object), len).tolist()
+    [1, 2, 1]
+    """
+    distinct, codes = answers.factorise(cells)
+    results = [function(value) for value in distinct]
+    array = np.array(results, dtype=object if results and isinstance(results[0], str) else None)
+    return array[codes]
 
 
 def _text(value: Any) -> str:

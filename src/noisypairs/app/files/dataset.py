@@ -13,7 +13,7 @@ import pandas as pd
 
 from noisypairs.algebra import Array
 from noisypairs.app.files import large
-from noisypairs.app.files.answers import pairs_of, read_answers
+from noisypairs.app.files.answers import read_answers
 from noisypairs.app.files.columns import Columns
 from noisypairs.app.files.contents import SourceFile
 from noisypairs.app.files.copies import without_copies
@@ -21,6 +21,7 @@ from noisypairs.app.files.frames import read_table
 from noisypairs.app.files.importers import import_pairs, naming_near
 from noisypairs.app.files.items import Items, items_of, labels_of
 from noisypairs.app.files.known import KnownItems
+from noisypairs.app.files.pairs import pairs_of
 from noisypairs.app.files.times import seconds_of
 from noisypairs.pairs import Pairs
 

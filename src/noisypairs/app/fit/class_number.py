@@ -8,10 +8,10 @@ from typing import Any
 
 from noisypairs.errors import ClassNamesWarning, NotIdentifiable, collected_warnings
 from noisypairs.estimators import JointPairClassifier
-from noisypairs.estimators.joint.class_number import AUTOMATIC
-from noisypairs.estimators.joint.hard_items import fewer_classes
-from noisypairs.estimators.joint.parts import PartChoice, wanted_parts
+from noisypairs.estimators.joint.parts.hard_items import fewer_classes
+from noisypairs.estimators.joint.parts.parts import PartChoice, wanted_parts
 from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.estimators.joint.search.class_number import AUTOMATIC
 from noisypairs.pairs import Pairs
 
 #: The number of classes is chosen on so many pairs at most.

@@ -16,8 +16,8 @@ from noisypairs.app.suspects import cells_of
 from noisypairs.errors import ClassNamesWarning, collected_warnings
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.estimators.joint.kinds import choose_kinds, kind_numbers
-from noisypairs.estimators.joint.parts import wanted_parts
+from noisypairs.estimators.joint.parts.kinds import choose_kinds, kind_numbers
+from noisypairs.estimators.joint.parts.parts import wanted_parts
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.pairs import Pairs
 

@@ -23,8 +23,8 @@ from noisypairs.estimators import (
     WeightedPairClassifier,
 )
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.estimators.joint.class_number import AUTOMATIC
-from noisypairs.estimators.joint.parts import Switch
+from noisypairs.estimators.joint.parts.parts import Switch
+from noisypairs.estimators.joint.search.class_number import AUTOMATIC
 from noisypairs.noise import families
 from noisypairs.pairs import Pairs
 
@@ -48,7 +48,7 @@ class Request:
     """What is asked for; names are checked at once.
 
     ``n_classes=None`` leaves the number open: as many as labels name, else chosen from 2 to 6.
-    ``n_kinds`` asks for kinds instead (`noisypairs.estimators.joint.kinds`).
+    ``n_kinds`` asks for kinds instead (`noisypairs.estimators.joint.parts.kinds`).
 
     >>> Request(estimator="forrest")
     Traceback (most recent call last):

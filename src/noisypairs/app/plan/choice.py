@@ -1,6 +1,6 @@
 """What one more answer is worth: on a new pair, and on an old one asked again.
 
-Which new pairs to ask is chosen in `noisypairs.estimators.joint.next_pairs`.
+Which new pairs to ask is chosen in `noisypairs.estimators.joint.asking.next_pairs`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from noisypairs.estimation import Interval
 from noisypairs.estimators import NextPairs
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.information import independent_laws, pair_information
-from noisypairs.inference.propagation import Beliefs, edge_posterior
+from noisypairs.inference.posteriors import edge_posterior
+from noisypairs.inference.propagation import Beliefs
 from noisypairs.noise import RandomState
 from noisypairs.sampling import random_pairs
 

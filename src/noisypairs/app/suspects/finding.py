@@ -20,7 +20,7 @@ from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import PairClassifier
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import answer_wrong_probability
+from noisypairs.inference.posteriors import answer_wrong_probability
 from noisypairs.noise import fixed
 from noisypairs.pairs import Pairs
 

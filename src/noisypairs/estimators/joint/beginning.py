@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 from noisypairs.errors import ClassNumberWarning
 from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.choice import Choice
-from noisypairs.estimators.joint.hard_items import fewer_classes
-from noisypairs.estimators.joint.held_out import Part
-from noisypairs.estimators.joint.kinds import choose_kinds
-from noisypairs.estimators.joint.parts import PartChoice, Switch
+from noisypairs.estimators.joint.parts.hard_items import fewer_classes
+from noisypairs.estimators.joint.parts.held_out import Part
+from noisypairs.estimators.joint.parts.kinds import choose_kinds
+from noisypairs.estimators.joint.parts.parts import PartChoice, Switch
 from noisypairs.estimators.joint.problem import is_gaussian
-from noisypairs.estimators.joint.warm import Begun, LastFit, begin
+from noisypairs.estimators.joint.search.warm import Begun, LastFit, begin
 
 if TYPE_CHECKING:
     from noisypairs.estimators.joint.classifier import JointPairClassifier

@@ -28,8 +28,8 @@ from noisypairs.estimators.inner.average import AveragedClassifier
 from noisypairs.estimators.inner.gaussian import GaussianClasses
 from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.inner.staged import Staged
-from noisypairs.estimators.joint.calibration import calibrated
-from noisypairs.estimators.joint.potentials import (
+from noisypairs.estimators.joint.beliefs.calibration import calibrated
+from noisypairs.estimators.joint.beliefs.potentials import (
     MANY_CLASSES,
     EstimatorPotential,
     RidgePotential,

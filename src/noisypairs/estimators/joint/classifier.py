@@ -25,30 +25,30 @@ from noisypairs.estimators.base import (
     warn_unnamed,
 )
 from noisypairs.estimators.inner.defaults import candidates_of
-from noisypairs.estimators.joint.answers import AnswerModel
+from noisypairs.estimators.joint.answers.judged import JudgedAnswers
+from noisypairs.estimators.joint.answers.model import AnswerModel
+from noisypairs.estimators.joint.answers.repeats import repeat_correlation, single_answers
+from noisypairs.estimators.joint.answers.states import clear_or_hard, folded
+from noisypairs.estimators.joint.asking.next_pairs import NextPairsMixin, asked_pairs
 from noisypairs.estimators.joint.beginning import begin_with_parts, choose_classifier
+from noisypairs.estimators.joint.beliefs.potentials import class_proba
 from noisypairs.estimators.joint.choice import Choice
-from noisypairs.estimators.joint.families import WORTH_IT
 from noisypairs.estimators.joint.intervals import joint_intervals
-from noisypairs.estimators.joint.judged import JudgedAnswers
-from noisypairs.estimators.joint.kinds import KindNames
-from noisypairs.estimators.joint.next_pairs import NextPairsMixin, asked_pairs
 from noisypairs.estimators.joint.parameters import check_parameters, stages
-from noisypairs.estimators.joint.parts import PartChoice, Switch, wanted_parts
-from noisypairs.estimators.joint.potentials import class_proba
+from noisypairs.estimators.joint.parts.kinds import KindNames
+from noisypairs.estimators.joint.parts.parts import PartChoice, Switch, wanted_parts
 from noisypairs.estimators.joint.problem import (
     JointProblem,
     any_order,
     reordered,
     sampled_items,
 )
-from noisypairs.estimators.joint.repeats import repeat_correlation, single_answers
-from noisypairs.estimators.joint.selection import Search
-from noisypairs.estimators.joint.states import clear_or_hard, folded
-from noisypairs.estimators.joint.warm import LastFit
+from noisypairs.estimators.joint.search.families import WORTH_IT
+from noisypairs.estimators.joint.search.selection import Search
+from noisypairs.estimators.joint.search.warm import LastFit
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import answer_wrong_probability
+from noisypairs.inference.posteriors import answer_wrong_probability
 from noisypairs.noise import NoiseModel
 from noisypairs.noise.clarity import fit_clarity
 from noisypairs.pairs import Answers, Pairs
@@ -105,7 +105,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     verbose : True prints a line on stderr as each stage begins, with the seconds so far; 2 also the
         steps inside them, and higher numbers deeper ones.
     warm_start : go on from the last fit, whose items these must be, new ones behind them: for
-        answers that come in batches (see `noisypairs.estimators.joint.warm`).
+        answers that come in batches (see `noisypairs.estimators.joint.search.warm`).
 
     Attributes
     ----------

@@ -20,8 +20,8 @@ from scipy import stats
 
 from noisypairs.algebra import Array, mean_rates
 from noisypairs.estimation import Interval
+from noisypairs.estimators.joint.answers.repeats import discounted, infer_again
 from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.estimators.joint.repeats import discounted, infer_again
 from noisypairs.inference import progress
 from noisypairs.inference.graph import PairGraph
 from noisypairs.noise import Fit, NoiseModel

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 
 from noisypairs import algebra
 from noisypairs.estimators.base import label_names
-from noisypairs.estimators.joint.class_number import AUTOMATIC
-from noisypairs.estimators.joint.kinds import kind_numbers
+from noisypairs.estimators.joint.parts.kinds import kind_numbers
+from noisypairs.estimators.joint.search.class_number import AUTOMATIC
 from noisypairs.noise import NoiseModel, family
 from noisypairs.pairs import Pairs
 

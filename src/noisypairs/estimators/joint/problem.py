@@ -19,9 +19,9 @@ from noisypairs.estimators.base import known_classes, label_names, match_labels
 from noisypairs.estimators.inner.features import KernelColumns, finite_numbers
 from noisypairs.estimators.inner.front import PreparedItems
 from noisypairs.estimators.inner.gaussian import GaussianClasses
-from noisypairs.estimators.joint import starts
-from noisypairs.estimators.joint.alignment import Alignment
-from noisypairs.estimators.joint.potentials import EstimatorPotential, RidgePotential
+from noisypairs.estimators.joint.beliefs import starts
+from noisypairs.estimators.joint.beliefs.alignment import Alignment
+from noisypairs.estimators.joint.beliefs.potentials import EstimatorPotential, RidgePotential
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
 from noisypairs.pairs import Answers, Pairs

@@ -11,10 +11,8 @@ from sklearn.utils.extmath import row_norms
 
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import Positive
-from noisypairs.estimators.kmeans.constraints import (
-    TIE,
-    Constraints,
-    Labelling,
+from noisypairs.estimators.kmeans.constraints import TIE, Constraints, Labelling
+from noisypairs.estimators.kmeans.labelling import (
     better_parts,
     descend,
     fewest_violations,

@@ -1,0 +1,152 @@
+"""Where the joint learner begins: guesses of the classes, from features and from answers."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Ridge
+
+from noisypairs.algebra import Array
+from noisypairs.errors import did_you_mean
+from noisypairs.estimators.joint.beliefs.alignment import Alignment
+from noisypairs.inference.graph import PairGraph, answer_matrix, signed_embedding
+from noisypairs.noise import PairingNoise
+from noisypairs.pairs import Pairs
+
+KINDS = ("aligned", "answers", "kmeans", "spectral", "gaussian", "random")
+
+
+#: Of more classes than this, more k-means starts are needed to find good clusters.
+MANY_CLASSES = 6
+#: What features weigh against answers in mixed starts, and in those of many classes, which end in
+#: different places.
+FEATURE_SHARES, MORE_SHARES = (0.3, 0.5, 0.7), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+#: Clusters of a guess are found on so many items at most, and the others put to the nearest.
+ENOUGH_ITEMS = 5_000
+
+
+def guesses(
+    kinds: tuple[str, ...],
+    Z: Array | None,
+    pairs: Pairs,
+    graph: PairGraph,
+    n_classes: int,
+    n_random: int,
+    random_state: np.random.RandomState,
+    alignment: Alignment | None = None,
+    numbers: Array | None = None,
+) -> dict[str, Array]:
+    """Return named guesses of P(class | item), each of shape (n_items, K).
+
+    ``"aligned"``: directions of the features along which the answers agree most (`Alignment`);
+    ``"answers"``: classes by how often an item is called "same", smoothed over the features (what
+    the point-wise learners see); ``"kmeans"``: clusters of the features; ``"spectral"``: leading
+    eigenvectors of the signed graph; ``"gaussian"``, for more than two classes: clusters of the
+    features as they are given, ``numbers`` (n_items, d), alone and with the answers (`_mixed`);
+    ``"random"``. Those that need features are left out without.
+    """
+    found: dict[str, Array] = {}
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"unknown start {kind!r}: {did_you_mean(kind, KINDS)}")
+        if kind == "aligned" and Z is not None:
+            directions = (alignment or Alignment(Z, pairs)).directions(n_classes - 1)
+            found[kind] = _clusters(directions, n_classes, random_state)
+        elif kind == "kmeans" and Z is not None:
+            found[kind] = _clusters(Z, n_classes, random_state)
+        elif kind == "spectral":
+            embedding = signed_embedding(graph, n_classes - 1, random_state)
+            found[kind] = _clusters(embedding, n_classes, random_state)
+            if Z is not None:
+                smooth = Ridge().fit(Z, embedding).predict(Z)
+                smooth = smooth.reshape(len(Z), -1)
+                found["spectral-smooth"] = _clusters(smooth, n_classes, random_state)
+        elif kind == "answers" and n_classes == 2:
+            found |= _by_answers(Z, pairs)
+        elif kind == "gaussian" and n_classes > 2 and numbers is not None:
+            found["gaussian-clusters"] = _clusters(numbers, n_classes, random_state)
+            for share in MORE_SHARES if n_classes > MANY_CLASSES else FEATURE_SHARES:
+                embedding = _mixed(numbers, graph, n_classes, share, random_state)
+                guess = _clusters(embedding, n_classes, random_state)
+                found[f"gaussian-mixed-{share:g}"] = guess
+        elif kind == "random":
+            for number in range(max(n_random, 1)):
+                draw = random_state.randint(n_classes, size=pairs.n_items)
+                found[f"random-{number}"] = _soften(draw, n_classes, 0.8)
+    return found
+
+
+def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
+    """Return rates at which the guess contradicts the answers, kept within [.1, .4]."""
+    named = guess.argmax(axis=1)
+    same = named[pairs.left] == named[pairs.right]
+    similar = np.mean(~pairs.same[same]) if same.any() else 0.3
+    dissimilar = np.mean(pairs.same[~same]) if (~same).any() else 0.3
+    return PairingNoise(*(float(np.clip(rate, 0.1, 0.4)) for rate in (similar, dissimilar)))
+
+
+def _by_answers(Z: Array | None, pairs: Pairs) -> dict[str, Array]:
+    """Split the items by their (smoothed) share of "same": at the median and at the mean."""
+    counts = pairs.item_counts()
+    mean = counts.same.sum() / counts.total.sum()
+    share = np.where(counts.total > 0, counts.share, mean)
+    if Z is not None:
+        share = Ridge().fit(Z, share, sample_weight=counts.total + 1e-9).predict(Z)
+    cuts = {"answers-median": np.median(share), "answers-mean": mean}
+    return {name: _soften((share > cut).astype(int), 2, 0.6) for name, cut in cuts.items()}
+
+
+def _clusters(Z: Array, n_classes: int, random_state: np.random.RandomState) -> Array:
+    with warnings.catch_warnings():
+        # Fewer distinct points than clusters (constant columns, answers all alike) only make the
+        # guess a poor one, and a guess may be poor.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        few = random_state.permutation(len(Z))[:ENOUGH_ITEMS]
+        labels = (
+            KMeans(
+                n_classes, n_init=10 if n_classes > MANY_CLASSES else 4, random_state=random_state
+            )
+            .fit(Z[few])
+            .predict(Z)
+        )
+    return _soften(labels, n_classes, 0.8)
+
+
+def _mixed(
+    X: Array,
+    graph: PairGraph,
+    n_classes: int,
+    share: float,
+    random_state: np.random.RandomState,
+) -> Array:
+    """Place the items by features and answers at once, shape (n_items, K).
+
+    Leading eigenvectors of w XXᵀ/‖XXᵀ‖ + (1 − w) A/‖A‖, times their eigenvalues, with X centred and
+    A the centred answers: many small classes show in neither alone.
+    """
+    centred = (X - X.mean(axis=0)) / max(float(np.linalg.norm(X - X.mean(axis=0), 2)), 1e-12)
+    answers = answer_matrix(graph)
+    norm = abs(eigsh(answers, k=1, which="LM", v0=random_state.standard_normal(len(X)))[0][0])
+    weight = (1.0 - share) / max(float(norm), 1e-12)
+
+    def product(v: Array) -> Array:
+        both: Array = share * (centred @ (centred.T @ v)) + weight * (answers @ v)
+        return both
+
+    shape = (len(X), len(X))
+    mixed = LinearOperator(shape, matvec=product, dtype=np.float64)
+    number = min(n_classes, len(X) - 2)
+    start = random_state.standard_normal(len(X))
+    values, vectors = eigsh(mixed, k=number, which="LA", v0=start, tol=1e-6)
+    embedding: Array = vectors * np.maximum(values, 0.0)
+    return embedding
+
+
+def _soften(labels: Any, n_classes: int, certainty: float) -> Array:
+    soft: Array = certainty * np.eye(n_classes)[labels] + (1.0 - certainty) / n_classes
+    return soft
