@@ -60,8 +60,10 @@ def _one_run(
             return np.inf  # every pair was asked
         same = rng.random(len(ask)) < S[truth[ask.left], truth[ask.right]]
         pairs = pairs.with_answers(ask.left, ask.right, same, weight=np.ones(len(ask)))
-        how = {"tol": 1e-3, "max_iter": em.SWEEPS, "clamp": problem.clamp}
-        belief = propagate(PairGraph.from_pairs(pairs), log_phi, S, **how).item
+        graph = PairGraph.from_pairs(pairs)
+        belief = propagate(
+            graph, log_phi, S, tol=1e-3, max_iter=em.SWEEPS, clamp=problem.clamp
+        ).item
         asked.append(asked[-1] + len(ask))
         wrong.append(_wrong(belief))
         if wrong[-1] <= share_left * wrong[0]:
