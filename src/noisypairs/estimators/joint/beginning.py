@@ -37,7 +37,7 @@ def begin_with_parts(
         search = model.search(problem)
         search.require_evidence(search.choose_classes(numbers[:1]))
         search, parts, chosen = choose_kinds(lambda: model.search(problem), numbers, wanted)
-        return Begun(search, chosen, False, None, problem.all_pairs.n_pairs, None), parts
+        return Begun(search, chosen, False, False, None, problem.all_pairs.n_pairs, None), parts
     begun = begin(model, problem, numbers, last)
     if begun.warm and last is not None:
         wanted = {part: part in last.parts for part in wanted}

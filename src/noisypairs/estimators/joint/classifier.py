@@ -223,7 +223,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             wanted = wanted_parts(self, pairs)
             last = last and last.ordered(given)
             begun, parts = begin_with_parts(self, problem, numbers, wanted, last)
-            search, found = begun.search, self._named(problem, begun.chosen, keep=begun.warm)
+            search, found = begun.search, self._named(problem, begun.chosen, keep=begun.numbered)
             choice = choose_classifier(self, X, problem, folded(found), begun, parts)
             whole = some if some.n_pairs == pairs.n_pairs else pairs
             rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds

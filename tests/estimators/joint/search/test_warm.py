@@ -106,3 +106,20 @@ def test_what_was_changed_since_is_heeded(loop):
     model.fit(X, more)
     assert (model.start_, model.noise_model_) == ("last fit", "free")
     assert model.estimator_.C == 0.01
+
+
+def test_while_little_is_explained_everything_is_searched_anew_and_keeps_its_numbers():
+    X, y, pairs = data(n_items=200, n_pairs=300, seed=4)
+    noise = PairingNoise(0.25, 0.25)
+    said = [
+        Pairs(p.left, p.right, noise.corrupt(y, p.left, p.right, 2, k), n_items=200)
+        for k, p in enumerate((pairs, sample_pairs(y, 30, noise, random_state=8)))
+    ]
+    model = joint(positive=None, warm_start=True)
+    with pytest.warns(ClassNamesWarning):
+        model.fit(X, said[0])
+    model.item_proba_ = swapped = model.item_proba_[:, ::-1].copy()
+    more = grown(*said)
+    model.fit(X, more)
+    assert model.n_searched_ == more.n_pairs < GROWN * said[0].n_pairs
+    assert (swapped.argmax(axis=1) == model.item_proba_.argmax(axis=1)).mean() > 0.9

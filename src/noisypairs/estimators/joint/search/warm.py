@@ -3,9 +3,9 @@
 Answers come in batches, and most of what a fit chooses stays as it was: where to begin, the noise
 family, the classifier. A warm fit begins at the beliefs and the noise of the last one, looks
 whether a class should be cut in two or two be merged where their number is open (`splits`), and
-keeps the rest. That could keep an early mistake for ever. So once there are half as many answers
-again as at the last search, everything is searched anew, and whichever explains the answers better
-is kept.
+keeps the rest. That could keep an early mistake for ever. So while the answers are not explained
+plainly, and again once there are half as many as at the last search, everything is searched anew,
+and whichever explains the answers better is kept.
 """
 
 from __future__ import annotations
@@ -15,18 +15,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 from sklearn.utils import _safe_indexing
 
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import match_labels
-from noisypairs.estimators.joint.search.selection import Search
+from noisypairs.estimators.joint.problem import JointProblem, reordered
+from noisypairs.estimators.joint.search.selection import PLAIN_EVIDENCE, Search
 from noisypairs.estimators.joint.search.splits import MOST_CLASSES, Moves, two_rates
 from noisypairs.inference import em
 from noisypairs.noise import NoiseModel, PairingNoise
 
 if TYPE_CHECKING:
     from noisypairs.estimators.joint.classifier import JointPairClassifier
-    from noisypairs.estimators.joint.problem import JointProblem
     from noisypairs.estimators.order import GivenOrder
 
 #: Search anew once there are so many times the answers of the last search.
@@ -69,9 +70,20 @@ class LastFit:
         """Return the last fit with its items in the order in which the fit has them."""
         return replace(self, item_proba=given.reordered_items(self.item_proba))
 
-    def stale(self, n_pairs: int) -> bool:
-        """Return whether so many answers ask for a new search."""
-        return n_pairs > GROWN * self.n_searched
+    def stale(self, problem: JointProblem, found: em.Inference) -> bool:
+        """Return whether all is to be searched anew, the last beliefs having led to ``found``."""
+        plain = problem.gain(found) > PLAIN_EVIDENCE * problem.pairs.n_items
+        return not plain or problem.all_pairs.n_pairs > GROWN * self.n_searched
+
+    def numbers_apply(self, search: Search) -> bool:
+        """Return whether the classes of a new search can have the numbers of the last ones."""
+        named = search.problem.names is not None or search.given is not None
+        return not named and search.n_classes == self.item_proba.shape[1]
+
+    def as_numbered(self, found: em.Inference) -> em.Inference:
+        """Return what was found with every class numbered as the last one that it is most like."""
+        shared = self.item_proba.T @ found.beliefs.item
+        return reordered(found, linear_sum_assignment(shared, maximize=True)[1])
 
     def go_on(self, search: Search, numbers: Sequence[int], grows: bool) -> em.Inference | None:
         """Return where the last beliefs lead with all answers, and note it in the search.
@@ -111,14 +123,15 @@ class LastFit:
 class Begun(NamedTuple):
     """Where the last rounds of a fit begin: a search, what it chose, and what it goes on from.
 
-    ``warm`` says that the beliefs are those of the last fit, whose classes keep their names;
-    ``members`` are the classifiers to keep, None where they are chosen anew. ``anew`` is the search
-    from the beginning with what it chose, if there was one.
+    ``warm`` says that the beliefs go on from those of the last fit, ``numbered`` that the classes
+    have the numbers that they had there; ``members`` are the classifiers to keep, None where they
+    are chosen anew. ``anew`` is the search from the beginning with what it chose, if there was one.
     """
 
     search: Search
     chosen: em.Inference
     warm: bool
+    numbered: bool
     members: Mapping[str, Any] | None
     n_searched: int
     anew: tuple[Search, em.Inference] | None
@@ -132,8 +145,8 @@ def begin(
     again, warm = model.search(problem), None
     if last is not None:
         warm = last.go_on(again, numbers, grows)
-        if warm is not None and not last.stale(n_pairs):
-            return Begun(again, warm, True, last.members, last.n_searched, None)
+        if warm is not None and not last.stale(problem, warm):
+            return Begun(again, warm, True, True, last.members, last.n_searched, None)
     search = model.search(problem)
     found = search.choose_classes(numbers)
     search.require_evidence(found)
@@ -143,8 +156,11 @@ def begin(
     chosen = search.choose_family(found)
     score = search.score(chosen, search.family)
     if warm is not None and again.score(warm, again.family) > score:
-        return Begun(again, warm, True, None, n_pairs, (search, chosen))
-    return Begun(search, chosen, False, None, n_pairs, (search, chosen))
+        return Begun(again, warm, True, True, None, n_pairs, (search, chosen))
+    numbered = last is not None and last.numbers_apply(search)
+    if last is not None and numbered:
+        chosen = last.as_numbered(chosen)
+    return Begun(search, chosen, False, numbered, None, n_pairs, (search, chosen))
 
 
 def _note(search: Search, family: str, run: em.Inference) -> None:
