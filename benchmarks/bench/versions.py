@@ -21,7 +21,7 @@ from noisypairs.app.experiments.problem import split
 #: The commit of version 0.1.0.
 OLDER = "06c74de"
 TABLES, QUICK_TABLES = ("spambase", "magic", "adult"), ("diabetes",)
-PAIRS_PER_ITEM, ROUNDS = 10, 1
+PAIRS_PER_ITEM, ROUNDS = 10, 3
 ROOT = Path(__file__).parents[2]
 FIT = """
 import json, sys, time, warnings
