@@ -7,7 +7,7 @@ import pytest
 from noisypairs.app.ask.database import Database
 from noisypairs.app.ask.project import Project, Settings
 from noisypairs.app.files import BadFile
-from tests.app.ask.ask_problems import HOSTILE, open_site, write_items
+from tests.app.ask.ask_problems import HOSTILE, open_site, write_items, write_pictures
 
 
 def test_an_item_is_shown_column_by_column_as_text(tmp_path):
@@ -22,6 +22,23 @@ def test_an_item_is_shown_column_by_column_as_text(tmp_path):
     assert one == {"id": "a", "cells": ["1.5", "x", HOSTILE], "media": None}
     assert two["cells"] == ["2", "y", ""]
     assert three["cells"] == ["", "x", "two\N{REPLACEMENT CHARACTER}"]
+
+
+def test_the_address_of_a_picture_is_of_its_file_alone(tmp_path):
+    """Else a browser shows what it kept of another project, or of a picture since replaced."""
+    sites = []
+    for name in ("one", "other"):
+        folder = tmp_path / name
+        folder.mkdir()
+        write_pictures(folder / "p", ["i00.png"])
+        sites.append(open_site(folder, images=str(folder / "p")))
+    one, other = (site.project.shown.item(1)["media"]["url"] for site in sites)
+    assert one.startswith("/media/1?")
+    assert one.partition("?")[2] != other.partition("?")[2]
+    again = open_site(tmp_path / "one", images=str(tmp_path / "one" / "p")).project.shown
+    assert again.item(1)["media"]["url"] == one
+    (tmp_path / "one" / "p" / "i00.png").write_bytes(b"another picture")
+    assert again.item(1)["media"]["url"] != one
 
 
 def test_a_very_long_cell_is_cut(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -63,12 +64,23 @@ class Shown(Looks):
     def item(self, number: int) -> dict[str, Any]:
         """Return what a page shows of an item."""
         row = self.row_of[number]
-        kind = self.media.kind(row)
         return {
             "id": clean(self.ids[row]),
             "cells": [texts[row] for texts in self.cells.values()],
-            "media": None if kind is None else {"kind": kind, "url": f"/media/{number}"},
+            "media": self._media(number, row),
         }
+
+    def _media(self, number: int, row: int) -> dict[str, str] | None:
+        """Return the kind of an item's picture or sound and its address.
+
+        Browsers keep pictures by their address, also those of another project that was served at
+        the same port before, so that the address changes with the file.
+        """
+        path, kind = self.media.files.get(row), self.media.kind(row)
+        if path is None or kind is None:
+            return None
+        mark = blake2b(f"{path} {_state(path)}".encode(errors="replace"), digest_size=8)
+        return {"kind": kind, "url": f"/media/{number}?{mark.hexdigest()}"}
 
     def file(self, number: int) -> Path | None:
         """Return the picture or sound of an item."""
