@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from noisypairs.app.ask.database import Database
-from noisypairs.app.ask.project import Project, Settings
+from noisypairs.app.ask.project import Project, Settings, read_looks
 from noisypairs.app.files import BadFile
 from tests.app.ask.ask_problems import HOSTILE, open_site, write_items, write_pictures
 
@@ -22,6 +24,24 @@ def test_an_item_is_shown_column_by_column_as_text(tmp_path):
     assert one == {"id": "a", "cells": ["1.5", "x", HOSTILE], "media": None}
     assert two["cells"] == ["2", "y", ""]
     assert three["cells"] == ["", "x", "two\N{REPLACEMENT CHARACTER}"]
+
+
+def test_numbers_are_shown_with_all_their_digits(tmp_path):
+    """So that those that differ look different."""
+    path = tmp_path / "items.csv"
+    path.write_text("id,phone,latitude\na,5551234567,47.376887\nb,5551234568,47.376912\nc,,0.3\n")
+    shown = open_site(tmp_path).project.shown
+    assert shown.item(1)["cells"] == ["5551234567", "47.376887"]
+    assert shown.item(2)["cells"] == ["5551234568", "47.376912"]
+    assert shown.item(3)["cells"] == ["", "0.3"]
+
+
+def test_numbers_of_single_precision_are_shown_without_what_rounding_adds(tmp_path):
+    path = tmp_path / "items.parquet"
+    sizes = np.array([0.1, 0.2, 3.5], dtype="float32")
+    pd.DataFrame({"id": ["a", "b", "c"], "size": sizes}).to_parquet(path)
+    looks = read_looks(Settings(path, tmp_path / "answers.db"))
+    assert looks.cells == {"size": ["0.1", "0.2", "3.5"]}
 
 
 def test_the_address_of_a_picture_is_of_its_file_alone(tmp_path):

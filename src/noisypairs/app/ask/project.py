@@ -121,7 +121,7 @@ def read_looks(settings: Settings) -> Looks:
         raise BadFile(f"{settings.items} holds {len(ids)} items: give at least {FEWEST_ITEMS}")
     media = find_media(settings.images, features, ids, settings.items)
     kinds = _columns_shown(settings, features, media)
-    cells = {name: [_text(cell) for cell in features[name].tolist()] for name in kinds}
+    cells = {name: _texts(features[name]) for name in kinds}
     return Looks(features, ids, cells, kinds, media)
 
 
@@ -154,17 +154,26 @@ def _columns_shown(settings: Settings, features: pd.DataFrame, media: Media) -> 
     return {name: kinds[name] for name in settings.columns}
 
 
-def _text(cell: Any) -> str:
+def _texts(column: pd.Series[Any]) -> list[str]:
+    """Return the cells of a column as text, numbers with all the digits that their type holds."""
+    digits = 6 if column.dtype == "float32" else 15
+    return [_text(cell, digits) for cell in column.tolist()]
+
+
+def _text(cell: Any, digits: int = 15) -> str:
     """Return a cell as text; a missing one is empty.
 
-    >>> _text(0.1 + 0.2), _text(3.0), _text(None), _text(True)
-    ('0.3', '3', '', 'true')
+    Fewer digits would hide that two numbers differ: a column of telephone numbers with a gap in it
+    holds floats, too.
+
+    >>> _text(0.1 + 0.2), _text(3.0), _text(5551234567.0), _text(None), _text(True)
+    ('0.3', '3', '5551234567', '', 'true')
     """
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, bool):
         return str(cell).lower()
-    text = f"{cell:.6g}" if isinstance(cell, float) else clean(str(cell))
+    text = f"{cell:.{digits}g}" if isinstance(cell, float) else clean(str(cell))
     more = len(text) - LONGEST_CELL
     return text if more <= 0 else f"{text[:LONGEST_CELL]}… ({more:,} more characters)"
 
