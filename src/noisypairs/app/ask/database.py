@@ -28,6 +28,9 @@ from noisypairs.app.files.importers.ask import (
 #: Seconds to wait for the other process to end its transaction.
 PATIENCE = 30.0
 
+#: Numbers of rows are smaller than this.
+MOST_ROWS = 2**63
+
 _TABLES = f"""
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 

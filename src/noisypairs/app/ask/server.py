@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Callable
 from functools import cache
 from pathlib import Path
@@ -44,6 +45,9 @@ YEAR = 366 * 24 * 3600
 WATCH = 2.0
 """Seconds between two looks at the file of items, and at the worker."""
 
+MEDIA = re.compile("[0-9]{1,18}")
+"""How the number of an item is written in an address."""
+
 Watch = Callable[[], None]
 
 
@@ -69,7 +73,7 @@ def application(site: Site, watch: Watch = lambda: None) -> Starlette:
             Route("/owner", pages.owner),
             Route("/owner/answers.csv", pages.export),
             Route("/static/{name}", pages.static),
-            Route("/media/{item:int}", pages.media),
+            Route("/media/{item}", pages.media),
             Route("/api/now", pages.now),
             Route("/api/history", pages.history),
             Route("/api/join", pages.join, methods=["POST"]),
@@ -137,7 +141,8 @@ class Pages:
         """Serve the picture or sound of an item, to people of the project."""
         if not self.site.is_owner(request.cookies):
             self._person(request)
-        path = self.site.project.shown.file(request.path_params["item"])
+        item = request.path_params["item"]
+        path = self.site.project.shown.file(int(item)) if MEDIA.fullmatch(item) else None
         if path is None or path != path.resolve() or not path.is_file():
             raise Refused("there is no such picture", 404)
         # A picture may be a drawing with a script in it: opened by itself it must run nothing.
