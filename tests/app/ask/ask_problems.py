@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import socket
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -55,6 +57,33 @@ def answer(site: Site, person: Person, said: str) -> tuple[int, int, int]:
     assert question is not None
     number = site.answers.record(person, question.number, said, 1.0, False)
     return number, question.left, question.right
+
+
+@contextlib.contextmanager
+def sealed(mode: int = 0o555) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """Give a folder, and what seals it: from then on its files are only read until the block ends.
+
+    With mode 777 the folder itself may be written to.
+
+    Root may write everywhere, so that it becomes somebody else for that time.
+    """
+    is_root = os.geteuid() == 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+
+        def seal() -> None:
+            for path in folder.iterdir():
+                path.chmod(0o444)
+            folder.chmod(mode)
+            if is_root:
+                os.seteuid(65534)
+
+        try:
+            yield folder, seal
+        finally:
+            if is_root:
+                os.seteuid(0)
+            folder.chmod(0o755)
 
 
 def write_pictures(folder: Path, names: list[str]) -> None:

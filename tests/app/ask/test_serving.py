@@ -10,9 +10,9 @@ import pytest
 
 from noisypairs.app.ask import serving
 from noisypairs.app.ask.project import Settings
-from noisypairs.app.files import BadFile
+from noisypairs.app.files import BadFile, CannotWrite
 from noisypairs.datasets.locks import claim
-from tests.app.ask.ask_problems import write_items
+from tests.app.ask.ask_problems import sealed, write_items
 
 
 @pytest.fixture
@@ -65,6 +65,14 @@ def test_a_store_is_served_once(settings, announced):
     with claim(settings.store), pytest.raises(BadFile, match="in use by another `noisypairs ask`"):
         serving.serve(settings, announced.append, learner=None)
     assert announced == []
+
+
+def test_a_folder_that_cannot_be_written_is_said(announced):
+    with sealed() as (folder, seal):
+        settings = Settings(write_items(folder), folder / "answers.db")
+        seal()
+        with pytest.raises(CannotWrite, match=r"no permission to write in the folder .*--store"):
+            serving.serve(settings, announced.append, learner=None)
 
 
 class Silent:

@@ -134,6 +134,8 @@ class Database:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
+            with self.writing():  # which fails where the file may only be read
+                self._connection.execute(f"PRAGMA user_version = {VERSION}")
         except sqlite3.Error as error:
             raise damaged(path, error) from error
 

@@ -16,7 +16,7 @@ from noisypairs.app.ask.guard import LOOPBACK
 from noisypairs.app.ask.project import Project, Settings, read_looks
 from noisypairs.app.ask.server import application
 from noisypairs.app.ask.site import Site
-from noisypairs.app.files import BadFile
+from noisypairs.app.files import BadFile, CannotWrite
 from noisypairs.datasets.locks import Claimed, claim
 from noisypairs.errors import MissingExtra
 
@@ -128,6 +128,12 @@ def _alone(settings: Settings) -> Iterator[None]:
     except Claimed:
         raise BadFile(
             f"{settings.store} is in use by another `noisypairs ask`: end that one first"
+        ) from None
+    except PermissionError:
+        folder = settings.store.absolute().parent
+        raise CannotWrite(
+            f"no permission to write in the folder {folder} of {settings.store.name}: choose "
+            "another with --store"
         ) from None
 
 
