@@ -108,6 +108,7 @@ def test_a_store_about_other_items_is_refused(tmp_path):
 
 
 def test_too_few_items_are_refused(tmp_path):
-    write_items(tmp_path, 2)
-    with pytest.raises(BadFile, match="holds 2 items: give at least 3"):
-        open_site(tmp_path)
+    for n_items, says in ((2, "holds 2 items: give at least 3"), (1, "holds 1 item: give")):
+        write_items(tmp_path, n_items)
+        with pytest.raises(BadFile, match=says):
+            open_site(tmp_path)

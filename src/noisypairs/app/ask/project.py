@@ -14,6 +14,7 @@ from noisypairs.app.ask.media import Media, find_media
 from noisypairs.app.encoding import describe
 from noisypairs.app.files import BadFile, read_items
 from noisypairs.app.report.page import clean
+from noisypairs.app.words import count
 from noisypairs.errors import did_you_mean
 
 LONGEST_CELL = 20_000
@@ -118,7 +119,9 @@ def read_looks(settings: Settings) -> Looks:
     """Read the items and what is shown of them; needs no store."""
     features, ids = read_items(settings.items, settings.id)
     if len(ids) < FEWEST_ITEMS:
-        raise BadFile(f"{settings.items} holds {len(ids)} items: give at least {FEWEST_ITEMS}")
+        raise BadFile(
+            f"{settings.items} holds {count(len(ids), 'item')}: give at least {FEWEST_ITEMS}"
+        )
     media = find_media(settings.images, features, ids, settings.items)
     kinds = _columns_shown(settings, features, media)
     cells = {name: _texts(features[name]) for name in kinds}
