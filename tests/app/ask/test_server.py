@@ -178,8 +178,14 @@ def test_the_question_is_escaped_in_the_page(tmp_path):
         (
             Estimate(0.95, "reached", (0.97, 0.95, 0.99), 0.9, None, 2, 0),
             "97% (95 to 99%)",
-            "",
+            "none",
             True,
+        ),
+        (
+            Estimate(0.9, "reached", (0.97, 0.95, 0.99), 0.9, None, 2, 0),  # of another target
+            "97% (95 to 99%)",
+            "",
+            False,
         ),
         (
             Estimate(0.95, "doubtful", (0.97, 0.95, 0.99), 0.9, None, 2, 0),
@@ -198,6 +204,20 @@ def test_progress_says_accuracy_answers_left_and_enough(
     said = {"question": state["pair"]["question"], "said": "same", "seconds": 1}
     told = client.post("/api/answer", json=said).json()["progress"]
     assert (told["accuracy"], told["left"], told["enough"]) == (accuracy, left, enough)
+
+
+@pytest.mark.parametrize(
+    ("note", "says"),
+    [
+        ("", "The model has too few answers yet to say how good it is."),
+        ("the last fit failed: KeyError: 3", "No accuracy can be said yet: the last fit failed."),
+    ],
+)
+def test_why_there_is_no_accuracy_is_said(client, site, note, says):
+    site.fits.add(0, Estimate(0.95, note=note), [], [])
+    assert joined(client)["progress"]["note"] == says
+    client.get(f"/?token={site.people.owner_token}")
+    assert note in client.get("/owner").text
 
 
 def test_pictures_are_served_by_number_to_people_of_the_project(tmp_path):

@@ -130,7 +130,7 @@ function showState(found) {
   by("all").textContent = progress.all;
   by("target").textContent = progress.target;
   by("accuracy").textContent = progress.accuracy || "–";
-  by("left").textContent = progress.enough ? "none" : progress.left || "–";
+  by("left").textContent = progress.left || "–";
   by("note").textContent = progress.accuracy
     ? `In brackets: intervals at ${progress.level} confidence. ${progress.enough ? "" : progress.note}`
     : progress.note;
