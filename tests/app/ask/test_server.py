@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 
 import pytest
 
@@ -147,6 +148,35 @@ def test_only_the_owner_sees_skill_links_and_all_answers(client, site):
     assert client.post("/api/invite", json={"name": "bob"}).json() == {"name": "bob"}
     assert site.people.named("bob").token in client.get("/owner").text
     assert client.get("/owner/answers.csv").text.startswith("left,right,answer,annotator,")
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/owner", 403, "this page is the owner's"),
+        ("/owner/answers.csv", 403, "this page is the owner's"),
+        ("/none", 404, "there is no such page"),
+    ],
+)
+def test_a_refusal_is_a_page_for_people_and_json_for_the_page(client, path, status, says):
+    told = client.get(path, headers={"accept": "text/html,*/*"})
+    assert told.status_code == status
+    assert told.headers["content-type"].startswith("text/html")
+    assert "Answer pairs" in told.text
+    told = client.get(path)
+    assert (told.status_code, told.json()["error"][: len(says)]) == (status, says)
+
+
+def test_a_store_that_cannot_be_written_is_an_answer_for_later(client, site, monkeypatch):
+    state = joined(client)
+
+    def fail(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(site.answers, "record", fail)
+    told = client.post("/api/answer", json={"question": state["pair"]["question"], "said": "same"})
+    assert told.status_code == 503
+    assert told.json()["error"].endswith("(database or disk is full)")
 
 
 def test_names_are_escaped_on_the_owners_page(client, site):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import re
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,7 @@ except ImportError as error:
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import (
@@ -83,14 +85,27 @@ def application(site: Site, watch: Watch = lambda: None) -> Starlette:
             Route("/api/invite", pages.invite, methods=["POST"]),
         ],
         middleware=[Middleware(Guard, loopback=site.loopback)],
-        exception_handlers={Refused: _refused},
+        exception_handlers={Refused: _refused, HTTPException: _refused, sqlite3.Error: _refused},
         lifespan=watched,
     )
 
 
-async def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
-    return JSONResponse({"error": str(error)}, error.status)
+async def _refused(request: Request, error: Exception) -> Response:
+    """Say why not: to a page as JSON, to somebody who came by a link as a page."""
+    why, status = _reason(error)
+    headers = getattr(error, "headers", None)
+    if "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(_template("refused.html").render(why=why), status, headers)
+    return JSONResponse({"error": why}, status, headers)
+
+
+def _reason(error: Exception) -> tuple[str, int]:
+    if isinstance(error, Refused):
+        return str(error), error.status
+    if isinstance(error, HTTPException):
+        known = {404: "there is no such page"}
+        return known.get(error.status_code, error.detail), error.status_code
+    return f"the store cannot be used just now ({error})", 503
 
 
 class Pages:
