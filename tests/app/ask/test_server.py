@@ -50,7 +50,7 @@ def test_a_name_gives_a_pair_and_an_answer_the_next_one(client, site):
     assert told["progress"]["yours"] == told["progress"]["all"] == 1
     assert client.get("/api/now").json()["pair"] == told["pair"]  # as after a reload
     (listed,) = client.get("/api/history").json()["answers"]
-    assert (listed["said"], listed["left"]) == ("same", pair["left"]["id"])
+    assert (listed["said"], listed["left"]) == ("same", pair["left"])
     undone = client.post("/api/undo", json={"answer": 1}).json()
     ends = {undone["pair"][end]["id"] for end in ("left", "right")}
     assert ends == {pair[end]["id"] for end in ("left", "right")}

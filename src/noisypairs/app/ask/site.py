@@ -109,7 +109,7 @@ class Site:
         listed, shown = [], self.project.shown
         for answer, low, high, swapped, said, at in self.answers.history(person, before):
             left, right = (high, low) if swapped else (low, high)
-            ends = {"left": _id(shown, left), "right": _id(shown, right)}
+            ends = {"left": _end(shown, left), "right": _end(shown, right)}
             listed.append({"answer": answer, "said": said, "at": at, **ends})
         return listed
 
@@ -165,9 +165,12 @@ def _left(estimate: Estimate, n_answers: int) -> str:
     return f"about {max(estimate.left - since, 1):,}"
 
 
-def _id(shown: Shown, number: int) -> str:
-    row = shown.row_of.get(number)
-    return "(no longer there)" if row is None else clean(shown.ids[row])
+def _end(shown: Shown, number: int) -> dict[str, Any]:
+    """Return by what somebody knows an item again in the list of their answers."""
+    if number not in shown.row_of:
+        return {"id": "(no longer there)", "media": None}
+    item = shown.item(number)
+    return {"id": item["id"], "media": item["media"]}
 
 
 def _row(
