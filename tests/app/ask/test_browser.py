@@ -9,7 +9,7 @@ import pytest
 from noisypairs.app.ask.fits import Estimate
 from noisypairs.app.ask.questions import CHOSEN, Pick
 from noisypairs.app.files.importers.ask import stored_answers
-from tests.app.ask.ask_problems import PHONE, Visit, said_by, until
+from tests.app.ask.ask_problems import PHONE, Visit, open_site, running, said_by, until
 
 
 def test_keys_answer_and_the_store_has_it_before_the_next_pair(visit, served):
@@ -160,7 +160,7 @@ def test_the_model_is_hidden_until_asked_for_and_enough_is_said(visit, served):
     assert tom.page.locator("#enough").is_hidden()
     tom.page.get_by_text("Keys and settings").click()
     tom.page.get_by_label("Show what the model thinks").check()
-    tom.page.get_by_text("same with a chance of 25 %").wait_for()
+    tom.page.get_by_text("same with a chance of 25%").wait_for()
     estimate = Estimate(0.95, "reached", (0.97, 0.95, 0.99), 0.9, None, 2, 9)
     served.site.fits.add(9, estimate, [], [])
     tom.page.keyboard.press("s")
@@ -168,6 +168,19 @@ def test_the_model_is_hidden_until_asked_for_and_enough_is_said(visit, served):
     assert tom.page.locator("#accuracy").inner_text() == "97% (95 to 99%)"
     rows = stored_answers(served.site.project.settings.store)
     assert [row[6:8] for row in rows if row[3] == "model tom"] == [(0.25, 1)]
+
+
+def test_no_chance_is_said_to_be_certain(browser, tmp_path):
+    picks = [Pick(1, 2, CHOSEN, 0.9996), Pick(1, 3, CHOSEN, 0.0004)]
+    with running(open_site(tmp_path)) as project:
+        project.site.fits.add(9, Estimate(0.95), [], picks)
+        sue = Visit(browser, project.base).join("sure sue")
+        sue.page.get_by_text("Keys and settings").click()
+        sue.page.get_by_label("Show what the model thinks").check()
+        sue.page.get_by_text("a chance of more than 99%.").wait_for()
+        sue.press("s", "same")
+        sue.page.get_by_text("a chance of less than 1%.").wait_for()
+        sue.context.close()
 
 
 def test_the_owner_makes_a_link_by_which_somebody_comes_without_a_name(browser, served):
@@ -195,6 +208,8 @@ def test_the_owners_page_follows_without_a_reload(browser, served):
     owner.page.goto(served.owner)
     owner.page.goto(f"{served.base}/owner")
     table = owner.page.get_by_role("region", name="People")
+    lines = [row.bounding_box()["height"] for row in table.locator("tbody tr").all()]
+    assert max(lines) < 100  # a row is a row, also on a phone
     table.focus()
     table.evaluate("one => { one.scrollLeft = 120; }")
     served.site.people.add("late lou")

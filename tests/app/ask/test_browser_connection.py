@@ -11,16 +11,24 @@ import time
 from contextlib import closing
 
 from noisypairs.app.files.importers.ask import stored_answers
-from tests.app.ask.ask_problems import Visit, said_by, write_items
+from tests.app.ask.ask_problems import Visit, said_by, until, write_items
+
+
+def is_seen(page, id):
+    """Whether a part of the page is in the window."""
+    box, size = page.locator(f"#{id}").bounding_box(), page.viewport_size
+    return box["y"] > -1 and box["y"] + box["height"] < size["height"] + 1  # parts of a pixel
 
 
 def test_without_a_connection_the_answer_waits_and_is_kept_once(browser, served):
-    off = Visit(browser, served.base).join("offline olga")
+    off = Visit(browser, served.base, viewport={"width": 390, "height": 360}).join("offline olga")
     pair = off.pair
     off.context.set_offline(True)
     off.page.keyboard.press("s")
     off.page.get_by_text("Not kept yet").wait_for()
     assert off.pair == pair
+    assert is_seen(off.page, "trouble")  # above the buttons, however long the items are
+    assert is_seen(off.page, "buttons")
     off.context.set_offline(False)
     off.kept("same")
     assert said_by(served, "offline olga") == [(*pair, "same")]
@@ -29,7 +37,7 @@ def test_without_a_connection_the_answer_waits_and_is_kept_once(browser, served)
 
 
 def test_what_cannot_be_done_without_a_connection_is_said(browser, served):
-    off = Visit(browser, served.base).join("offline otto")
+    off = Visit(browser, served.base, viewport={"width": 390, "height": 400}).join("offline otto")
     off.press("s", "same")
     off.context.set_offline(True)
     off.page.keyboard.press("z")
@@ -37,6 +45,7 @@ def test_what_cannot_be_done_without_a_connection_is_said(browser, served):
     off.page.get_by_text("Keys and settings").click()
     off.page.get_by_role("button", name="Somebody else").click()
     off.page.get_by_text("You still answer as offline otto: the server does not").wait_for()
+    until(off.page, lambda: is_seen(off.page, "trouble"))
     assert [one for one in off.complaints if "ERR_INTERNET_DISCONNECTED" not in one] == []
     off.context.close()
 

@@ -206,6 +206,12 @@ def test_the_question_is_escaped_in_the_page(tmp_path):
             False,
         ),
         (
+            Estimate(0.95, "more", (0.9, 0.85, 0.94), 0.9, 1, 2, 0),  # which one answer did not do
+            "90% (85 to 94%)",
+            "estimated again soon",
+            False,
+        ),
+        (
             Estimate(0.95, "reached", (0.97, 0.95, 0.99), 0.9, None, 2, 0),
             "97% (95 to 99%)",
             "none",

@@ -2,7 +2,7 @@
 // The owner's page: make a link for somebody, and look again now and then.
 
 const LOOK = 15000; // milliseconds between two looks
-const PARTS = ["state", "rows", "agreement", "links"]; // what changes while people answer
+const PARTS = ["state", "everybody", "agreement", "links"]; // what changes while people answer
 
 const by = (id) => document.getElementById(id);
 

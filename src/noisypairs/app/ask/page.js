@@ -49,7 +49,11 @@ const reason = (error) => (error.status ? error.message : "the server does not a
 const next = (found) => (found ? `Next: ${found.left.id} and ${found.right.id}.` : "No pair is left.");
 
 function tell(text) { by("status").textContent = text; }
-function complain(text) { by("trouble").textContent = text; show("trouble", Boolean(text)); }
+function complain(text) {
+  by("trouble").textContent = text;
+  show("trouble", Boolean(text));
+  if (text) by("trouble").scrollIntoView({ block: "nearest" });
+}
 
 // ---------------------------------------------------------------- the pair
 
@@ -144,7 +148,13 @@ function showPair(found) {
 function showChance() {
   const known = pair && typeof pair.chance === "number";
   show("chance", showModel && known);
-  if (known) by("chance").textContent = `The model: same with a chance of ${Math.round(100 * pair.chance)} %.`;
+  if (known) by("chance").textContent = `The model: same with a chance of ${percent(pair.chance)}.`;
+}
+
+// Never 0 or 100 in whole percents: the model is never that sure.
+function percent(share) {
+  const whole = Math.round(100 * share);
+  return whole < 1 ? "less than 1%" : whole > 99 ? "more than 99%" : `${whole}%`;
 }
 
 // ---------------------------------------------------------------- what the server says

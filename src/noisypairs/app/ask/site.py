@@ -161,8 +161,8 @@ def _left(estimate: Estimate, n_answers: int) -> str:
         return "none"
     if estimate.left is None:
         return ""
-    since = n_answers - estimate.n_answers
-    return f"about {max(estimate.left - since, 1):,}"
+    left = estimate.left - (n_answers - estimate.n_answers)
+    return f"about {left:,}" if left > 0 else "estimated again soon"
 
 
 def _end(shown: Shown, number: int) -> dict[str, Any]:
