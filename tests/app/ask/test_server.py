@@ -250,10 +250,12 @@ def test_progress_says_accuracy_answers_left_and_enough(
     ],
 )
 def test_why_there_is_no_accuracy_is_said(client, site, note, says):
-    site.fits.add(0, Estimate(0.95, note=note), [], [])
+    site.fits.add(1, Estimate(0.95, note=note), [], [])
     assert joined(client)["progress"]["note"] == says
     client.get(f"/?token={site.people.owner_token}")
-    assert note in client.get("/owner").text
+    page = client.get("/owner").text
+    assert "The model has seen 1 answer." in page
+    assert not note or f"T{note[1:]}." in page  # a sentence, with its particulars
 
 
 def test_pictures_are_served_by_number_to_people_of_the_project(tmp_path):

@@ -126,7 +126,8 @@ class Site:
             "accuracy": _accuracy(estimate),
             "left": "" if estimate is None else _left(estimate, self.answers.count()),
             "n_answers": self.answers.count(),
-            "n_fitted": 0 if fit is None else fit.n_answers,
+            "seen": None if fit is None else count(fit.n_answers, "answer"),
+            "note": "" if estimate is None else _sentence(estimate.note),
             "n_items": len(self.project.shown.ids),
             "agreement": (count(both, "pair was", "pairs were"), share(wilson(agreeing, both)))
             if both
@@ -142,6 +143,15 @@ def _accuracy(estimate: Estimate | None) -> str:
     if estimate is None or estimate.accuracy is None:
         return ""
     return share(Interval(*estimate.accuracy, estimate.level))
+
+
+def _sentence(note: str) -> str:
+    """Return a remark with a capital letter and a full stop.
+
+    >>> _sentence("the last fit failed"), _sentence("There may be more."), _sentence("")
+    ('The last fit failed.', 'There may be more.', '')
+    """
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}." if note else ""
 
 
 def _why_not_yet(estimate: Estimate | None) -> str:
