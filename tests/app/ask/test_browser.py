@@ -81,7 +81,7 @@ def test_a_reload_shows_the_same_pair_and_the_own_answers(visit):
     eve.page.reload()
     eve.page.get_by_role("button", name=re.compile("^Same")).wait_for()
     assert eve.pair == before
-    assert eve.page.locator("#history li").count() == 1
+    until(eve.page, lambda: eve.page.locator("#history li").count() == 1)  # asked for after it
 
 
 def test_on_a_phone_it_fits_and_is_answered_by_touch(visit, served):
