@@ -21,6 +21,8 @@ PROGRAMS = {"fuzz", "mutants"}
 #: Test modules that are named neither after a source file nor after its folder.
 ELSEWHERE = {
     "app/ask/test_browser.py": "the page in Chromium, as people use it",
+    "app/ask/test_browser_connection.py": "the same, when its server is gone",
+    "app/ask/test_browser_items.py": "the same, by what it shows of items",
     "app/test_linkage.py": "check, fit and annotators on records to link",
     "app/test_older_models.py": "model_file.py, on files of earlier versions",
     "app/files/test_fuzz.py": "any bytes and any table, read by every file of the room",

@@ -40,6 +40,7 @@ def store(tmp_path):
         (["items.csv", "--demo"], "name the file of the items, or --demo"),
         (["items.csv", "--store", "a.db", "--target", "1.5"], "--target 1.5"),
         (["items.csv", "--store", "a.db", "--classes", "x"], "--classes 'x'"),
+        (["items.csv", "--store", "a.db", "--question", " "], "--question: expected some words"),
         (["--export", "a.csv"], "name it with --store"),
     ],
 )

@@ -76,6 +76,8 @@ def ask(
             raise ValueError("name a file for the answers: --store answers.db")
         if not 0.0 < target < 1.0:
             raise ValueError(f"--target {target:g}: expected an accuracy below 1, such as 0.95")
+        if not question.strip():
+            raise ValueError("--question: expected some words, such as 'Are these two the same?'")
         from noisypairs.app.ask.project import Settings
         from noisypairs.app.fit.request import class_numbers
 

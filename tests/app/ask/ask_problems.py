@@ -1,13 +1,16 @@
-"""Small projects to ask about: items in a file, an open store, and answers given by hand."""
+"""Small projects to ask about: items in a file, an open store, answers by hand, and visits."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
+import re
 import socket
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -20,6 +23,9 @@ from noisypairs.app.ask.people import Person
 from noisypairs.app.ask.project import Project, Settings
 from noisypairs.app.ask.server import application
 from noisypairs.app.ask.site import Site
+from noisypairs.app.files.importers.ask import stored_answers
+
+PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 #: What a page must show as text and never run.
 HOSTILE = '<img src=x onerror="document.title=1"><script>document.title="run"</script>'
@@ -55,6 +61,33 @@ def answer(site: Site, person: Person, said: str) -> tuple[int, int, int]:
     assert question is not None
     number = site.answers.record(person, question.number, said, 1.0, False)
     return number, question.left, question.right
+
+
+@contextlib.contextmanager
+def sealed(mode: int = 0o555) -> Iterator[tuple[Path, Callable[[], None]]]:
+    """Give a folder, and what seals it: from then on its files are only read until the block ends.
+
+    With mode 777 the folder itself may be written to.
+
+    Root may write everywhere, so that it becomes somebody else for that time.
+    """
+    is_root = os.geteuid() == 0
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+
+        def seal() -> None:
+            for path in folder.iterdir():
+                path.chmod(0o444)
+            folder.chmod(mode)
+            if is_root:
+                os.seteuid(65534)
+
+        try:
+            yield folder, seal
+        finally:
+            if is_root:
+                os.seteuid(0)
+            folder.chmod(0o755)
 
 
 def write_pictures(folder: Path, names: list[str]) -> None:
@@ -114,3 +147,54 @@ def running(site: Site) -> Iterator[Running]:
         server.should_exit = True
         thread.join(10)
         listener.close()
+
+
+class Visit:
+    """Somebody's window, with all that it asked for and complained about."""
+
+    def __init__(self, browser, base, **settings):
+        self.context = browser.new_context(**settings)
+        self.page, self.base = self.context.new_page(), base
+        self.requests, self.complaints = [], []
+        self.page.on("request", lambda one: self.requests.append(one.url))
+        self.page.on("pageerror", lambda one: self.complaints.append(str(one)))
+        self.page.on("dialog", lambda one: self.complaints.append(one.message))
+        self.page.on(
+            "console", lambda one: self.complaints.append(one.text) if one.type == "error" else None
+        )
+        self.page.set_default_timeout(15_000)
+
+    def join(self, name):
+        self.page.goto(self.base)
+        self.page.get_by_label("Your name").fill(name)
+        self.page.keyboard.press("Enter")
+        self.page.get_by_role("button", name=re.compile("^Same")).wait_for()
+        return self
+
+    def kept(self, said):
+        self.page.get_by_text(f"Kept: {said}.").wait_for()
+
+    @property
+    def pair(self):
+        return tuple(self.page.locator(f"#{end}-id").inner_text() for end in ("left", "right"))
+
+    def press(self, key, said):
+        before = self.pair
+        self.page.keyboard.press(key)
+        self.kept(said)
+        until(self.page, lambda: self.pair != before)
+
+
+def until(page, holds, seconds=15.0):
+    """Wait until something holds; the page's policy forbids Playwright's own way, an eval."""
+    for _ in range(int(seconds * 50)):
+        if holds():
+            return
+        page.wait_for_timeout(20)
+    raise AssertionError(f"did not hold within {seconds} seconds")
+
+
+def said_by(served, name):
+    """Return what somebody has said, as the store has it: both items and the word."""
+    rows = stored_answers(served.site.project.settings.store)
+    return [(row[0], row[1], row[2]) for row in rows if row[3] == name]

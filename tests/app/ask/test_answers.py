@@ -33,7 +33,7 @@ def test_an_answer_keeps_who_when_how_long_and_what_the_model_thought(site):
     assert when.endswith("+00:00")
 
 
-@pytest.mark.parametrize("seconds", [None, -1, float("nan"), "3", 1e9, True])
+@pytest.mark.parametrize("seconds", [None, -1, float("nan"), "3", 1e9, 10**400, True])
 def test_a_time_that_is_none_is_counted_since_the_question(site, seconds):
     ann = site.people.add("ann")
     site.answers.record(ann, asked(site, ann).number, "same", seconds, False)
@@ -60,6 +60,8 @@ def test_the_same_answer_again_changes_nothing_and_another_one_is_refused(site):
         ("1", "same", 400),
         (True, "same", 400),
         (99, "same", 404),
+        (-1, "same", 400),
+        (2**63, "same", 400),
     ],
 )
 def test_what_is_no_answer_to_an_open_question_is_refused(site, question, said, status):
@@ -79,6 +81,13 @@ def test_nobody_answers_or_undoes_for_another(site):
     with pytest.raises(Refused, match="no such answer of yours"):
         site.answers.undo(bob, number, site.questions)
     assert site.answers.count(ann) == 1
+
+
+@pytest.mark.parametrize(("answer", "status"), [("1", 400), (True, 400), (2**63, 400), (9, 404)])
+def test_what_is_no_own_answer_cannot_be_undone(site, answer, status):
+    with pytest.raises(Refused) as refusal:
+        site.answers.undo(site.people.add("ann"), answer, site.questions)
+    assert refusal.value.status == status
 
 
 def test_any_own_answer_is_undone_and_its_pair_asked_again_at_once(site):

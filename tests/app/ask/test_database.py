@@ -9,6 +9,7 @@ import pytest
 
 from noisypairs.app.ask.database import Database
 from noisypairs.app.files import BadFile
+from tests.app.ask.ask_problems import sealed
 
 
 def test_a_new_store_has_its_version_a_log_and_is_its_owners_alone(tmp_path):
@@ -51,6 +52,15 @@ def test_a_damaged_store_is_called_that(tmp_path):
     path.write_bytes(whole[:100] + b"\xff" * (len(whole) - 100))
     with pytest.raises(BadFile, match="damaged store"):
         Database(path)
+
+
+@pytest.mark.parametrize("mode", [0o555, 0o777])
+def test_a_store_that_may_only_be_read_is_refused_and_not_called_damaged(mode):
+    with sealed(mode) as (folder, seal):
+        Database(folder / "answers.db").close()
+        seal()
+        with pytest.raises(BadFile, match="takes permission to write the file"):
+            Database(folder / "answers.db")
 
 
 def test_an_empty_file_that_a_kill_left_becomes_a_store(tmp_path):

@@ -39,6 +39,7 @@ def test_the_page_may_run_its_own_script_and_ask_its_own_server_only(client):
         {"origin": "http://evil.example"},
         {"origin": "null"},
         {"origin": "http://127.0.0.1:9999"},
+        {"origin": "http://["},
         {"sec-fetch-site": "cross-site"},
         {"sec-fetch-site": "same-site"},
         {"content-type": "text/plain"},
@@ -51,7 +52,7 @@ def test_posts_from_other_sites_are_refused(client, headers):
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "evil.example:8765", "", "127.0.0.1.evil.example"]
+    "host", ["evil.example", "evil.example:8765", "", "127.0.0.1.evil.example", "["]
 )
 def test_other_names_that_lead_to_the_loopback_address_are_refused(client, host):
     for path in ("/", "/api/now", "/media/1"):

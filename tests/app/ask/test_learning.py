@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -91,6 +92,24 @@ def test_a_batch_is_chosen_with_a_share_at_random_and_what_the_model_thinks(proj
     last = Fit(1, 120, judged.estimate, judged.people)
     (again,) = learner.learn(shown, said[:115], last)
     assert (again.estimate, again.people) == (judged.estimate, judged.people)
+
+
+def test_an_estimate_from_before_a_restart_or_of_other_items_is_made_again(project, monkeypatch):
+    """The target may be another one, and new items nobody was asked about count, too."""
+    judged = []
+    found = Enough(0.95, Interval(0.97, 0.96, 0.99, 0.9), 0, None)
+    monkeypatch.setattr(learning, "enough", lambda *given: judged.append(given[3]) or found)
+    shown, said = project.shown, said_about(project.shown, 60)
+    gone = Said(1000, 1001, True, "ann", RANDOM)
+    last = Fit(1, 61, Estimate(0.9, "reached", (0.97, 0.96, 0.99), 0.9, None, 2, 61))
+    learner = Learner(project.settings)
+    *_, first = learner.learn(shown, [*said, gone], last)
+    assert (first.estimate.target, first.estimate.n_answers, judged) == (0.95, 61, [0.95])
+    last = Fit(2, 61, first.estimate, first.people)
+    list(learner.learn(shown, [*said, gone], last))
+    assert len(judged) == 1  # nothing has changed
+    list(learner.learn(replace(shown), [*said, gone], last))
+    assert len(judged) == 2
 
 
 @pytest.mark.parametrize(

@@ -35,6 +35,13 @@ def test_a_column_names_files_in_the_folder_or_beside_the_items(tmp_path):
     assert (sorted(folder.files), folder.column) == ([0, 1], "photo")
 
 
+def test_a_column_that_names_the_same_files_as_the_ids_is_no_feature(tmp_path):
+    write_pictures(tmp_path / "p", ["a.png", "b.png", "c.png"])
+    table = features("a.png", "b.png", "c.png")
+    found = find_media(str(tmp_path / "p"), table, IDS, tmp_path / "items.csv")
+    assert (len(found.files), found.column) == (3, "photo")
+
+
 def test_a_column_is_found_without_being_named_only_if_all_its_files_are_there(tmp_path):
     items = tmp_path / "items.csv"
     write_pictures(tmp_path, ["x.png", "y.png"])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from noisypairs.app.ask.database import Database
-from noisypairs.app.ask.project import Project, Settings
+from noisypairs.app.ask.project import Project, Settings, read_looks
 from noisypairs.app.files import BadFile
-from tests.app.ask.ask_problems import HOSTILE, open_site, write_items
+from tests.app.ask.ask_problems import HOSTILE, open_site, write_items, write_pictures
 
 
 def test_an_item_is_shown_column_by_column_as_text(tmp_path):
@@ -22,6 +24,41 @@ def test_an_item_is_shown_column_by_column_as_text(tmp_path):
     assert one == {"id": "a", "cells": ["1.5", "x", HOSTILE], "media": None}
     assert two["cells"] == ["2", "y", ""]
     assert three["cells"] == ["", "x", "two\N{REPLACEMENT CHARACTER}"]
+
+
+def test_numbers_are_shown_with_all_their_digits(tmp_path):
+    """So that those that differ look different."""
+    path = tmp_path / "items.csv"
+    path.write_text("id,phone,latitude\na,5551234567,47.376887\nb,5551234568,47.376912\nc,,0.3\n")
+    shown = open_site(tmp_path).project.shown
+    assert shown.item(1)["cells"] == ["5551234567", "47.376887"]
+    assert shown.item(2)["cells"] == ["5551234568", "47.376912"]
+    assert shown.item(3)["cells"] == ["", "0.3"]
+
+
+def test_numbers_of_single_precision_are_shown_without_what_rounding_adds(tmp_path):
+    path = tmp_path / "items.parquet"
+    sizes = np.array([0.1, 0.2, 3.5], dtype="float32")
+    pd.DataFrame({"id": ["a", "b", "c"], "size": sizes}).to_parquet(path)
+    looks = read_looks(Settings(path, tmp_path / "answers.db"))
+    assert looks.cells == {"size": ["0.1", "0.2", "3.5"]}
+
+
+def test_the_address_of_a_picture_is_of_its_file_alone(tmp_path):
+    """Else a browser shows what it kept of another project, or of a picture since replaced."""
+    sites = []
+    for name in ("one", "other"):
+        folder = tmp_path / name
+        folder.mkdir()
+        write_pictures(folder / "p", ["i00.png"])
+        sites.append(open_site(folder, images=str(folder / "p")))
+    one, other = (site.project.shown.item(1)["media"]["url"] for site in sites)
+    assert one.startswith("/media/1?")
+    assert one.partition("?")[2] != other.partition("?")[2]
+    again = open_site(tmp_path / "one", images=str(tmp_path / "one" / "p")).project.shown
+    assert again.item(1)["media"]["url"] == one
+    (tmp_path / "one" / "p" / "i00.png").write_bytes(b"another picture")
+    assert again.item(1)["media"]["url"] != one
 
 
 def test_a_very_long_cell_is_cut(tmp_path):
@@ -71,6 +108,7 @@ def test_a_store_about_other_items_is_refused(tmp_path):
 
 
 def test_too_few_items_are_refused(tmp_path):
-    write_items(tmp_path, 2)
-    with pytest.raises(BadFile, match="holds 2 items: give at least 3"):
-        open_site(tmp_path)
+    for n_items, says in ((2, "holds 2 items: give at least 3"), (1, "holds 1 item: give")):
+        write_items(tmp_path, n_items)
+        with pytest.raises(BadFile, match=says):
+            open_site(tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_a_name_gives_a_pair_and_an_answer_the_next_one(client, site):
     assert told["progress"]["yours"] == told["progress"]["all"] == 1
     assert client.get("/api/now").json()["pair"] == told["pair"]  # as after a reload
     (listed,) = client.get("/api/history").json()["answers"]
-    assert (listed["said"], listed["left"]) == ("same", pair["left"]["id"])
+    assert (listed["said"], listed["left"]) == ("same", pair["left"])
     undone = client.post("/api/undo", json={"answer": 1}).json()
     ends = {undone["pair"][end]["id"] for end in ("left", "right")}
     assert ends == {pair[end]["id"] for end in ("left", "right")}
@@ -149,6 +150,35 @@ def test_only_the_owner_sees_skill_links_and_all_answers(client, site):
     assert client.get("/owner/answers.csv").text.startswith("left,right,answer,annotator,")
 
 
+@pytest.mark.parametrize(
+    ("path", "status", "says"),
+    [
+        ("/owner", 403, "this page is the owner's"),
+        ("/owner/answers.csv", 403, "this page is the owner's"),
+        ("/none", 404, "there is no such page"),
+    ],
+)
+def test_a_refusal_is_a_page_for_people_and_json_for_the_page(client, path, status, says):
+    told = client.get(path, headers={"accept": "text/html,*/*"})
+    assert told.status_code == status
+    assert told.headers["content-type"].startswith("text/html")
+    assert "Answer pairs" in told.text
+    told = client.get(path)
+    assert (told.status_code, told.json()["error"][: len(says)]) == (status, says)
+
+
+def test_a_store_that_cannot_be_written_is_an_answer_for_later(client, site, monkeypatch):
+    state = joined(client)
+
+    def fail(*_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(site.answers, "record", fail)
+    told = client.post("/api/answer", json={"question": state["pair"]["question"], "said": "same"})
+    assert told.status_code == 503
+    assert told.json()["error"].endswith("(database or disk is full)")
+
+
 def test_names_are_escaped_on_the_owners_page(client, site):
     site.people.add(HOSTILE[:60])
     client.get(f"/?token={site.people.owner_token}")
@@ -176,10 +206,22 @@ def test_the_question_is_escaped_in_the_page(tmp_path):
             False,
         ),
         (
+            Estimate(0.95, "more", (0.9, 0.85, 0.94), 0.9, 1, 2, 0),  # which one answer did not do
+            "90% (85 to 94%)",
+            "estimated again soon",
+            False,
+        ),
+        (
             Estimate(0.95, "reached", (0.97, 0.95, 0.99), 0.9, None, 2, 0),
             "97% (95 to 99%)",
-            "",
+            "none",
             True,
+        ),
+        (
+            Estimate(0.9, "reached", (0.97, 0.95, 0.99), 0.9, None, 2, 0),  # of another target
+            "97% (95 to 99%)",
+            "",
+            False,
         ),
         (
             Estimate(0.95, "doubtful", (0.97, 0.95, 0.99), 0.9, None, 2, 0),
@@ -200,6 +242,22 @@ def test_progress_says_accuracy_answers_left_and_enough(
     assert (told["accuracy"], told["left"], told["enough"]) == (accuracy, left, enough)
 
 
+@pytest.mark.parametrize(
+    ("note", "says"),
+    [
+        ("", "The model has too few answers yet to say how good it is."),
+        ("the last fit failed: KeyError: 3", "No accuracy can be said yet: the last fit failed."),
+    ],
+)
+def test_why_there_is_no_accuracy_is_said(client, site, note, says):
+    site.fits.add(1, Estimate(0.95, note=note), [], [])
+    assert joined(client)["progress"]["note"] == says
+    client.get(f"/?token={site.people.owner_token}")
+    page = client.get("/owner").text
+    assert "The model has seen 1 answer." in page
+    assert not note or f"T{note[1:]}." in page  # a sentence, with its particulars
+
+
 def test_pictures_are_served_by_number_to_people_of_the_project(tmp_path):
     write_items(tmp_path)
     write_pictures(tmp_path / "p", ["i00.png", "i01.png"])
@@ -211,8 +269,9 @@ def test_pictures_are_served_by_number_to_people_of_the_project(tmp_path):
     assert told.headers["content-type"] == "image/png"
     assert "sandbox" in told.headers["content-security-policy"]
     assert told.content == (tmp_path / "p" / "i00.png").read_bytes()
-    for path in ("/media/3", "/media/99", "/media/-1", "/media/1/..", "/media/..%2fitems.csv"):
-        assert client.get(path).status_code == 404
+    far = "9" * 5000  # more digits than Python reads as a number
+    for name in ("3", "99", "-1", "1/..", "..%2fitems.csv", "²", far):
+        assert client.get(f"/media/{name}").status_code == 404
     (tmp_path / "p" / "i01.png").unlink()
     (tmp_path / "p" / "i01.png").symlink_to(tmp_path / "items.csv")
     assert client.get("/media/2").status_code == 404  # another file took its name meanwhile

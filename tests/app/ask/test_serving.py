@@ -5,14 +5,15 @@ from __future__ import annotations
 import socket
 import time
 from contextlib import closing
+from urllib.parse import urlsplit
 
 import pytest
 
 from noisypairs.app.ask import serving
 from noisypairs.app.ask.project import Settings
-from noisypairs.app.files import BadFile
+from noisypairs.app.files import BadFile, CannotWrite
 from noisypairs.datasets.locks import claim
-from tests.app.ask.ask_problems import write_items
+from tests.app.ask.ask_problems import sealed, write_items
 
 
 @pytest.fixture
@@ -49,6 +50,28 @@ def test_with_a_host_the_link_has_a_token_which_stays_over_restarts(settings, an
     assert announced[0].owner.partition("?")[2] != first
 
 
+def test_a_server_of_all_addresses_names_one_that_others_can_open(settings, announced):
+    """Compared with what the system says of its network: any address of it but loopback."""
+    serving.serve(settings, announced.append, host="0.0.0.0", learner=None)
+    (where,) = announced
+    host = urlsplit(where.people).hostname
+    with closing(socket.create_server((host, 0))) as own:  # only own ones can be bound
+        assert own.getsockname()[0] != "0.0.0.0"
+    if host != socket.gethostname():
+        assert not host.startswith("127.")
+
+
+def test_without_a_network_the_name_of_the_machine_is_named(settings, announced, monkeypatch):
+    monkeypatch.setattr(serving, "EVERYWHERE", {"0.0.0.0": "::1"})  # of another family
+    serving.serve(settings, announced.append, host="0.0.0.0", learner=None)
+    assert urlsplit(announced[0].owner).hostname == socket.gethostname().lower()
+
+
+def test_an_address_that_is_not_this_machines_is_refused(settings, announced):
+    with pytest.raises(ValueError, match=r"cannot listen at 198\.51\.100\.7 \(.*choose another"):
+        serving.serve(settings, announced.append, host="198.51.100.7", learner=None)
+
+
 def test_a_port_that_is_taken_is_refused_if_asked_for_and_else_replaced(
     settings, announced, monkeypatch
 ):
@@ -65,6 +88,14 @@ def test_a_store_is_served_once(settings, announced):
     with claim(settings.store), pytest.raises(BadFile, match="in use by another `noisypairs ask`"):
         serving.serve(settings, announced.append, learner=None)
     assert announced == []
+
+
+def test_a_folder_that_cannot_be_written_is_said(announced):
+    with sealed() as (folder, seal):
+        settings = Settings(write_items(folder), folder / "answers.db")
+        seal()
+        with pytest.raises(CannotWrite, match=r"no permission to write in the folder .*--store"):
+            serving.serve(settings, announced.append, learner=None)
 
 
 class Silent:

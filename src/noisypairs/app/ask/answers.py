@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeGuard
 
-from noisypairs.app.ask.database import Database, now
+from noisypairs.app.ask.database import MOST_ROWS, Database, now
 from noisypairs.app.ask.people import Person, Refused
 from noisypairs.app.ask.questions import Pick, Questions
 from noisypairs.app.files import delimited_text
@@ -45,7 +44,7 @@ class Answers:
         """
         if said not in WORDS:
             raise Refused(f"an answer is one of {', '.join(WORDS)}")
-        if not isinstance(question, int) or isinstance(question, bool):
+        if not _is_number(question):
             raise Refused("a question is named by its number")
         with self.database.writing():
             asked = self.database.row(
@@ -74,7 +73,7 @@ class Answers:
 
     def undo(self, person: Person, answer: object, questions: Questions) -> None:
         """Take back one's own answer; its pair is asked again at once."""
-        if not isinstance(answer, int) or isinstance(answer, bool):
+        if not _is_number(answer):
             raise Refused("an answer is named by its number")
         with self.database.writing():
             row = self.database.row(
@@ -149,9 +148,14 @@ class Answers:
         return delimited_text(COLUMNS, self.database.rows(f"SELECT {named} FROM {VIEW}"))
 
 
+def _is_number(given: object) -> TypeGuard[int]:
+    """Whether something can be the number of a row."""
+    return isinstance(given, int) and not isinstance(given, bool) and 0 <= given < MOST_ROWS
+
+
 def _seconds(given: object, asked_at: str) -> float:
     """Return how long the answer took as the page says, else since it was asked."""
-    if isinstance(given, int | float) and math.isfinite(given) and 0 <= given <= 86_400:
+    if isinstance(given, int | float) and 0 <= given <= 86_400:  # which NaN is not
         return round(float(given), 3)
     waited = datetime.now(UTC) - datetime.fromisoformat(asked_at)
     return round(max(waited.total_seconds(), 0.0), 3)

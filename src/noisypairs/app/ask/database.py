@@ -28,6 +28,9 @@ from noisypairs.app.files.importers.ask import (
 #: Seconds to wait for the other process to end its transaction.
 PATIENCE = 30.0
 
+#: Numbers of rows are smaller than this.
+MOST_ROWS = 2**63
+
 _TABLES = f"""
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
@@ -131,6 +134,8 @@ class Database:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
+            with self.writing():  # which fails where the file may only be read
+                self._connection.execute(f"PRAGMA user_version = {VERSION}")
         except sqlite3.Error as error:
             raise damaged(path, error) from error
 

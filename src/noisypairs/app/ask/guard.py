@@ -68,11 +68,16 @@ class Guard:
             await refusal(scope, receive, send_with_headers)
 
     def _objection(self, scope: Scope) -> str | None:
-        headers = Headers(scope=scope)
+        try:
+            return self._why_not(scope["method"], Headers(scope=scope))
+        except ValueError:  # an address such as "[", which is none
+            return "a header is malformed"
+
+    def _why_not(self, method: str, headers: Headers) -> str | None:
         host = headers.get("host", "")
         if self.loopback and urlsplit(f"//{host}").hostname not in LOOPBACK:
             return "this server answers at its own address only"
-        if scope["method"] in ("GET", "HEAD"):
+        if method in ("GET", "HEAD"):
             return None
         origin = headers.get("origin")
         if origin is not None and urlsplit(origin).netloc != host:

@@ -50,6 +50,7 @@ class Learner:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self._shown: Shown | None = None
+        self._judged = False
 
     def learn(self, shown: Shown, said: list[Said], last: Fit | None) -> Iterator[Learned]:
         """Fit the model to everything said and choose what to ask next; then judge it.
@@ -69,14 +70,20 @@ class Learner:
         before = Learned(nothing) if last is None else Learned(last.estimate, last.people)
         picks = picks_of(found, shown.numbers, self._model.item_proba_)
         yield replace(before, batch=picks)
-        if not _is_fresh(before.estimate, len(said)):
+        if not self._judged or not _is_fresh(before.estimate, len(said)):
             estimate = estimate_of(self._model, self._X, pairs, self.settings.target, doubts)
+            self._judged = True
+            estimate = replace(estimate, n_answers=len(said))  # also those about items now gone
             yield Learned(estimate, _people(self._X, pairs, self._model), picks)
 
     def _look_at(self, shown: Shown) -> None:
-        """Begin anew where the items have changed: as numbers they may be others, too."""
+        """Begin anew where the items have changed: as numbers they may be others, too.
+
+        An estimate from before is of other items, or, after a restart, perhaps of another target.
+        """
         if shown is self._shown:
             return
+        self._judged = False
         table = shown.features.drop(columns=[c for c in [shown.media.column] if c is not None])
         self._shown, self._X = shown, _encoded(table, self.settings.seed)
         self._size = max(BATCH, round(BATCH_PER_ITEM * len(table)))

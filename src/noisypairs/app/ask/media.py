@@ -67,8 +67,9 @@ def find_media(given: str | None, features: pd.DataFrame, ids: Sequence[str], it
         where = f"column {given!r} names"
     elif Path(given).is_dir():
         root = Path(given)
-        tried = [_by_id(ids, root)]
-        tried += [_by_column(features, str(column), root) for column in features.columns]
+        # A column goes before ids that name as many: it says nothing else, and is not shown then.
+        tried = [_by_column(features, str(column), root) for column in features.columns]
+        tried.append(_by_id(ids, root))
         found = max(tried, key=lambda one: len(one.files))
         where = f"neither the ids nor a column of {items.name} name"
     else:

@@ -3,8 +3,13 @@
 
 const SHOWN_AT_ONCE = 12; // columns; the others are behind "more"
 const RETRY = 2000; // milliseconds until an answer that could not be kept is sent again
-const USUAL = { same: "s", different: "d", unsure: "u", skip: "k", undo: "z" };
-const TITLES = { same: "Same", different: "Different", unsure: "Unsure", skip: "Skip", undo: "Undo the last answer" };
+const LOOK = 10000; // milliseconds until somebody who has answered everything is asked for anew
+const PAGE = 20; // own answers listed at once, as the server sends them
+const USUAL = { same: "s", different: "d", unsure: "u", skip: "k", undo: "z", left: "1", right: "2" };
+const TITLES = {
+  same: "Same", different: "Different", unsure: "Unsure", skip: "Skip", undo: "Undo the last answer",
+  left: "Play or stop the first sound", right: "Play or stop the second sound",
+};
 
 const by = (id) => document.getElementById(id);
 const show = (id, visible) => { by(id).hidden = !visible; };
@@ -15,6 +20,8 @@ let busy = false;
 let keys = { ...USUAL, ...stored("noisypairs-keys", {}) };
 let showModel = stored("noisypairs-show-model", false);
 let listed = []; // own answers, the last first
+let room = PAGE; // how many of them are listed
+let looking = 0; // the timer of somebody who has answered everything
 
 function stored(name, otherwise) {
   try { return JSON.parse(localStorage.getItem(name)) ?? otherwise; } catch { return otherwise; }
@@ -36,8 +43,17 @@ async function call(path, body) {
   return found;
 }
 
+// What went wrong, in words: a request that never arrived has a message of the browser only.
+const reason = (error) => (error.status ? error.message : "the server does not answer");
+
+const next = (found) => (found ? `Next: ${found.left.id} and ${found.right.id}.` : "No pair is left.");
+
 function tell(text) { by("status").textContent = text; }
-function complain(text) { by("trouble").textContent = text; show("trouble", Boolean(text)); }
+function complain(text) {
+  by("trouble").textContent = text;
+  show("trouble", Boolean(text));
+  if (text) by("trouble").scrollIntoView({ block: "nearest" });
+}
 
 // ---------------------------------------------------------------- the pair
 
@@ -54,6 +70,11 @@ function media(item, place) {
     const sound = element("audio");
     Object.assign(sound, { src: item.media.url, controls: true, preload: "metadata" });
     sound.setAttribute("aria-label", `Sound of the ${place} item, ${item.id}`);
+    sound.addEventListener("error", () => sound.replaceWith(element("p", "This sound cannot be played.")));
+    sound.addEventListener("play", () => {
+      for (const other of document.querySelectorAll("audio")) if (other !== sound) other.pause();
+    });
+    for (const name of ["play", "pause", "seeked", "volumechange"]) sound.addEventListener(name, () => giveBackKeys(sound));
     return [sound];
   }
   const picture = element("img");
@@ -64,8 +85,23 @@ function media(item, place) {
   return [picture];
 }
 
+// Chromium's controls keep all keys to themselves once they were clicked: the next one is an answer.
+function giveBackKeys(sound) {
+  if (document.activeElement === sound && !sound.matches(":focus-visible")) sound.blur();
+}
+
+function play(place) {
+  const sound = by(`${place}-media`).querySelector("audio");
+  if (!sound) return;
+  if (!sound.paused) { sound.pause(); return; }
+  sound.currentTime = 0;
+  sound.play().catch(() => { /* the element says so itself */ });
+}
+
+const differ = (column) => column.left !== column.right;
+
 function row(column) {
-  const differs = column.left !== column.right;
+  const differs = differ(column);
   const line = element("tr", undefined, differs ? "differs" : "");
   const head = element("th");
   head.scope = "row";
@@ -81,7 +117,10 @@ function row(column) {
 }
 
 function showPair(found) {
+  const fresh = found && (!pair || pair.question !== found.question);
   pair = found;
+  clearTimeout(looking);
+  if (!pair) looking = setTimeout(look, LOOK);
   show("pair", Boolean(pair));
   show("buttons", Boolean(pair));
   show("nothing", !pair);
@@ -89,22 +128,33 @@ function showPair(found) {
   for (const place of ["left", "right"]) {
     by(`${place}-id`).textContent = pair[place].id;
     by(`${place}-media`).replaceChildren(...media(pair[place], place === "left" ? "first" : "second"));
+    show(`${place}-key`, pair[place].media?.kind === "audio");
   }
   const first = pair.columns.slice(0, SHOWN_AT_ONCE);
   const others = pair.columns.slice(SHOWN_AT_ONCE);
   show("columns", first.length > 0);
   by("rows").replaceChildren(...first.map(row));
   show("more", others.length > 0);
-  by("more-title").textContent = `${others.length} more columns`;
+  const differing = others.filter(differ).length;
+  by("more-title").textContent = `${others.length} more columns, ${differing || "none"} of them marked as different`;
   by("more-rows").replaceChildren(...others.map(row));
   showChance();
+  if (!fresh) return;
   shownAt = performance.now();
+  // Whoever has read to the end of a long text begins the next one at its top.
+  if (by("question").getBoundingClientRect().top < 0) by("question").scrollIntoView({ block: "start" });
 }
 
 function showChance() {
   const known = pair && typeof pair.chance === "number";
   show("chance", showModel && known);
-  if (known) by("chance").textContent = `The model: same with a chance of ${Math.round(100 * pair.chance)} %.`;
+  if (known) by("chance").textContent = `The model: same with a chance of ${percent(pair.chance)}.`;
+}
+
+// Never 0 or 100 in whole percents: the model is never that sure.
+function percent(share) {
+  const whole = Math.round(100 * share);
+  return whole < 1 ? "less than 1%" : whole > 99 ? "more than 99%" : `${whole}%`;
 }
 
 // ---------------------------------------------------------------- what the server says
@@ -118,6 +168,7 @@ function showState(found) {
   if (!joined) {
     for (const id of ["pair", "buttons", "nothing", "enough"]) show(id, false);
     pair = null;
+    clearTimeout(looking);
     if (found.join) by("name").focus();
     return;
   }
@@ -130,7 +181,7 @@ function showState(found) {
   by("all").textContent = progress.all;
   by("target").textContent = progress.target;
   by("accuracy").textContent = progress.accuracy || "–";
-  by("left").textContent = progress.enough ? "none" : progress.left || "–";
+  by("left").textContent = progress.left || "–";
   by("note").textContent = progress.accuracy
     ? `In brackets: intervals at ${progress.level} confidence. ${progress.enough ? "" : progress.note}`
     : progress.note;
@@ -151,7 +202,23 @@ async function refresh() {
   }
 }
 
+async function look() {
+  try {
+    const found = await call("/api/now");
+    showState(found);
+    if (found.pair) tell(next(found.pair));
+  } catch {
+    looking = setTimeout(look, LOOK);
+  }
+}
+
 // ---------------------------------------------------------------- answering
+
+function act(name) {
+  if (name === "left" || name === "right") play(name);
+  else if (name !== "undo") answer(name);
+  else if (listed.length) undo(listed[0].answer);
+}
 
 async function answer(said) {
   if (busy || !pair) return;
@@ -167,18 +234,18 @@ async function answer(said) {
     try {
       const found = await call("/api/answer", body);
       complain("");
-      remember({ answer: found.answered, said, left: given.left.id, right: given.right.id });
+      remember({ answer: found.answered, said, left: given.left, right: given.right });
       showState(found);
-      tell(`Kept: ${said}. ${found.pair ? `Next: ${found.pair.left.id} and ${found.pair.right.id}.` : "No pair is left."}`);
+      tell(`Kept: ${said}. ${next(found.pair)}`);
       busy = false;
     } catch (error) {
-      if (error.status) {
+      if (error.status && error.status < 500) {
         complain(`This answer was not kept: ${error.message}.`);
         busy = false;
         await refresh();
         complain(`The last answer was not kept: ${error.message}.`);
       } else {
-        complain(`Not kept yet: “${said}”. The server does not answer; the page tries again.`);
+        complain(`Not kept yet: “${said}”, as ${reason(error)}. The page tries again.`);
         await new Promise((done) => setTimeout(done, RETRY));
       }
     }
@@ -187,7 +254,10 @@ async function answer(said) {
 }
 
 function setButtons(off) {
-  for (const button of document.querySelectorAll("#buttons button")) button.setAttribute("aria-disabled", String(off));
+  for (const button of document.querySelectorAll("#buttons button")) {
+    const useless = button.dataset.said === "undo" && !listed.length;
+    button.setAttribute("aria-disabled", String(off || useless));
+  }
 }
 
 async function undo(number) {
@@ -196,15 +266,17 @@ async function undo(number) {
   try {
     const found = await call("/api/undo", { answer: number });
     listed = listed.filter((one) => one.answer !== number);
+    const inList = by("history").contains(document.activeElement);
     listHistory();
     showState(found);
     complain("");
     tell("Undone. Its pair is asked again.");
-    by("question").scrollIntoView({ block: "start" });
+    if (inList) document.querySelector("#buttons button").focus({ preventScroll: true });
   } catch (error) {
-    complain(`Not undone: ${error.message}.`);
+    complain(`Not undone: ${reason(error)}.`);
   }
   busy = false;
+  setButtons(false);
 }
 
 // ---------------------------------------------------------------- own answers
@@ -212,29 +284,45 @@ async function undo(number) {
 function remember(one) {
   if (listed.some((other) => other.answer === one.answer)) return;
   listed.unshift(one);
+  if (listed.length > room) {
+    listed.length = room;
+    show("older", true);
+  }
   listHistory();
+}
+
+function thumbs(one) {
+  return [one.left, one.right].filter((end) => end.media?.kind === "image").map((end) => {
+    const picture = element("img", undefined, "thumb");
+    picture.alt = ""; // the ids beside it say the same
+    picture.addEventListener("error", () => picture.remove());
+    picture.src = end.media.url;
+    return picture;
+  });
 }
 
 function listHistory() {
   by("history").replaceChildren(...listed.map((one) => {
     const line = element("li");
     const said = element("span");
-    said.append(element("b", one.said), ` · ${one.left} and ${one.right}`);
+    said.append(element("b", one.said), ` · ${one.left.id} and ${one.right.id}`);
     const button = element("button", "Undo", "minor");
     button.type = "button";
-    button.setAttribute("aria-label", `Undo ${one.said} for ${one.left} and ${one.right}`);
+    button.setAttribute("aria-label", `Undo ${one.said} for ${one.left.id} and ${one.right.id}`);
     button.addEventListener("click", () => undo(one.answer));
-    line.append(said, button);
+    line.append(...thumbs(one), said, button);
     return line;
   }));
+  setButtons(busy);
 }
 
 async function showHistory(before) {
   if (by("own").hidden) return;
   const found = await call(before === undefined ? "/api/history" : `/api/history?before=${before}`);
   listed = before === undefined ? found.answers : [...listed, ...found.answers];
+  room = Math.max(PAGE, listed.length);
   listHistory();
-  show("older", found.answers.length >= 20);
+  show("older", found.answers.length >= PAGE);
 }
 
 // ---------------------------------------------------------------- keys and settings
@@ -242,6 +330,7 @@ async function showHistory(before) {
 function nameOf(key) { return key === " " ? "Space" : key.length === 1 ? key.toUpperCase() : key; }
 
 function showKeys() {
+  for (const place of ["left", "right"]) by(`${place}-key`).textContent = nameOf(keys[place]);
   for (const button of document.querySelectorAll("#buttons button")) {
     const key = keys[button.dataset.said];
     button.querySelector("kbd").textContent = nameOf(key);
@@ -280,14 +369,15 @@ function changeKey(event, name) {
 
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.repeat) return;
-  if (event.target.closest("input, textarea, select, audio")) return;
+  if (event.target.closest("input:not([type=checkbox])")) return;
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const said = Object.keys(keys).find((name) => keys[name] === key);
   if (!said) return;
-  // A button that has the focus keeps Enter and Space for itself.
-  if ((key === "Enter" || key === " ") && event.target.closest("button, summary, a")) return;
+  // What has the focus keeps the keys by which it is used itself; letters and digits are ours.
+  if ((key === "Enter" || key === " ") && event.target.closest("button, summary, a, input")) return;
+  if ((key.length > 1 || key === " ") && event.target.closest("audio")) return;
   event.preventDefault();
-  if (said === "undo") { if (listed.length) undo(listed[0].answer); } else { answer(said); }
+  act(said);
 });
 
 // ---------------------------------------------------------------- begin
@@ -299,17 +389,19 @@ async function join() {
     await showHistory();
     document.querySelector("#buttons button").focus();
   } catch (error) {
-    complain(`${error.message}.`);
+    complain(`${reason(error)}.`);
     by("name").focus();
   }
 }
 
 for (const button of document.querySelectorAll("#buttons button")) {
-  button.addEventListener("click", () => answer(button.dataset.said));
+  button.addEventListener("click", () => act(button.dataset.said));
 }
 by("join-go").addEventListener("click", join);
 by("name").addEventListener("keydown", (event) => { if (event.key === "Enter") join(); });
-by("older").addEventListener("click", () => showHistory(listed[listed.length - 1].answer));
+by("older").addEventListener("click", async () => {
+  try { await showHistory(listed[listed.length - 1].answer); } catch (error) { complain(`${reason(error)}.`); }
+});
 by("reset").addEventListener("click", () => { keys = { ...USUAL }; store("noisypairs-keys", keys); showKeys(); });
 by("show").checked = showModel;
 by("show").addEventListener("change", () => {
@@ -318,9 +410,15 @@ by("show").addEventListener("change", () => {
   showChance();
 });
 by("leave").addEventListener("click", async () => {
-  showState(await call("/api/leave", {}));
-  listed = [];
-  tell("");
+  try {
+    showState(await call("/api/leave", {}));
+    listed = [];
+    listHistory();
+    tell("");
+    complain("");
+  } catch (error) {
+    complain(`You still answer as ${by("who").textContent}: ${reason(error)}.`);
+  }
 });
 showKeys();
 refresh();

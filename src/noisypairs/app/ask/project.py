@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from noisypairs.app.ask.media import Media, find_media
 from noisypairs.app.encoding import describe
 from noisypairs.app.files import BadFile, read_items
 from noisypairs.app.report.page import clean
+from noisypairs.app.words import count
 from noisypairs.errors import did_you_mean
 
 LONGEST_CELL = 20_000
@@ -63,12 +65,23 @@ class Shown(Looks):
     def item(self, number: int) -> dict[str, Any]:
         """Return what a page shows of an item."""
         row = self.row_of[number]
-        kind = self.media.kind(row)
         return {
             "id": clean(self.ids[row]),
             "cells": [texts[row] for texts in self.cells.values()],
-            "media": None if kind is None else {"kind": kind, "url": f"/media/{number}"},
+            "media": self._media(number, row),
         }
+
+    def _media(self, number: int, row: int) -> dict[str, str] | None:
+        """Return the kind of an item's picture or sound and its address.
+
+        Browsers keep pictures by their address, also those of another project that was served at
+        the same port before, so that the address changes with the file.
+        """
+        path, kind = self.media.files.get(row), self.media.kind(row)
+        if path is None or kind is None:
+            return None
+        mark = blake2b(f"{path} {_state(path)}".encode(errors="replace"), digest_size=8)
+        return {"kind": kind, "url": f"/media/{number}?{mark.hexdigest()}"}
 
     def file(self, number: int) -> Path | None:
         """Return the picture or sound of an item."""
@@ -106,10 +119,12 @@ def read_looks(settings: Settings) -> Looks:
     """Read the items and what is shown of them; needs no store."""
     features, ids = read_items(settings.items, settings.id)
     if len(ids) < FEWEST_ITEMS:
-        raise BadFile(f"{settings.items} holds {len(ids)} items: give at least {FEWEST_ITEMS}")
+        raise BadFile(
+            f"{settings.items} holds {count(len(ids), 'item')}: give at least {FEWEST_ITEMS}"
+        )
     media = find_media(settings.images, features, ids, settings.items)
     kinds = _columns_shown(settings, features, media)
-    cells = {name: [_text(cell) for cell in features[name].tolist()] for name in kinds}
+    cells = {name: _texts(features[name]) for name in kinds}
     return Looks(features, ids, cells, kinds, media)
 
 
@@ -142,17 +157,26 @@ def _columns_shown(settings: Settings, features: pd.DataFrame, media: Media) -> 
     return {name: kinds[name] for name in settings.columns}
 
 
-def _text(cell: Any) -> str:
+def _texts(column: pd.Series[Any]) -> list[str]:
+    """Return the cells of a column as text, numbers with all the digits that their type holds."""
+    digits = 6 if column.dtype == "float32" else 15
+    return [_text(cell, digits) for cell in column.tolist()]
+
+
+def _text(cell: Any, digits: int = 15) -> str:
     """Return a cell as text; a missing one is empty.
 
-    >>> _text(0.1 + 0.2), _text(3.0), _text(None), _text(True)
-    ('0.3', '3', '', 'true')
+    Fewer digits would hide that two numbers differ: a column of telephone numbers with a gap in it
+    holds floats, too.
+
+    >>> _text(0.1 + 0.2), _text(3.0), _text(5551234567.0), _text(None), _text(True)
+    ('0.3', '3', '5551234567', '', 'true')
     """
     if cell is None or cell != cell:
         return ""
     if isinstance(cell, bool):
         return str(cell).lower()
-    text = f"{cell:.6g}" if isinstance(cell, float) else clean(str(cell))
+    text = f"{cell:.{digits}g}" if isinstance(cell, float) else clean(str(cell))
     more = len(text) - LONGEST_CELL
     return text if more <= 0 else f"{text[:LONGEST_CELL]}… ({more:,} more characters)"
 

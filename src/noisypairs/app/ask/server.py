@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
+import sqlite3
 from collections.abc import AsyncIterator, Callable
 from functools import cache
 from pathlib import Path
@@ -21,6 +23,7 @@ except ImportError as error:
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import (
@@ -43,6 +46,9 @@ STATIC = {"page.js": "text/javascript", "owner.js": "text/javascript", "page.css
 YEAR = 366 * 24 * 3600
 WATCH = 2.0
 """Seconds between two looks at the file of items, and at the worker."""
+
+MEDIA = re.compile("[0-9]{1,18}")
+"""How the number of an item is written in an address."""
 
 Watch = Callable[[], None]
 
@@ -69,7 +75,7 @@ def application(site: Site, watch: Watch = lambda: None) -> Starlette:
             Route("/owner", pages.owner),
             Route("/owner/answers.csv", pages.export),
             Route("/static/{name}", pages.static),
-            Route("/media/{item:int}", pages.media),
+            Route("/media/{item}", pages.media),
             Route("/api/now", pages.now),
             Route("/api/history", pages.history),
             Route("/api/join", pages.join, methods=["POST"]),
@@ -79,14 +85,27 @@ def application(site: Site, watch: Watch = lambda: None) -> Starlette:
             Route("/api/invite", pages.invite, methods=["POST"]),
         ],
         middleware=[Middleware(Guard, loopback=site.loopback)],
-        exception_handlers={Refused: _refused},
+        exception_handlers={Refused: _refused, HTTPException: _refused, sqlite3.Error: _refused},
         lifespan=watched,
     )
 
 
-async def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
-    return JSONResponse({"error": str(error)}, error.status)
+async def _refused(request: Request, error: Exception) -> Response:
+    """Say why not: to a page as JSON, to somebody who came by a link as a page."""
+    why, status = _reason(error)
+    headers = getattr(error, "headers", None)
+    if "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(_template("refused.html").render(why=why), status, headers)
+    return JSONResponse({"error": why}, status, headers)
+
+
+def _reason(error: Exception) -> tuple[str, int]:
+    if isinstance(error, Refused):
+        return str(error), error.status
+    if isinstance(error, HTTPException):
+        known = {404: "there is no such page"}
+        return known.get(error.status_code, error.detail), error.status_code
+    return f"the store cannot be used just now ({error})", 503
 
 
 class Pages:
@@ -137,7 +156,8 @@ class Pages:
         """Serve the picture or sound of an item, to people of the project."""
         if not self.site.is_owner(request.cookies):
             self._person(request)
-        path = self.site.project.shown.file(request.path_params["item"])
+        item = request.path_params["item"]
+        path = self.site.project.shown.file(int(item)) if MEDIA.fullmatch(item) else None
         if path is None or path != path.resolve() or not path.is_file():
             raise Refused("there is no such picture", 404)
         # A picture may be a drawing with a script in it: opened by itself it must run nothing.

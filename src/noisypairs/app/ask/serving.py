@@ -16,7 +16,7 @@ from noisypairs.app.ask.guard import LOOPBACK
 from noisypairs.app.ask.project import Project, Settings, read_looks
 from noisypairs.app.ask.server import application
 from noisypairs.app.ask.site import Site
-from noisypairs.app.files import BadFile
+from noisypairs.app.files import BadFile, CannotWrite
 from noisypairs.datasets.locks import Claimed, claim
 from noisypairs.errors import MissingExtra
 
@@ -30,6 +30,9 @@ PORT = 8765
 
 RESTART = 10.0
 """Seconds until a worker that died is started again."""
+
+EVERYWHERE = {"0.0.0.0": "192.0.2.1", "::": "2001:db8::1"}
+"""Hosts that stand for every address of a machine, each with an address that is nobody's."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +132,12 @@ def _alone(settings: Settings) -> Iterator[None]:
         raise BadFile(
             f"{settings.store} is in use by another `noisypairs ask`: end that one first"
         ) from None
+    except PermissionError:
+        folder = settings.store.absolute().parent
+        raise CannotWrite(
+            f"no permission to write in the folder {folder} of {settings.store.name}: choose "
+            "another with --store"
+        ) from None
 
 
 def _listening(host: str, port: int | None) -> socket.socket:
@@ -141,8 +150,9 @@ def _listening(host: str, port: int | None) -> socket.socket:
             if port is None and one == PORT:
                 continue
             why = error.strerror or str(error)
+            where = host if port is None else f"{host}, port {port}"
             raise ValueError(
-                f"cannot listen at {host}, port {one} ({why}): choose another with --port or --host"
+                f"cannot listen at {where} ({why}): choose another with --port or --host"
             ) from error
     raise AssertionError
 
@@ -166,9 +176,24 @@ def _bound(family: socket.AddressFamily, host: str, port: int) -> socket.socket:
 
 
 def _addresses(site: Site, host: str, port: int) -> Addresses:
+    if host in EVERYWHERE:
+        host = _seen_from_outside(host)
     named = f"[{host}]" if ":" in host else host
-    if host in ("0.0.0.0", "::"):
-        named = socket.gethostname()
     base = f"http://{named}:{port}/"
     people = base if site.loopback else f"{base}?token={site.people.join_token}"
     return Addresses(people, f"{base}?token={site.people.owner_token}")
+
+
+def _seen_from_outside(host: str) -> str:
+    """Return the address at which other machines find this one; its name where there is none.
+
+    A socket without a connection chooses its own end when it is told the other; nothing is sent.
+    The address works on a phone, which need not know the names of a network.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((EVERYWHERE[host], 9))
+        except OSError:
+            return socket.gethostname()
+        return str(probe.getsockname()[0])

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from noisypairs.app.ask.answers import Answers
-from noisypairs.app.ask.fits import Estimate, Fit, Fits
+from noisypairs.app.ask.fits import Estimate, Fits
 from noisypairs.app.ask.people import OWNER, People, Person
-from noisypairs.app.ask.project import Project
+from noisypairs.app.ask.project import Project, Shown
 from noisypairs.app.ask.questions import Question, Questions
 from noisypairs.app.report.page import clean
 from noisypairs.app.words import count, percent, share
@@ -57,12 +57,11 @@ class Site:
             "name": person.name,
             "question": settings.question,
             "blind": settings.blind,
-            "pair": None if question is None else self._pair(question),
+            "pair": None if question is None else self._pair(question, shown),
             "progress": self.progress(person),
         }
 
-    def _pair(self, question: Question) -> dict[str, Any]:
-        shown = self.project.shown
+    def _pair(self, question: Question, shown: Shown) -> dict[str, Any]:
         left, right = shown.item(question.left), shown.item(question.right)
         texts = zip(left.pop("cells"), right.pop("cells"), strict=True)
         rows = zip(shown.kinds.items(), texts, strict=True)
@@ -79,12 +78,12 @@ class Site:
 
     def progress(self, person: Person) -> dict[str, Any]:
         """Return how far the project is, in numbers and words."""
-        estimate, n_answers = self.fits.estimate(), self.answers.count()
+        estimate, n_answers = self._for_this_target(self.fits.estimate()), self.answers.count()
         said: dict[str, Any] = {"yours": self.answers.count(person), "all": n_answers}
         settings = self.project.settings
         said |= {"target": percent(settings.target), "enough": False, "accuracy": "", "left": ""}
         if estimate is None or estimate.accuracy is None:
-            return said | {"note": "The model has too few answers yet to say how good it is."}
+            return said | {"note": _why_not_yet(estimate)}
         now = Interval(*estimate.accuracy, estimate.level)
         words = {
             "reached": f"Enough: the target of {percent(settings.target)} is reached.",
@@ -99,28 +98,36 @@ class Site:
             "note": words.get(estimate.state, ""),
         }
 
+    def _for_this_target(self, estimate: Estimate | None) -> Estimate | None:
+        """Return an estimate without what it says of another target, as before a restart."""
+        if estimate is None or estimate.target == self.project.settings.target:
+            return estimate
+        return replace(estimate, state="open", left=None)
+
     def history(self, person: Person, before: int | None) -> list[dict[str, Any]]:
         """Return one's own answers, the last first."""
         listed, shown = [], self.project.shown
         for answer, low, high, swapped, said, at in self.answers.history(person, before):
             left, right = (high, low) if swapped else (low, high)
-            ends = {"left": _id(shown, left), "right": _id(shown, right)}
+            ends = {"left": _end(shown, left), "right": _end(shown, right)}
             listed.append({"answer": answer, "said": said, "at": at, **ends})
         return listed
 
     def owners_page(self) -> dict[str, Any]:
         """Return what the owner's page shows: everybody's answers and skill, and the model."""
         fit = self.fits.latest()
+        estimate = None if fit is None else self._for_this_target(fit.estimate)
         judged = {} if fit is None else {row["name"]: row for row in fit.people}
         both, agreeing = self.answers.agreement()
         tokens = {person.name: person.token for person in self.people.everybody()}
         return {
             "people": [_row(tally, tokens, judged) for tally in self.answers.tallies()],
-            "estimate": None if fit is None else fit.estimate,
-            "accuracy": _accuracy(fit),
-            "left": "" if fit is None else _left(fit.estimate, self.answers.count()),
+            "estimate": estimate,
+            "accuracy": _accuracy(estimate),
+            "left": "" if estimate is None else _left(estimate, self.answers.count()),
             "n_answers": self.answers.count(),
-            "n_fitted": 0 if fit is None else fit.n_answers,
+            "seen": None if fit is None else count(fit.n_answers, "answer"),
+            "note": "" if estimate is None else _sentence(estimate.note),
             "n_items": len(self.project.shown.ids),
             "agreement": (count(both, "pair was", "pairs were"), share(wilson(agreeing, both)))
             if both
@@ -132,23 +139,48 @@ class Site:
         }
 
 
-def _accuracy(fit: Fit | None) -> str:
-    if fit is None or fit.estimate.accuracy is None:
+def _accuracy(estimate: Estimate | None) -> str:
+    if estimate is None or estimate.accuracy is None:
         return ""
-    return share(Interval(*fit.estimate.accuracy, fit.estimate.level))
+    return share(Interval(*estimate.accuracy, estimate.level))
+
+
+def _sentence(note: str) -> str:
+    """Return a remark with a capital letter and a full stop.
+
+    >>> _sentence("the last fit failed"), _sentence("There may be more."), _sentence("")
+    ('The last fit failed.', 'There may be more.', '')
+    """
+    return f"{note[:1].upper()}{note[1:].rstrip('.')}." if note else ""
+
+
+def _why_not_yet(estimate: Estimate | None) -> str:
+    """Say why there is no accuracy; particulars after a colon are for the owner.
+
+    >>> _why_not_yet(Estimate(0.95, note="the last fit failed: KeyError: 3"))
+    'No accuracy can be said yet: the last fit failed.'
+    """
+    if estimate is None or not estimate.note:
+        return "The model has too few answers yet to say how good it is."
+    return f"No accuracy can be said yet: {estimate.note.partition(':')[0]}."
 
 
 def _left(estimate: Estimate, n_answers: int) -> str:
     """Say about how many answers are left until the target."""
+    if estimate.state == "reached":
+        return "none"
     if estimate.left is None:
         return ""
-    since = n_answers - estimate.n_answers
-    return f"about {max(estimate.left - since, 1):,}"
+    left = estimate.left - (n_answers - estimate.n_answers)
+    return f"about {left:,}" if left > 0 else "estimated again soon"
 
 
-def _id(shown: Any, number: int) -> str:
-    row = shown.row_of.get(number)
-    return "(no longer there)" if row is None else clean(shown.ids[row])
+def _end(shown: Shown, number: int) -> dict[str, Any]:
+    """Return by what somebody knows an item again in the list of their answers."""
+    if number not in shown.row_of:
+        return {"id": "(no longer there)", "media": None}
+    item = shown.item(number)
+    return {"id": item["id"], "media": item["media"]}
 
 
 def _row(

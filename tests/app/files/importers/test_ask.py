@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from noisypairs.app.files import BadFile, read_pairs
-from tests.app.ask.ask_problems import answer, open_site
+from tests.app.ask.ask_problems import answer, open_site, sealed
 from tests.app.files.importers.linked_items import answers
 
 
@@ -56,6 +56,32 @@ def test_a_store_without_answers_another_database_and_a_damaged_one_are_refused(
     text.write_text("left,right,same\na,b,1\n")
     with pytest.raises(BadFile, match="which is a SQLite file"):
         read_pairs(text, format="ask")
+
+
+def test_a_store_is_read_where_nothing_can_be_written():
+    with sealed() as (folder, seal):
+        site = open_site(folder)
+        answer(site, site.people.add("ann"), "same")
+        site.project.database.close()  # which puts its log into the file
+        path = site.project.settings.store
+        seal()
+        with pytest.raises(OSError, match="denied"):
+            (folder / "new").touch()
+        assert read_pairs(path).pairs.same.tolist() == [True]
+
+
+def test_a_log_that_cannot_be_read_is_no_damage():
+    """The last answers are in the log: without it they would be left out in silence."""
+    with sealed() as (folder, seal):
+        site = open_site(folder)
+        answer(site, site.people.add("ann"), "same")
+        for end in ("", "-wal"):
+            source = folder / f"answers.db{end}"
+            (folder / f"copy.db{end}").write_bytes(source.read_bytes())
+        site.project.database.close()
+        seal()
+        with pytest.raises(BadFile, match="permission to write the file and its folder"):
+            read_pairs(folder / "copy.db")
 
 
 def test_a_store_of_a_newer_version_is_refused(store):

@@ -6,7 +6,8 @@ Answers that were undone and pairs that were skipped are not in the view; "unsur
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,11 @@ VIEW = "answers_that_count"
 COLUMNS: tuple[str, ...] = ("left", "right", "answer", "annotator", "answered_at", "seconds")
 COLUMNS += ("model_chance", "model_shown", "kind", "chosen")
 """The columns of the view, and of the CSV file that ``--export`` writes."""
+
+_OUTSIDE = tuple(
+    f"SQLITE_{name}" for name in ("CANTOPEN", "READONLY", "PERM", "FULL", "IOERR", "BUSY")
+)
+"""Errors that say nothing about what a store holds."""
 
 
 def is_database(path: Path) -> bool:
@@ -53,7 +59,8 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
         raise damaged(path, error) from error
     if application != APPLICATION:
         raise BadFile(
-            f"{path} is a SQLite file, but no store of `noisypairs ask`: export its answers as CSV"
+            f"{path} is a SQLite file, but no store of `noisypairs ask`: name another file, or "
+            "export its answers as CSV"
         )
     if version != VERSION:
         raise BadFile(
@@ -63,7 +70,12 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def damaged(path: Path, error: Exception) -> BadFile:
-    """Return the refusal of a store that SQLite cannot read."""
+    """Return the refusal of a store that SQLite cannot read, or may not."""
+    if getattr(error, "sqlite_errorname", "").startswith(_OUTSIDE):
+        return BadFile(
+            f"{path} cannot be used ({error}): it takes permission to write the file and its "
+            "folder, and room on the disk"
+        )
     return BadFile(f"{path} is a damaged store ({error}): take a copy of it that is whole")
 
 
@@ -72,15 +84,41 @@ def stored_answers(path: Path) -> list[tuple[Any, ...]]:
     if not is_database(path):
         load(path)  # which says why, where there is nothing to read
         raise BadFile(f"{path} is no store of `noisypairs ask`, which is a SQLite file")
-    # A store that is being written is read as of its last answer; its folder may be read only.
-    uri = f"{path.absolute().as_uri()}?mode=ro"
     try:
-        with closing(sqlite3.connect(uri, uri=True, timeout=10.0)) as connection:
+        with _reading(path) as connection:
             check_version(connection, path)
             query = f"SELECT {', '.join(map(_quoted, COLUMNS))} FROM {VIEW}"
             return connection.execute(query).fetchall()
     except (sqlite3.Error, UnicodeError) as error:
         raise damaged(path, error) from error
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """Open a store for reading, also while it is being written: then as of its last answer.
+
+    SQLite puts a file beside a store that it reads. Where it may not, and no log is there, nobody
+    is writing, and the store is read as it is.
+    """
+    place = path.resolve()
+    try:
+        connection = _opened(place, "mode=ro")
+    except sqlite3.OperationalError:
+        if place.with_name(f"{place.name}-wal").exists():
+            raise
+        connection = _opened(place, "immutable=1")
+    with closing(connection):
+        yield connection
+
+
+def _opened(place: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(f"{place.as_uri()}?{how}", uri=True, timeout=10.0)
+    try:
+        connection.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _quoted(name: str) -> str:
