@@ -143,8 +143,17 @@ class JointProblem:
         items = self.items if self.numbers is self.X else PreparedItems(self.numbers)
         return EstimatorPotential(GaussianClasses(), items, self.folds, self.in_pairs)
 
-    def guesses(self, kinds: tuple[str, ...], n_classes: int, n_random: int) -> dict[str, Array]:
-        """Return the starting guesses, columns matched to the known labels where there are any."""
+    def guesses(
+        self,
+        kinds: tuple[str, ...],
+        n_classes: int,
+        n_random: int,
+        shares: tuple[float, ...] | None = None,
+    ) -> dict[str, Array]:
+        """Return the starting guesses, columns matched to the known labels where there are any.
+
+        ``shares`` are those of features in Gaussian starts, if not all are wanted.
+        """
         found = starts.guesses(
             kinds,
             self.Z,
@@ -155,6 +164,7 @@ class JointProblem:
             self.random_state,
             self.alignment if "aligned" in kinds else None,
             self.numbers if self.has_gaussian else None,
+            shares,
         )
         if self.names is None:
             return found

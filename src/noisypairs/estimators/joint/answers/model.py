@@ -30,6 +30,8 @@ from noisypairs.pairs import Pairs
 
 #: Answers worked on at once: each needs a number for every pair of states.
 BLOCK = 20_000
+#: So many cells of pairs of states are made as such, of more every pair of states is one.
+FEW_CELLS = 8
 #: Precision of the normal prior on slope and shifts of similarity, which keeps them finite.
 PRECISION = 0.1
 
@@ -59,8 +61,24 @@ class Similarity:
         """Return the cosines of pairs of items less their mean, shape (n,)."""
         centred = np.asarray(finite_numbers(X), dtype=np.float64) - self.centre
         centred /= np.maximum(np.linalg.norm(centred, axis=1, keepdims=True), 1e-12)
-        cosine: Array = np.einsum("nd,nd->n", centred[left], centred[right])
+        cosine = np.empty(len(left))
+        for rows in _blocks(len(left)):
+            cosine[rows] = np.einsum("nd,nd->n", centred[left[rows]], centred[right[rows]])
         return cosine - self.mean
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """What the two items of some answers may be: C cells of pairs of states.
+
+    ``mass`` (n, C) is the chance of each, ``same`` (n, C) or (1, C) P("same") there, and ``alike``
+    (C,) says where both are of one class.
+    """
+
+    rows: slice
+    mass: Array
+    same: Array
+    alike: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,9 +147,8 @@ class AnswerModel:
         ``likeness`` is what `Similarity.likeness` gives, where there is similarity.
         """
         chance = np.empty(pairs.n_pairs)
-        for rows, S in self._matrices(self.who(pairs), likeness):
-            left, right = states[pairs.left[rows]], states[pairs.right[rows]]
-            chance[rows] = np.einsum("ns,nst,nt->n", left, S, right)
+        for cells in self._cells(states, pairs, self.who(pairs), likeness):
+            chance[cells.rows] = (cells.mass * cells.same).sum(axis=1)
         return np.clip(chance, 1e-9, 1.0 - 1e-9)
 
     def log_chance(self, states: Array, pairs: Pairs, likeness: Array | None = None) -> Array:
@@ -145,30 +162,41 @@ class AnswerModel:
         A pair is hard where this comes near one half, whatever was answered.
         """
         nobody = np.full(pairs.n_pairs, len(self.same_probability) - 1)
-        alike = self.noise.same_class(self.n_states)
         error = np.empty(pairs.n_pairs)
-        for rows, S in self._matrices(nobody, likeness):
-            left, right = states[pairs.left[rows]], states[pairs.right[rows]]
-            wrong = np.where(alike, 1.0 - S, S)
-            error[rows] = np.einsum("ns,nst,nt->n", left, wrong, right)
+        for cells in self._cells(states, pairs, nobody, likeness):
+            wrong = np.where(cells.alike, 1.0 - cells.same, cells.same)
+            error[cells.rows] = (cells.mass * wrong).sum(axis=1)
         return error
 
-    def _matrices(
-        self, who: NDArray[np.intp], likeness: Array | None
-    ) -> Iterator[tuple[slice, Array]]:
-        """Yield S of the answers, (n, Q, Q), block by block."""
-        S = self.same_probability
+    def _cells(
+        self, states: Array, pairs: Pairs, who: NDArray[np.intp], likeness: Array | None
+    ) -> Iterator[Cells]:
+        """Yield what two items may be, and P("same") then, block by block.
+
+        Pairs of states that S does not tell apart are one cell: two rates make two of them,
+        whatever the number of classes.
+        """
+        S, alike = self.same_probability, self.noise.same_class(self.n_states)
         odds = None
         if likeness is not None and self.similarity is not None:
-            alike = self.noise.same_class(self.n_states)
             odds = logit(S) + np.where(alike, *self.similarity.shift[::-1])
-        for first in range(0, len(who), BLOCK):
-            rows = slice(first, first + BLOCK)
-            if odds is None or likeness is None or self.similarity is None:
-                yield rows, S[who[rows]]
-                continue
-            more = self.similarity.slope * likeness[rows]
-            yield rows, expit(odds[who[rows]] + more[:, None, None])
+        one_matrix = len(S) == 1 or bool((who == len(S) - 1).all())
+        both = np.stack([alike, S[-1]]).reshape(2, -1)
+        _, first, cell = np.unique(both, axis=1, return_index=True, return_inverse=True)
+        few = one_matrix and len(first) <= FEW_CELLS
+        kept = first if few else np.arange(alike.size)
+        for rows in _blocks(pairs.n_pairs):
+            left, right = states[pairs.left[rows]], states[pairs.right[rows]]
+            if few:
+                members = ((cell == k).reshape(alike.shape) for k in range(len(first)))
+                mass = np.stack([((left @ one) * right).sum(axis=1) for one in members], axis=1)
+            else:
+                mass = (left[:, :, None] * right[:, None]).reshape(len(left), -1)
+            chosen = slice(-1, None) if one_matrix else who[rows]
+            same = (S if odds is None else odds)[chosen].reshape(-1, alike.size)[:, kept]
+            if odds is not None and likeness is not None and self.similarity is not None:
+                same = expit(same + self.similarity.slope * likeness[rows][:, None])
+            yield Cells(rows, mass, same, alike.ravel()[kept])
 
     def with_similarity(self, states: Array, pairs: Pairs, X: Any) -> AnswerModel:
         """Return the model with the slope and shifts that explain these answers best."""
@@ -191,20 +219,22 @@ class AnswerModel:
 
     def _log_likelihood(self, states: Array, pairs: Pairs, likeness: Array) -> tuple[float, Array]:
         """Return log P of all answers, and its gradient for slope and both shifts."""
-        alike, value, gradient = self.noise.same_class(self.n_states), 0.0, np.zeros(3)
-        for rows, S in self._matrices(self.who(pairs), likeness):
-            both = states[pairs.left[rows]][:, :, None] * states[pairs.right[rows]][:, None]
-            chance = np.clip((both * S).sum(axis=(1, 2)), 1e-9, 1.0 - 1e-9)
-            said = pairs.same[rows]
+        value, gradient = 0.0, np.zeros(3)
+        for cells in self._cells(states, pairs, self.who(pairs), likeness):
+            chance = np.clip((cells.mass * cells.same).sum(axis=1), 1e-9, 1.0 - 1e-9)
+            said = pairs.same[cells.rows]
             value += float(np.log(np.where(said, chance, 1.0 - chance)).sum())
-            both *= S * (1.0 - S)  # d chance / d log-odds
-            both *= (np.where(said, 1.0, -1.0) / np.where(said, chance, 1.0 - chance))[
-                :, None, None
-            ]
-            by_state = both.sum(axis=0)
+            slope = cells.mass * cells.same * (1.0 - cells.same)  # d chance / d log-odds
+            slope *= (np.where(said, 1.0, -1.0) / np.where(said, chance, 1.0 - chance))[:, None]
+            by_cell = slope.sum(axis=0)
             gradient += (
-                both.sum(axis=(1, 2)) @ likeness[rows],
-                by_state[~alike].sum(),
-                by_state[alike].sum(),
+                slope.sum(axis=1) @ likeness[cells.rows],
+                by_cell[~cells.alike].sum(),
+                by_cell[cells.alike].sum(),
             )
         return value, gradient
+
+
+def _blocks(n: int) -> Iterator[slice]:
+    """Yield the rows of n answers, `BLOCK` at once."""
+    return (slice(first, first + BLOCK) for first in range(0, n, BLOCK))

@@ -21,11 +21,15 @@ from noisypairs.pairs import Pairs
 KINDS = ("aligned", "answers", "kmeans", "spectral", "gaussian", "random")
 
 
-#: Of more classes than this, more k-means starts are needed to find good clusters.
-MANY_CLASSES = 6
-#: What features weigh against answers in mixed starts, and in those of many classes, which end in
-#: different places.
+#: Of more classes than this, more k-means starts are needed to find good clusters; but where items
+#: times classes are more than so many, classes have many items each, and each start takes long.
+MANY_CLASSES, LARGE = 6, 40_000
+#: What features weigh against answers in mixed starts, in those of many classes, which end in
+#: different places, and where each of these takes long.
 FEATURE_SHARES, MORE_SHARES = (0.3, 0.5, 0.7), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+FEW_SHARES = (0.5, 0.8)
+#: How the names of mixed starts begin; the share follows.
+MIXED = "gaussian-mixed-"
 #: Clusters of a guess are found on so many items at most, and the others put to the nearest.
 ENOUGH_ITEMS = 5_000
 
@@ -40,6 +44,7 @@ def guesses(
     random_state: np.random.RandomState,
     alignment: Alignment | None = None,
     numbers: Array | None = None,
+    shares: tuple[float, ...] | None = None,
 ) -> dict[str, Array]:
     """Return named guesses of P(class | item), each of shape (n_items, K).
 
@@ -47,8 +52,9 @@ def guesses(
     ``"answers"``: classes by how often an item is called "same", smoothed over the features (what
     the point-wise learners see); ``"kmeans"``: clusters of the features; ``"spectral"``: leading
     eigenvectors of the signed graph; ``"gaussian"``, for more than two classes: clusters of the
-    features as they are given, ``numbers`` (n_items, d), alone and with the answers (`_mixed`);
-    ``"random"``. Those that need features are left out without.
+    features as they are given, ``numbers`` (n_items, d), alone and with the answers (`_mixed`), of
+    which features have these ``shares`` if given; ``"random"``. Those that need features are left
+    out without.
     """
     found: dict[str, Array] = {}
     for kind in kinds:
@@ -69,16 +75,38 @@ def guesses(
         elif kind == "answers" and n_classes == 2:
             found |= _by_answers(Z, pairs)
         elif kind == "gaussian" and n_classes > 2 and numbers is not None:
-            found["gaussian-clusters"] = _clusters(numbers, n_classes, random_state)
-            for share in MORE_SHARES if n_classes > MANY_CLASSES else FEATURE_SHARES:
-                embedding = _mixed(numbers, graph, n_classes, share, random_state)
-                guess = _clusters(embedding, n_classes, random_state)
-                found[f"gaussian-mixed-{share:g}"] = guess
+            if shares is None or 1.0 in shares:
+                found["gaussian-clusters"] = _clusters(numbers, n_classes, random_state)
+            for share in _feature_shares(pairs.n_items, n_classes) if shares is None else shares:
+                if share < 1.0:
+                    embedding = _mixed(numbers, graph, n_classes, share, random_state)
+                    guess = _clusters(embedding, n_classes, random_state)
+                    found[f"{MIXED}{share:g}"] = guess
         elif kind == "random":
             for number in range(max(n_random, 1)):
                 draw = random_state.randint(n_classes, size=pairs.n_items)
                 found[f"random-{number}"] = _soften(draw, n_classes, 0.8)
     return found
+
+
+def share_of(start: str) -> float:
+    """Return what features weigh in the Gaussian start of this name.
+
+    >>> share_of("gaussian-mixed-0.3"), share_of("gaussian-clusters")
+    (0.3, 1.0)
+    """
+    return float(start.removeprefix(MIXED)) if start.startswith(MIXED) else 1.0
+
+
+def _feature_shares(n_items: int, n_classes: int) -> tuple[float, ...]:
+    if n_classes <= MANY_CLASSES:
+        return FEATURE_SHARES
+    return MORE_SHARES if _needs_more(n_items, n_classes) else FEW_SHARES
+
+
+def _needs_more(n_items: int, n_classes: int) -> bool:
+    """Return whether classes are many and small, so that single starts miss some."""
+    return n_classes > MANY_CLASSES and n_items * n_classes <= LARGE
 
 
 def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
@@ -107,13 +135,8 @@ def _clusters(Z: Array, n_classes: int, random_state: np.random.RandomState) -> 
         # guess a poor one, and a guess may be poor.
         warnings.simplefilter("ignore", ConvergenceWarning)
         few = random_state.permutation(len(Z))[:ENOUGH_ITEMS]
-        labels = (
-            KMeans(
-                n_classes, n_init=10 if n_classes > MANY_CLASSES else 4, random_state=random_state
-            )
-            .fit(Z[few])
-            .predict(Z)
-        )
+        n_init = 10 if _needs_more(len(Z), n_classes) else 4
+        labels = KMeans(n_classes, n_init=n_init, random_state=random_state).fit(Z[few]).predict(Z)
     return _soften(labels, n_classes, 0.8)
 
 

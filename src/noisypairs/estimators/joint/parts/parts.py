@@ -43,6 +43,8 @@ ALONE, EACH = 2.0, 1.0
 N_NUMBERS: dict[Part, int] = {"people": 4, "clarity": 5, "similarity": 3}
 #: Fewer answers are not divided into folds, nor the answers of fewer people.
 FEWEST_ANSWERS, FEWEST_PEOPLE = 200, 6
+#: Whether answers follow looks is seen on so many of them.
+ENOUGH_ANSWERS = 50_000
 #: Rounds of the loop with a part.
 ROUNDS = 40
 
@@ -178,6 +180,9 @@ class PartChoice:
             return False
         if part == "people" and not self._people_known:
             return False
+        if part == "similarity" and pairs.n_pairs > ENOUGH_ANSWERS:
+            some = np.random.default_rng(self.problem.seed).permutation(pairs.n_pairs)
+            pairs = pairs.select(np.sort(some[:ENOUGH_ANSWERS]))
         chance = AnswerModel.of(found, pairs.annotator_names, K).chance(found.beliefs.item, pairs)
         residual, variance = pairs.same - chance, chance * (1.0 - chance)
         if part == "similarity":

@@ -18,6 +18,8 @@ FIRST_SWEEPS = 4
 #: Beyond so many classes a round makes few sweeps. There, and where another number of classes does
 #: better, a noise family is left if so many times what one M-step gains would be too little.
 MANY_CLASSES, ONE_STEP = 6, 5.0
+#: Rounds of every family from the best start.
+ROUNDS_OF_FAMILY = 30
 #: A richer noise model, or one class more, must explain the answers better by so many nats.
 WORTH_IT = 3.0
 
@@ -106,12 +108,14 @@ class NoiseFamilies:
         more = self.cost(name, run) - self.cost(kept, run)
         return bool(ONE_STEP * gain > max(WORTH_IT, more))
 
-    def go_on_with(self, problem: JointProblem, name: str, found: em.Inference) -> em.Inference:
+    def go_on_with(
+        self, problem: JointProblem, name: str, found: em.Inference, rounds: int = ROUNDS_OF_FAMILY
+    ) -> em.Inference:
         """Return where the noise family of this name leads from a start."""
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **going_on(found))
         learner = found.learnt_by or problem.fast_potential
         start = learner, found.beliefs.item, found.noise
-        return em.infer(e_step, *start, self.fit_noise(name), max_iter=30)
+        return em.infer(e_step, *start, self.fit_noise(name), max_iter=rounds)
 
 
 def going_on(run: em.Inference) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from noisypairs.estimators.joint.search import class_number
 from noisypairs.estimators.joint.search.families import (
     FIRST_SWEEPS,
     MANY_CLASSES,
+    ROUNDS_OF_FAMILY,
     WORTH_IT,
     NoiseFamilies,
     going_on,
@@ -182,8 +183,7 @@ class Search(NoiseFamilies):
         if K not in self.tried:
             self.tried[K] = self.explanation(K, self.start, found, self.family)
         if K + 1 not in self.tried:
-            kind = self.tried[K].start.split("-")[0]
-            self._try_one_more(K + 1, ("spectral",) if kind == "answers" else (kind,))
+            self._try_one_more(K + 1, self.tried[K].start)
         gain = self.tried[K + 1].score - self.tried[K].score
         # A single start and two rates: small gains are no reason to doubt what was asked for.
         return gain if gain > 4 * WORTH_IT and self.better(K + 1, K) else None
@@ -284,12 +284,16 @@ class Search(NoiseFamilies):
         e_step = em.GraphEStep(problem.graph, clamp=problem.clamp, **how)
         return em.infer(e_step, learner, beliefs, noise, first, max_iter=rounds)
 
-    def _try_one_more(self, more: int, kinds: tuple[str, ...]) -> None:
+    def _try_one_more(self, more: int, like: str) -> None:
         """Keep what ``more`` classes explain: after a few rounds, and to the end if that is better.
 
-        Where one class more is needed, the first rounds gain by far.
+        Where one class more is needed, the first rounds gain by far. ``like`` names the start that
+        led to the classes before.
         """
-        guesses = self.problem.guesses(kinds, more, self.n_init)
+        kind = like.split("-")[0]
+        kinds = ("spectral",) if kind == "answers" else (kind,)
+        shares = (starts.share_of(like),) if is_gaussian(like) else None
+        guesses = self.problem.guesses(kinds, more, self.n_init, shares)
         few = {"rounds": FIRST_ROUNDS, "sweeps": FIRST_SWEEPS}
         runs = {name: self._run(self.problem, name, one, **few) for name, one in guesses.items()}
         start = ranked(self.problem, runs)[0]
@@ -368,9 +372,15 @@ class Search(NoiseFamilies):
         doubt = K > MANY_CLASSES or any(behind)
         runs: dict[str, em.Inference] = {}
         for name in progress.each("noise family", names):
-            if runs and doubt and not self.promising(name, kept, runs[kept]):
-                continue
-            runs[name] = self.go_on_with(self.problem, name, found)
+            begun, rounds = found, ROUNDS_OF_FAMILY
+            if runs and doubt:
+                if not self.promising(name, kept, runs[kept]):
+                    continue
+                begun = self.go_on_with(self.problem, name, runs[kept], FIRST_ROUNDS)
+                if not self._pays(name, begun, kept, runs[kept]):
+                    continue
+                rounds -= FIRST_ROUNDS
+            runs[name] = self.go_on_with(self.problem, name, begun, rounds)
             gain = runs[name].log_likelihood - runs[kept].log_likelihood
             more = self.cost(name, runs[name]) - self.cost(kept, runs[kept])
             if name != kept and gain > max(WORTH_IT, more):
@@ -382,6 +392,14 @@ class Search(NoiseFamilies):
             if run.log_likelihood > runs[kept].log_likelihood:
                 runs[kept], start = run, other
         return runs, kept, start
+
+    def _pays(self, name: str, run: em.Inference, kept: str, leader: em.Inference) -> bool:
+        """Return whether the first rounds of a richer family gain what its numbers cost.
+
+        They began where the leader had converged, so little more is to come.
+        """
+        gained = run.log_likelihood - leader.log_likelihood
+        return gained > self.cost(name, run) - self.cost(kept, leader)
 
 
 def clear_gain(problem: JointProblem, times: float) -> float:
