@@ -114,7 +114,7 @@ class Choice:
     @property
     def quick(self) -> bool:
         """Whether a round with what was chosen costs next to nothing."""
-        return all(map(self._quick, self.members))
+        return self.beliefs.shape[1] <= MANY_CLASSES and all(map(self._quick, self.members))
 
     def potential(self, in_pairs: NDArray[np.bool_], n_jobs: int | None) -> em.Potential:
         """Return what was chosen as a function of beliefs: out-of-fold P(class | x)."""
