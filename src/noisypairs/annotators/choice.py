@@ -260,7 +260,7 @@ class Trial:
                     if X is None:
                         found = classes_from_answers(training, numbers, random, hurry)
                     else:
-                        found = classes_from_features(training, X, numbers, estimator, random)
+                        found = classes_from_features(training, X, numbers, estimator, random, True)
                 except NotIdentifiable:
                     return self.over_guessing(), 0
             classes.append(found)

@@ -82,10 +82,18 @@ class InferredClasses:
 
 @progress.stage("classes")
 def classes_from_features(
-    pairs: Pairs, X: Any, numbers: Sequence[int], estimator: Any, random: np.random.RandomState
+    pairs: Pairs,
+    X: Any,
+    numbers: Sequence[int],
+    estimator: Any,
+    random: np.random.RandomState,
+    hurry: bool = False,
 ) -> InferredClasses:
-    """Infer the classes, one of these numbers, from features and answers together."""
-    model, S = _fit_joint(pairs, X, numbers, estimator, random)
+    """Infer the classes, one of these numbers, from features and answers together.
+
+    In a ``hurry``, as for a comparison, without asking whether some items are hard.
+    """
+    model, S = _fit_joint(pairs, X, numbers, estimator, random, hurry)
     graph, log_phi = _graph(pairs), np.log(model.oof_proba_)
     names = label_names(pairs, S.shape[1])
     clamp = None if names is None else known_classes(pairs, names)
@@ -98,14 +106,22 @@ def _graph(pairs: Pairs) -> PairGraph:
 
 
 def _fit_joint(
-    pairs: Pairs, X: Any, numbers: Sequence[int], estimator: Any, random: np.random.RandomState
+    pairs: Pairs,
+    X: Any,
+    numbers: Sequence[int],
+    estimator: Any,
+    random: np.random.RandomState,
+    hurry: bool = False,
 ) -> tuple[JointPairClassifier, Array]:
     """Return the joint learner fitted to the pairs, and S by annotator, (R, K, K)."""
-    # Pairing noise: each annotator is given two rates whatever the family of the crowd's noise.
+    # Pairing noise: each annotator is given two rates whatever the family of the crowd's noise. No
+    # similarity: it moves no class, and the rates do not have it.
     model = JointPairClassifier(
         estimator,
         numbers[0] if len(numbers) == 1 else list(numbers),
         annotators=pairs.annotator_names is not None,
+        clarity=False if hurry else "auto",
+        similarity=False,
         noise_model="pairing",
         random_state=random,
     )
