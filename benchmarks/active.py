@@ -214,7 +214,7 @@ def tables() -> None:
             for value, m, b in zip(ours, most, both, strict=True)
         ]
         share = "–"
-        if ours[0] and both[1]:
+        if ours[0] and both[1] and (ours[1] or ours[0] < most[1]):  # else nothing is known
             part = 1 - ours[0] / (ours[1] or most[1])
             saved.append(part)
             share = f"{'' if ours[1] else '> '}{part:.0%}"
