@@ -21,6 +21,7 @@ import numpy as np
 from noisypairs.algebra import Array
 from noisypairs.inference import progress
 from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.levels import RowMessages
 from noisypairs.inference.messages import Floats
 from noisypairs.inference.posteriors import bethe_log_likelihood, expected_counts
 from noisypairs.inference.propagation import Beliefs, propagate
@@ -72,7 +73,7 @@ class GraphEStep:
         *,
         clamp: Mapping[int, int] | None = None,
         sweeps: int = SWEEPS,
-        messages: Floats | None = None,
+        messages: Floats | RowMessages | None = None,
     ) -> None:
         self.graph, self.clamp, self.sweeps, self.messages = graph, clamp, sweeps, messages
 
@@ -82,11 +83,11 @@ class GraphEStep:
         if messages is None and not np.ptp(phi, axis=0).any():
             # All items look alike: only messages can carry the guess into the first round.
             guess = np.log(np.clip(item_proba, CERTAIN, None))
-            messages = propagate(self.graph, guess, S, max_iter=1, clamp=self.clamp).messages
+            messages = propagate(self.graph, guess, S, max_iter=1, clamp=self.clamp).sent
         beliefs = propagate(
             self.graph, np.log(phi), S, messages, tol=1e-3, max_iter=self.sweeps, clamp=self.clamp
         )
-        self.messages = beliefs.messages
+        self.messages = beliefs.sent
         counts = expected_counts(self.graph, beliefs, S)
         return Expectation(beliefs, *counts, partial(bethe_log_likelihood, self.graph, beliefs))
 

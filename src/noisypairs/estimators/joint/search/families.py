@@ -121,4 +121,4 @@ class NoiseFamilies:
 def going_on(run: em.Inference) -> dict[str, Any]:
     """Return how the E-step goes on; messages are kept, so of many classes few sweeps will do."""
     few = run.beliefs.item.shape[1] > MANY_CLASSES
-    return {"messages": run.beliefs.messages, "sweeps": FIRST_SWEEPS if few else em.SWEEPS}
+    return {"messages": run.beliefs.sent, "sweeps": FIRST_SWEEPS if few else em.SWEEPS}

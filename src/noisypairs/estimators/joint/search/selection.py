@@ -256,7 +256,7 @@ class Search(NoiseFamilies):
             return self._rounds(problem, learner, guess, noise, rounds, sweeps=sweeps)
         S, most = noise.same_probability(guess.shape[1]), self.guess_sweeps
         first = propagate(problem.graph, np.log(guess), S, max_iter=most, clamp=problem.clamp)
-        how: dict[str, Any] = {"sweeps": sweeps, "messages": first.messages}
+        how: dict[str, Any] = {"sweeps": sweeps, "messages": first.sent}
         return self._rounds(problem, learner, first.item, noise, rounds, **how)
 
     def run_start(self, problem: JointProblem, name: str, K: int) -> em.Inference:
