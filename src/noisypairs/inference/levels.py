@@ -61,6 +61,7 @@ class RowMessages:
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Precision of the messages."""
         return self.values.dtype
 
     def log_ratios(self) -> Floats:

@@ -46,8 +46,9 @@ class Beliefs:
     """What belief propagation found.
 
     ``item`` (n_items, K) holds P(class | everything), ``log_item`` its logarithm, and ``sent`` the
-    messages as they were renewed: `messages`, or those of `levels`. ``max_change`` is the largest change of the last sweep, of a
-    probability in ``item`` or of a message; ``converged`` says that it fell below ``tol``.
+    messages as they were renewed: `messages`, or those of `levels`. ``max_change`` is the largest
+    change of the last sweep, of a probability in ``item`` or of a message; ``converged`` says that
+    it fell below ``tol``.
     ``log_scale`` is Σ_i log Σ_y φ_i(y) Π m(y), the items' share of the Bethe log-likelihood.
     """
 
@@ -61,7 +62,7 @@ class Beliefs:
 
     @cached_property
     def messages(self) -> Floats:
-        """Log-ratios to class 0, (2, K − 1, n_edges), sent to the right end [0] and the left [1]."""
+        """Log-ratios to class 0, (2, K − 1, n_edges), to the right end [0] and to the left [1]."""
         return self.sent if isinstance(self.sent, np.ndarray) else self.sent.log_ratios()
 
     @cached_property

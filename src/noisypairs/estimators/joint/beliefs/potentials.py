@@ -100,7 +100,8 @@ class EstimatorPotential:
     In-sample probabilities of a flexible classifier would confirm its own errors; out-of-fold
     ones cannot. Items in no pair are predicted but never trained on. ``known`` holds what is
     already known for one array of beliefs: it and {number of a fold: its probabilities}. A learner
-    that can leave out each item by itself (``leave_one_out``) needs no folds.
+    that can leave out each item by itself (``leave_one_out``) needs no folds. One of beliefs with
+    ``warm_start`` begins at its last round.
     """
 
     def __init__(
@@ -115,6 +116,7 @@ class EstimatorPotential:
         items = X if isinstance(X, PreparedItems) else PreparedItems(X)
         _, self.learner, self.seen = items.split(estimator)
         self.folds, self.in_pairs, self.n_jobs, self.known = folds, in_pairs, n_jobs, known
+        self.last: dict[int, Any] = {}  # number of a fold: what was fitted to the others
 
     def __call__(self, beliefs: Array) -> Array:
         """Return out-of-fold P(class | x), shape (n_items, K)."""
@@ -125,18 +127,41 @@ class EstimatorPotential:
         known = self.known[1] if self.known and self.known[0] is beliefs else {}
         unknown = [number for number in range(len(self.folds)) if number not in known]
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_predict)(
+            delayed(_fit_fold)(
                 self.learner,
                 self.seen,
                 beliefs,
                 self.folds[number][0][self.in_pairs[self.folds[number][0]]],
                 self.folds[number][1],
+                self.last.get(number),
             )
             for number in unknown
         )
-        for number, values in {**known, **dict(zip(unknown, found, strict=True))}.items():
+        for number, values in known.items():
             phi[self.folds[number][1]] = values
+        for number, (model, values) in zip(unknown, found, strict=True):
+            phi[self.folds[number][1]] = values
+            if _goes_on(model):
+                self.last[number] = model.set_params(warm_start=True)
         return phi
+
+
+def _fit_fold(
+    learner: Any,
+    seen: Any,
+    beliefs: Array,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    last: Any = None,
+) -> tuple[Any, Array]:
+    """Return the learner fitted to the training items, and P(class | x) of the others."""
+    model = _fit(learner, seen, beliefs, train, last)
+    return model, class_proba(model, _safe_indexing(seen, test), beliefs.shape[1])
+
+
+def _goes_on(learner: Any) -> bool:
+    """Return whether a learner of beliefs can begin where its last fit ended."""
+    return hasattr(learner, "fit_beliefs") and hasattr(learner, "warm_start")
 
 
 def fit_beliefs(estimator: Any, X: Any, beliefs: Array, items: NDArray[np.intp]) -> Any:
@@ -146,10 +171,14 @@ def fit_beliefs(estimator: Any, X: Any, beliefs: Array, items: NDArray[np.intp])
     return joined(front, estimator, _fit(learner, seen, beliefs, items))
 
 
-def _fit(learner: Any, seen: Any, beliefs: Array, items: NDArray[np.intp]) -> Any:
-    """Fit to beliefs where the learner takes them, and else to rows of items."""
+def _fit(learner: Any, seen: Any, beliefs: Array, items: NDArray[np.intp], last: Any = None) -> Any:
+    """Fit to beliefs where the learner takes them, and else to rows of items.
+
+    ``last`` is what the learner was in the last round, to go on from.
+    """
     if hasattr(learner, "fit_beliefs"):
-        return clone(learner).fit_beliefs(_safe_indexing(seen, items), beliefs[items])
+        model = clone(learner) if last is None else last
+        return model.fit_beliefs(_safe_indexing(seen, items), beliefs[items])
     seen, label, weight = _rows(learner, seen, beliefs, items)
     if weight is None:
         return clone(learner).fit(seen, label)
@@ -185,8 +214,7 @@ def fit_predict(
     learner: Any, seen: Any, beliefs: Array, train: NDArray[np.intp], test: NDArray[np.intp]
 ) -> Array:
     """Return P(class | x) of test items from the beliefs of training items, shape (n_test, K)."""
-    model = _fit(learner, seen, beliefs, train)
-    return class_proba(model, _safe_indexing(seen, test), beliefs.shape[1])
+    return _fit_fold(learner, seen, beliefs, train, test)[1]
 
 
 def fit_stages(
