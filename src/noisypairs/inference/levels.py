@@ -32,48 +32,66 @@ SMALL_RATIO = 1e-3
 
 
 class RowMessages:
-    """Messages ``values``, (2, n_edges, K), to the right end [0] and the left end [1] of each edge.
+    """Messages to the right ``ends[0]`` and to the left ends ``ends[1]``, (n_edges, K) each.
 
     They may be kept from one call to the next. New ones sum to K − 1 + ρ, see `scaled_for`.
     """
 
-    def __init__(self, values: Floats) -> None:
-        self.values = values
+    def __init__(self, ends: tuple[Floats, Floats]) -> None:
+        self.ends = ends
+
+    @classmethod
+    def silent(cls, factors: Factors) -> RowMessages:
+        """Return messages that prefer no class."""
+        shape = factors.graph.n_edges, factors.n_classes
+        one = np.broadcast_to(np.ones(1, dtype=factors.dtype), shape)
+        return cls((one, one)).scaled_for(factors)
 
     @classmethod
     def of(cls, log_ratio: Floats) -> RowMessages:
         """Return messages whose log-ratios to class 0 are these, (2, K − 1, n_edges)."""
-        n_ends, others, n_edges = log_ratio.shape
-        logs = np.zeros((n_ends, n_edges, others + 1), dtype=log_ratio.dtype)
+        _, others, n_edges = log_ratio.shape
         reach = most(log_ratio.dtype)
-        np.clip(log_ratio.transpose(0, 2, 1), -reach, reach, out=logs[..., 1:])
-        return cls(np.exp(logs, out=logs))
+
+        def end(ratios: Floats) -> Floats:
+            logs = np.zeros((n_edges, others + 1), dtype=log_ratio.dtype)
+            np.clip(ratios.T, -reach, reach, out=logs[:, 1:])
+            return np.exp(logs, out=logs)
+
+        return cls((end(log_ratio[0]), end(log_ratio[1])))
 
     def scaled_for(self, factors: Factors) -> RowMessages:
         """Return a copy in the precision of the factors that sums to K − 1 + ρ of these."""
-        values = np.empty(self.values.shape, dtype=factors.dtype)
+        to = (np.empty(old.shape, dtype=factors.dtype) for old in self.ends)
+        copy = RowMessages((next(to), next(to)))
         ones = np.ones(factors.n_classes, dtype=factors.dtype)
         for block in factors.graph.blocks():
             wanted = factors.n_classes - 1 + _ratio(factors, block)
-            for old, new in zip(self.values[:, block], values[:, block], strict=True):
-                np.multiply(old, (wanted / (old @ ones))[:, None], out=new)
-        return RowMessages(values)
+            for old, new in zip(self.ends, copy.ends, strict=True):
+                scale = (wanted / (old[block] @ ones))[:, None]
+                np.multiply(old[block], scale, out=new[block])
+        return copy
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Edges and classes."""
+        return self.ends[0].shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
         """Precision of the messages."""
-        return self.values.dtype
+        return self.ends[0].dtype
 
     def log_ratios(self) -> Floats:
         """Return the log-ratios to class 0, (2, K − 1, n_edges), the class last in memory."""
-        logs = np.log(self.values)
+        logs = np.log(self.ends)
         return (logs[..., 1:] - logs[..., :1]).transpose(0, 2, 1)
 
 
 def sweep(factors: Factors, log_item: FloatArray, sent: RowMessages, damping: float) -> float:
     """Renew all messages in place; return the largest change, as a share."""
-    graph, message, change, share = factors.graph, sent.values, 0.0, 1 - damping
-    item = np.exp(log_item).astype(message.dtype)
+    graph, message, change, share = factors.graph, sent.ends, 0.0, 1 - damping
+    item = np.exp(log_item).astype(sent.dtype)
     for block in graph.blocks():
         ratio = _ratio(factors, block)
         ends = (graph.left, message[1]), (graph.right, message[0])
@@ -83,7 +101,7 @@ def sweep(factors: Factors, log_item: FloatArray, sent: RowMessages, damping: fl
             one += share
             if ratio.min() < SMALL_RATIO:
                 np.maximum(one, share * np.minimum(ratio, 1)[:, None], out=one)
-            change = max(change, _renew(message[towards, block], one, share))
+            change = max(change, _renew(message[towards][block], one, share))
     return change
 
 
@@ -116,8 +134,8 @@ def collected(graph: PairGraph, log_phi: FloatArray, sent: RowMessages, logs: Fl
 
     ``logs`` (n_edges, K) is overwritten: room for the logarithms of one end.
     """
-    ends = zip(graph.incidences, sent.values, strict=True)
-    total = sum(incidence @ np.log(end, out=logs) for incidence, end in ends)
+    total = graph.incidences[0] @ np.log(sent.ends[0], out=logs)
+    total += graph.incidences[1] @ np.log(sent.ends[1], out=logs)
     found: FloatArray = log_phi + (total - total[:, :1])
     return found
 
@@ -128,8 +146,8 @@ def cavities(factors: Factors, beliefs: Beliefs, block: slice) -> tuple[Floats, 
     Scales are those of messages as ratios to class 0, as in `collected`.
     """
     graph, log_scale, found = factors.graph, np.zeros(block.stop - block.start), []
-    sent = beliefs.rows.values
-    for end, received in ((graph.left, sent[1, block]), (graph.right, sent[0, block])):
+    sent = beliefs.rows.ends
+    for end, received in ((graph.left, sent[1][block]), (graph.right, sent[0][block])):
         one = beliefs.narrow_item.take(end[block], axis=0)
         one /= received
         total = one @ np.ones(factors.n_classes, dtype=one.dtype)

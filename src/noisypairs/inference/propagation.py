@@ -233,12 +233,13 @@ def _first_messages(
     """Copy the messages to start from, or say nothing on every edge."""
     n_edges, n_classes = factors.graph.n_edges, factors.n_classes
     shape = (2, n_classes - 1, n_edges)
+    if messages is None:
+        by_row = factors.by_row
+        return levels.RowMessages.silent(factors) if by_row else np.zeros(shape, factors.dtype)
     if isinstance(messages, levels.RowMessages):
-        if factors.by_row and messages.values.shape == (2, n_edges, n_classes):
+        if factors.by_row and messages.shape == (n_edges, n_classes):
             return messages.scaled_for(factors)
         messages = messages.log_ratios()
-    elif messages is None:
-        messages = np.zeros(shape, dtype=factors.dtype)
     if messages.shape != shape or not np.all(np.isfinite(messages)):
         raise ValueError(
             f"messages must be finite and of shape {shape}, got shape {messages.shape}; "

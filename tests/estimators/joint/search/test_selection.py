@@ -118,7 +118,7 @@ HALF_LOG = np.log(1200) / 2  # of the 1200 answers, for each number more
 def test_a_richer_family_must_pay_for_its_parameters(K, gains, kept, monkeypatch):
     X, _, pairs = overlapping()
     reached = [gains.get(name, 0.0) for name in families(auto=True)]
-    one, beliefs = search(X, pairs), SimpleNamespace(item=np.full((600, K), 1 / K), messages=None)
+    one, beliefs = search(X, pairs), SimpleNamespace(item=np.full((600, K), 1 / K), sent=None)
     runs = (SimpleNamespace(log_likelihood=g, history=[], beliefs=beliefs) for g in reached)
     monkeypatch.setattr(em, "infer", lambda *_, **__: next(runs))
     one.choose_family(SimpleNamespace(beliefs=beliefs, noise=None, learnt_by=None))

@@ -71,12 +71,16 @@ class NoiseFamilies:
 
         Of few, Schwarz's ½ log n for each number.
         """
-        K = run.beliefs.item.shape[1]
+        many = run.beliefs.item.shape[1] > MANY_CLASSES
+        return self._cost(name, run, self._counts(run) if many else None)
+
+    def _cost(self, name: str, run: em.Inference, counts: tuple[Array, Array] | None) -> float:
+        """Return the same from counts of the classes behind the answers, or from n without."""
         if name == "given":
             return 0.0
-        if K <= MANY_CLASSES:
-            return family(name).n_parameters(K) * self._half_log_n
-        return family(name).cost(*self._counts(run))
+        if counts is not None:
+            return family(name).cost(*counts)
+        return self.cost_of(family(name).n_parameters(run.beliefs.item.shape[1]))
 
     def _counts(self, run: em.Inference) -> tuple[Array, Array]:
         """Return the classes behind "same" and "different", (K, K) each."""
@@ -112,7 +116,8 @@ class NoiseFamilies:
         )
         gain = (same * np.log(wanted / S)).sum() + (different * np.log1p(-wanted)).sum()
         gain -= (different * np.log1p(-S)).sum()
-        return float(gain), self.cost(name, run) - self.cost(kept, run)
+        counts = (same, different) if len(same) > MANY_CLASSES else None
+        return float(gain), self._cost(name, run, counts) - self._cost(kept, run, counts)
 
     def go_on_with(
         self, problem: JointProblem, name: str, found: em.Inference, rounds: int = ROUNDS_OF_FAMILY
