@@ -21,7 +21,8 @@ from noisypairs.errors import ClassNamesWarning, NotIdentifiable
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import known_classes, label_names
 from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.estimators.joint.search.selection import Search, clear_gain
+from noisypairs.estimators.joint.search.evidence import clear_gain
+from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.posteriors import edge_posterior, expected_counts

@@ -8,6 +8,7 @@ import pytest
 from noisypairs import JointPairClassifier, MatrixNoise, PairingNoise, sample_pairs
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.search import families
+from noisypairs.inference.posteriors import expected_counts
 
 K = families.MANY_CLASSES + 2
 
@@ -23,8 +24,7 @@ def converged(confused, seed=0, n_items=400, n_answers=8_000):
     pairs = sample_pairs(y, n_answers, noise, random_state=seed)
     problem = JointProblem(X, pairs, [K], "auto", seed)
     search = JointPairClassifier(n_classes=K).search(problem)
-    guess = 0.8 * np.eye(K)[y] + 0.2 / K
-    begun = search._run(problem, "aligned", guess, 10)
+    begun = search.run_start(problem, "aligned", K)
     return search, search.go_on_with(problem, "pairing", begun)
 
 
@@ -41,8 +41,8 @@ def test_one_step_of_a_matrix_promises_what_its_rounds_keep(confused, pays):
 def test_one_step_is_the_change_of_the_expected_log_likelihood():
     search, begun = converged(0.2)
     gain, more = search.one_step("free", "pairing", begun)
-    same, different = search._counts(begun)
     S = begun.noise.same_probability(K)
+    same, different = (one[0] for one in expected_counts(search.problem.graph, begun.beliefs, S))
     wanted = MatrixNoise.fit(same, different).same_probability(K)
 
     def expected(S):
@@ -57,7 +57,7 @@ def test_of_few_classes_every_number_costs_the_same():
     pairs = sample_pairs(y, 600, PairingNoise(0.2, 0.1), random_state=0)
     problem = JointProblem(np.eye(3)[y] + 0.1 * y[:, None], pairs, [3], "auto", 0)
     search = JointPairClassifier(n_classes=3).search(problem)
-    run = search._run(problem, "aligned", 0.8 * np.eye(3)[y] + 0.2 / 3, 3)
+    run = search.run_start(problem, "aligned", 3)
     assert search.cost("pairing", run) == pytest.approx(2 * np.log(600) / 2)
     assert search.cost("free", run) == pytest.approx(6 * np.log(600) / 2)
     assert search.cost("given", run) == 0.0
