@@ -4,9 +4,10 @@
 
 Ten crowds of each sort: 60 annotators, 15 % of them weak, answer every candidate pair three times.
 "Across": 1,500 groups of one to three records; all pairs inside groups, and 1.5 times as many
-between groups at random. "Blocks": 250 blocks of six records each, all pairs inside a block. Prints
-the table of docs/annotators.md: the correlation of J with the truth over annotators, the mean of J
-beside the true one, how often 95 % intervals cover the true J, and seconds.
+between groups at random. "Blocks": 250 blocks of six records each, all pairs inside a block.
+"Alike": as across, with 30 features, in which the records of a group are alike but for noise.
+Prints the table of docs/annotators.md: the correlation of J with the truth over annotators, the
+mean of J beside the true one, how often 95 % intervals cover the true J, and seconds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from noisypairs import NotIdentifiable, Pairs
 from noisypairs.annotators import annotator_table
 from protocol import machine, mean_error, run
 
-SORTS = ("across", "blocks")
+SORTS = ("across", "blocks", "alike")
 WAYS = {
     "auto": {"n_classes": "auto"},
     "two classes": {"n_classes": 2, "model": "classes"},
@@ -27,6 +28,8 @@ WAYS = {
 N_ANNOTATORS, N_CROWDS = 60, 10
 #: Shares of groups of one, two and three records.
 SIZES = [0.4, 0.4, 0.2]
+#: Features of records that look alike, and how much they differ within a group.
+N_COLUMNS, NEAR = 30, 0.5
 
 
 def across(rng, n_groups=1500):
@@ -53,9 +56,9 @@ def blocks(rng, n_blocks=250, size=6):
 
 
 def draw(sort, seed):
-    """Return the answers, and what each annotator's are worth."""
+    """Return the answers, what each annotator's are worth, and features if there are any."""
     rng = np.random.default_rng(seed)
-    group, candidates = {"across": across, "blocks": blocks}[sort](rng)
+    group, candidates = {"blocks": blocks}.get(sort, across)(rng)
     left, right = np.repeat(candidates, 3, axis=0).T
     who = np.argsort(rng.random((len(candidates), N_ANNOTATORS)), axis=1)[:, :3].ravel()
     rates = rng.beta(2, 8, (N_ANNOTATORS, 2))
@@ -63,16 +66,23 @@ def draw(sort, seed):
     rates[weak] = rng.uniform(0.3, 0.6, (int(weak.sum()), 2))
     chance = np.where(group[left] == group[right], 1 - rates[who, 0], rates[who, 1])
     same = rng.random(len(left)) < chance
-    return Pairs(left, right, same, n_items=len(group), annotator=who), 1 - rates.sum(axis=1)
+    pairs = Pairs(left, right, same, n_items=len(group), annotator=who)
+    return pairs, 1 - rates.sum(axis=1), looks(rng, group) if sort == "alike" else None
+
+
+def looks(rng, group):
+    """Return features of the records, (n, 30)."""
+    X = rng.standard_normal((group.max() + 1, N_COLUMNS))[group]
+    return X + NEAR * rng.standard_normal(X.shape)
 
 
 def task(sort, seed):
-    pairs, worth = draw(sort, seed)
+    pairs, worth, X = draw(sort, seed)
     record = {"n_answers": pairs.n_pairs, "worth": float(worth.mean())}
     for way, settings in WAYS.items():
         start = time.perf_counter()
         try:
-            table = annotator_table(pairs, n_drop=0, random_state=seed, **settings)
+            table = annotator_table(pairs, X, n_drop=0, random_state=seed, **settings)
         except NotIdentifiable:
             record[way] = None
             continue

@@ -46,6 +46,8 @@ BARE = """SELECT item, sum(same::BIGINT), count(*) FROM (
     SELECT "right" AS item, same FROM read_parquet('{0}')) GROUP BY item"""
 AT_ONCE = 5_000_000
 CURVE = RECORDS / "curve.jsonl"
+#: Fits of each size in memory.
+TURNS = 5
 #: Rounds of the joint learner over a large table.
 ROUNDS = 2
 
@@ -102,14 +104,20 @@ def memory(quick: bool) -> dict[str, Any]:
 
 
 def joint_in_memory(quick: bool) -> dict[str, Any]:
-    """Fit the joint learner, told nothing, to pairs in memory, each size in a fresh process."""
+    """Fit the joint learner, told nothing, to pairs in memory, each time in a fresh process.
+
+    Sizes take turns, and of each the fit of median processor time is kept.
+    """
     n_items = 2_000 if quick else 100_000
     sizes = (20_000,) if quick else (100_000, 1_000_000, 10_000_000)
+    fits: dict[int, list[dict[str, Any]]] = {n_pairs: [] for n_pairs in sizes}
+    for n_pairs in sizes * (1 if quick else TURNS):
+        fit = in_fresh_process("passes.py", "in memory", str(n_pairs), str(n_items))
+        fits[n_pairs].append(fit)
     found: dict[str, Any] = {"n_items": n_items}
-    for n_pairs in sizes:
-        found[f"{n_pairs:,} pairs"] = in_fresh_process(
-            "passes.py", "in memory", str(n_pairs), str(n_items)
-        )
+    for n_pairs, several in fits.items():
+        several.sort(key=lambda fit: fit["processor_seconds"])
+        found[f"{n_pairs:,} pairs"] = several[len(several) // 2]
     return found
 
 

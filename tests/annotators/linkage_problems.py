@@ -18,6 +18,12 @@ class Records:
     group: NDArray[np.intp]
     worth: NDArray[np.float64]
 
+    def looks(self, seed: int = 0, n_columns: int = 30) -> NDArray[np.float64]:
+        """Return features of the records: those of one group look alike, other groups do not."""
+        rng = np.random.default_rng(seed)
+        of_group = rng.standard_normal((self.group.max() + 1, n_columns))
+        return of_group[self.group] + 0.5 * rng.standard_normal((len(self.group), n_columns))
+
 
 def records(n_groups: int = 1500, n_annotators: int = 60, seed: int = 0) -> Records:
     """Draw groups, all pairs inside and 1.5 times as many across, each answered by three people.

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from noisypairs import NotIdentifiable, Pairs, datasets
-from noisypairs.annotators import UNDECIDED, annotator_table
+from noisypairs.annotators import UNDECIDED, annotator_table, choice
 from noisypairs.annotators.choice import Trial, repeated_answers
 from noisypairs.annotators.crowd import judge_crowd
+from noisypairs.annotators.pair_truth import infer_pair_truth
 from tests.annotators.linkage_problems import records
 
 
@@ -28,6 +29,49 @@ def test_annotators_of_records_are_ranked_by_their_worth(seed: int) -> None:
     assert table.wrong_proba is not None
     expected = (drawn.pairs.same != truth).mean()
     assert table.wrong_proba.mean() == pytest.approx(expected, abs=0.03)
+
+
+def test_records_that_look_alike_are_still_no_classes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes with features are not even tried, and the mean J is nearer to the truth by far."""
+    drawn = records(500, 20)
+    X = drawn.looks()
+    by_classes = annotator_table(drawn.pairs, X, n_classes=(2, 3), model="classes", n_drop=0)
+    monkeypatch.setattr(choice, "classes_from_features", None)
+    table = annotator_table(drawn.pairs, X, n_classes="auto", n_drop=0, random_state=0)
+    assert table.choice is not None
+    assert table.choice.are_records
+    off, off_by_classes = (
+        np.mean([row.informativeness.estimate for row in one]) - drawn.worth.mean()
+        for one in (table, by_classes)
+    )
+    assert abs(off) < 0.05
+    assert abs(off) < abs(off_by_classes) / 2
+
+
+@pytest.mark.parametrize("n_classes", [2, 6])
+def test_few_answers_on_classes_that_look_alikeshow_classes(n_classes: int) -> None:
+    """Groups are tiny, since there is a pair for two items, but the answers follow few looks."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(n_classes, size=1000)
+    X = 2.0 * rng.standard_normal((n_classes, 30))[y] + rng.standard_normal((1000, 30))
+    left, right = np.repeat(rng.permutation(1000).reshape(2, 500), 3, axis=1)
+    same = (y[left] == y[right]) ^ (rng.random(1500) < 0.1)
+    pairs = Pairs(left, right, same, n_items=1000, annotator=np.tile([0, 1, 2], 500))
+    truth = infer_pair_truth(pairs)
+    assert truth.groups().are_tiny
+    shown = [
+        choice.show_classes(truth, one, n_classes, np.random.RandomState(0))
+        for one in (X, rng.permutation(X), None)
+    ]
+    assert shown == [True, False, False]
+
+
+def test_as_many_directions_count_as_classes_have() -> None:
+    """Of records no 2 classes are seen; 900 classes would have as many directions as there are."""
+    drawn = records(500, 20)
+    truth, random = infer_pair_truth(drawn.pairs), np.random.RandomState(0)
+    shown = [choice.show_classes(truth, drawn.looks(), most, random) for most in (2, 900)]
+    assert shown == [False, True]
 
 
 def crowd_of(n_classes: int, seed: int):

@@ -47,6 +47,8 @@ N_FOLDS = 2
 FOLDS = range(N_FOLDS)
 #: Standard errors by which a model must be ahead to replace the one that ties are left to.
 CLEARLY_AHEAD = 2.0
+#: Answers that follow the features along more directions are not on classes: these are fewer.
+MOST_DIRECTIONS = 20
 #: Level of an interval that reaches one standard error to each side.
 ONE_ERROR = 0.6826894921370859
 
@@ -130,12 +132,12 @@ def choose_model(
 ) -> ModelChoice:
     """Choose between classes, one of these numbers, and each pair by itself.
 
-    Where the items of probably same pairs form tiny groups, and the answers do not follow the
-    features either, more than two classes could not be seen: K classes show from about K − 1
-    perfect answers per item on, and from K on the items of a class hang together. There single
-    pairs are compared with the smallest number of classes alone, and a tie is left to the pairs.
-    Elsewhere it is left to classes, and if pairs are ahead of the smallest number, all numbers are
-    tried, with the features if there are any.
+    Where the items of probably same pairs form tiny groups, and the features show no classes
+    either (`show_classes`), more than two classes could not be seen: K classes show from about
+    K − 1 perfect answers per item on, and from K on the items of a class hang together. There
+    single pairs are compared with the smallest number of classes alone, and a tie is left to the
+    pairs. Elsewhere it is left to classes, and if pairs are ahead of the smallest number, all
+    numbers are tried, with the features if there are any.
     """
     classes = ModelChoice("classes", None, tuple(numbers), "")
     if pairs.labels:
@@ -147,7 +149,7 @@ def choose_model(
     trial = Trial(pairs, random)
     truth = infer_pair_truth(pairs)
     groups = truth.groups()
-    tiny = groups.are_tiny and not _follow_features(truth, X, random)
+    tiny = groups.are_tiny and not show_classes(truth, X, max(numbers), random)
     gain, rival = trial.against(None, numbers[:1], estimator, random, hurry=True)
     if gain.is_clear and not tiny:
         gain, rival = trial.against(X, numbers, estimator, random)
@@ -162,15 +164,24 @@ def choose_model(
     return replace(classes, n_classes=found, reason=reason, **compared)
 
 
-def _follow_features(truth: PairTruth, X: Any, random: np.random.RandomState) -> bool:
-    """Return whether pairs that look alike are called same more often than chance allows."""
+def show_classes(truth: PairTruth, X: Any, most: int, random: np.random.RandomState) -> bool:
+    """Return whether answers follow the features beyond chance, and as those on classes do.
+
+    Those on ``most`` classes follow them along ``most`` − 1 directions at most. Records that are
+    the same look alike in every way: their answers follow the features along more directions than
+    `MOST_DIRECTIONS`. Classes would explain such answers, too, but the more of them the better, and
+    P(same) of a pair would come out too high where items are different.
+    """
     if X is None:
         return False
     Z, graph = numeric_features(X, N_COMPONENTS, 0), truth.graph
     if Z is None:  # features of another kind: only a fit can say
         return True
     once = Pairs(graph.left, graph.right, truth.same_proba > 0.5, n_items=graph.n_items)
-    return Alignment(Z, once).excess(random) > SEEN_IN_FEATURES
+    alignment = Alignment(Z, once)
+    if alignment.beyond(max(MOST_DIRECTIONS, most - 1)) > SEEN_IN_FEATURES:
+        return False
+    return alignment.excess(random) > SEEN_IN_FEATURES
 
 
 def require_pair_truth(pairs: Pairs, random: np.random.RandomState) -> ModelChoice:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.inference import levels
 from noisypairs.inference.factors import Factors
@@ -69,6 +69,26 @@ def expected_counts(
     by_answer = counts.reshape(graph.n_groups, 2, k, k)
     by_answer = (by_answer + by_answer.swapaxes(2, 3)) / 2
     return by_answer[:, 1], by_answer[:, 0]
+
+
+def cavities(
+    graph: PairGraph, beliefs: Beliefs, edges: NDArray[np.intp]
+) -> tuple[FloatArray, FloatArray]:
+    """P(class | everything but the answers on the pair) of both ends of some edges, (m, K) each.
+
+    >>> from noisypairs.inference.propagation import propagate
+    >>> graph = PairGraph.from_answers([0, 1], [1, 2], [True, False])
+    >>> S = np.array([[0.9, 0.2], [0.2, 0.9]])
+    >>> beliefs = propagate(graph, np.zeros((3, 2)), S, clamp={0: 1})
+    >>> [end.round(3).tolist() for end in cavities(graph, beliefs, np.array([1]))]
+    [[[0.182, 0.818]], [[0.5, 0.5]]]
+    """
+    found = []
+    for end, received in ((graph.left, beliefs.messages[1]), (graph.right, beliefs.messages[0])):
+        log_item = np.ascontiguousarray(beliefs.log_item[end[edges]].T)
+        weight, _ = cavity(log_item, received[:, edges])
+        found.append((weight / weight.sum(axis=0)).T)
+    return found[0], found[1]
 
 
 def answer_wrong_probability(

@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from noisypairs import Pairs
 from noisypairs.estimators.inner.features import KernelColumns
-from noisypairs.estimators.joint.problem import JointProblem, n_folds, sampled_items
+from noisypairs.estimators.joint.problem import JointProblem, n_folds, reordered, sampled_items
+from noisypairs.inference.posteriors import cavities
 
-from .builders import data
+from .builders import data, joint
 
 
 @pytest.mark.parametrize(
@@ -74,3 +75,17 @@ def test_items_in_random_pairs_stand_for_all_where_some_were_chosen():
     plain = Pairs(pairs.left, pairs.right, pairs.same, n_items=6)
     assert sampled_items(plain, everybody).tolist() == [True] * 4 + [False] * 2
     assert sampled_items(pairs.select([1, 2]), everybody).all()  # none at random: all must do
+
+
+@pytest.mark.parametrize("order", [[1, 0], [2, 0, 1], [0, 2, 1]])
+def test_everything_follows_when_classes_are_put_in_another_order(order):
+    X, _, pairs = data(n_items=100, n_pairs=300)
+    problem = JointProblem(X, pairs, [len(order)], "auto", 0)
+    search = joint().search(problem)
+    found = search.choose_family(search.choose_classes([len(order)]))
+    other, edges = reordered(found, np.array(order)), np.arange(problem.graph.n_edges)
+    assert_allclose(other.beliefs.item, found.beliefs.item[:, order])
+    assert_allclose(other.potential, found.potential[:, order])
+    both = (cavities(problem.graph, one.beliefs, edges) for one in (other, found))
+    for end, expected in zip(*both, strict=True):
+        assert_allclose(end, expected[:, order], atol=1e-6)

@@ -220,16 +220,19 @@ def any_order(S: Array) -> bool:
 
 
 def reordered(found: em.Inference, order: NDArray[np.intp]) -> em.Inference:
-    """Return the inference with its classes in another order, which its messages do not follow.
+    """Return the inference with its classes in another order.
 
     Of 2K states the clear and the hard ones are put in that order each.
     """
     n_states = found.beliefs.item.shape[1]
     states = np.concatenate([order + first for first in range(0, n_states, len(order))])
+    sent = found.beliefs.messages  # log-ratios to the first state: the new first one is taken off
+    ratio = np.concatenate([np.zeros_like(sent[:, :1]), sent], axis=1)[:, states]
     beliefs = replace(
         found.beliefs,
         item=found.beliefs.item[:, states],
         log_item=found.beliefs.log_item[:, states],
+        messages=ratio[:, 1:] - ratio[:, :1],
     )
     return replace(
         found,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.linear_model import Ridge
 
 from noisypairs import PairingNoise, Pairs, datasets, sample_pairs
 from noisypairs.estimators.inner.features import numeric_features
@@ -115,3 +116,11 @@ def test_rates_of_a_guess_stay_sensible():
     assert starts.guessed_noise(guess, opposite) == PairingNoise(0.4, 0.4)
     inside = Pairs([0], [1], [1], n_items=3)  # nothing seen across: .3
     assert starts.guessed_noise(guess, inside) == PairingNoise(0.1, 0.3)
+
+
+def test_smoothed_values_are_those_of_ridge_regression():
+    rng = np.random.default_rng(0)
+    Z, values, weight = rng.random((300, 20)), rng.random(300), rng.integers(4, size=300) + 1e-9
+    Z[:, 3] = 1.0
+    expected = Ridge().fit(Z, values, sample_weight=weight).predict(Z)
+    assert_allclose(starts.smoothed(Z, values, weight), expected, atol=1e-10)

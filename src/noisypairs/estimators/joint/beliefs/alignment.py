@@ -16,6 +16,8 @@ from noisypairs.pairs import Pairs
 STRENGTH = 30.0
 #: How many permutations of the answers show what chance can do.
 N_PERMUTATIONS = 20
+#: How likeness varies is seen on so many pairs.
+ENOUGH_PAIRS = 20_000
 
 
 class Alignment:
@@ -66,6 +68,28 @@ class Alignment:
         """Return the items along the leading directions, largest first, shape (n, number)."""
         _, vectors = _leading(self.form, number)
         return np.asarray(self.Z @ solve_triangular(self.root.T, vectors, lower=False))
+
+    def beyond(self, number: int) -> float:
+        """Return by how many standard deviations all directions exceed the ``number`` leading ones.
+
+        All together they are how far answers follow likeness, with l_e = 2 zᵀ (ZᵀZ + λI)⁻¹ z' of
+        the two items of a pair:
+
+            tr M = Σ_e a_e l_e,     Var tr M ≈ Σ_e a_e² · mean (l_e − l̄)² by chance.
+
+        Answers that follow K classes do so along K − 1 directions, so that the others add up to
+        nothing. Those on records follow likeness along every direction.
+        """
+        others = eigh(self.form, eigvals_only=True)[: max(len(self.form) - number, 0)]
+        by_chance = float((self.answers**2).sum()) * float(np.var(self.likeness()))
+        return float(others.sum()) / max(float(np.sqrt(by_chance)), 1e-12)
+
+    def likeness(self) -> Array:
+        """Return l of the pairs, or of enough of them to know its variance."""
+        some = slice(None, None, -(-self.pairs.n_pairs // ENOUGH_PAIRS))
+        scaled = solve_triangular(self.root, self.Z.T, lower=True).T
+        left, right = self.pairs.left[some], self.pairs.right[some]
+        return np.asarray(2.0 * np.einsum("em,em->e", scaled[left], scaled[right]))
 
     def excess(self, random_state: np.random.Generator | np.random.RandomState) -> float:
         """Return by how many standard deviations the largest eigenvalue exceeds chance.

@@ -1,8 +1,8 @@
 """Which parts the answer model has: people, clarity of items, similarity. Held-out answers decide.
 
-Each part is tried only if the answers show a sign of it (`overdispersion`), and kept only if it
-predicts answers about held-out items better; where people are known, also the answers of held-out
-people, whose bias and skill are then integrated over the crowd.
+Each part is tried only if the answers show a sign of it (`overdispersion`, `looks`), and kept only
+if it predicts answers about held-out items better; where people are known, also the answers of
+held-out people, whose bias and skill are then integrated over the crowd.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
 from noisypairs.estimation import dyadic_mean
-from noisypairs.estimators.joint.answers.model import AnswerModel, Similarity
+from noisypairs.estimators.joint.answers.model import AnswerModel
 from noisypairs.estimators.joint.answers.states import clear_or_hard, folded
 from noisypairs.estimators.joint.parts.held_out import ItemFold, Part, Parts, PeopleFold
+from noisypairs.estimators.joint.parts.looks import follow_looks
 from noisypairs.estimators.joint.problem import JointProblem, is_gaussian
 from noisypairs.estimators.joint.search.class_number import ONE_ERROR
 from noisypairs.estimators.joint.search.selection import Search
@@ -35,7 +36,7 @@ Switch = bool | Literal["auto"]
 PARTS: tuple[Part, ...] = ("people", "clarity", "similarity")
 #: Folds of the items, and of the people.
 N_FOLDS = 3
-#: Standard errors beyond chance from which a part is tried.
+#: Standard errors beyond chance from which people and clarity are tried.
 SIGN = 2.5
 #: Standard errors by which a part must predict better: items alone, and items and people each.
 ALONE, EACH = 2.0, 1.0
@@ -43,8 +44,6 @@ ALONE, EACH = 2.0, 1.0
 N_NUMBERS: dict[Part, int] = {"people": 4, "clarity": 5, "similarity": 3}
 #: Fewer answers are not divided into folds, nor the answers of fewer people.
 FEWEST_ANSWERS, FEWEST_PEOPLE = 200, 6
-#: Whether answers follow looks is seen on so many of them.
-ENOUGH_ANSWERS = 50_000
 #: Rounds of the loop with a part.
 ROUNDS = 40
 
@@ -180,18 +179,10 @@ class PartChoice:
             return False
         if part == "people" and not self._people_known:
             return False
-        if part == "similarity" and pairs.n_pairs > ENOUGH_ANSWERS:
-            some = np.random.default_rng(self.problem.seed).permutation(pairs.n_pairs)
-            pairs = pairs.select(np.sort(some[:ENOUGH_ANSWERS]))
+        if part == "similarity":
+            return follow_looks(self.problem, found)
         chance = AnswerModel.of(found, pairs.annotator_names, K).chance(found.beliefs.item, pairs)
         residual, variance = pairs.same - chance, chance * (1.0 - chance)
-        if part == "similarity":
-            similarity = Similarity.of_pairs(self.problem.X, pairs)
-            if similarity is None:
-                return False
-            likeness = similarity.likeness(self.problem.X, pairs.left, pairs.right)
-            error = float(np.sqrt((variance * likeness**2).sum()))
-            return abs(float(residual @ likeness)) > SIGN * error
         same = folded(found).beliefs.item
         leaning = 2.0 * np.einsum("nk,nk->n", same[pairs.left], same[pairs.right]) - 1.0
         signs, groups = [leaning], [pairs.left, pairs.right]
