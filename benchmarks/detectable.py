@@ -30,7 +30,7 @@ from sklearn.model_selection import cross_val_predict
 from joint_stages import begin, finish
 from noisypairs.app.experiments.problem import Problem, noise_of
 from noisypairs.estimators.joint.beliefs.alignment import Alignment
-from noisypairs.estimators.joint.search.selection import N_SHUFFLES
+from noisypairs.estimators.joint.search.evidence import N_SHUFFLES
 from protocol import machine, mean_error
 from tree_tables import problem
 

@@ -338,3 +338,21 @@ def test_rounds_go_on_where_each_is_worth_it_or_the_noise_still_changes(fit):
 def test_without_worth_small_gains_and_losses_end_nothing():
     _, rounds, _ = worthwhile([0.6, 0.8, 0.801, 0.55, 0.9], worth=-np.inf, max_iter=5)
     assert len(rounds) == 5
+
+
+def test_later_rounds_may_make_fewer_sweeps(monkeypatch):
+    made = []
+
+    def counted(*given, **options):
+        found = propagate(*given, **options)
+        made.append(found.n_iter)
+        return found
+
+    monkeypatch.setattr(em, "propagate", counted)
+    p = loopy_problem(n_classes=3)
+    e_step = em.GraphEStep(p.graph(), sweeps=6, later_sweeps=2)
+    phi = np.exp(p.log_phi)
+    for _ in range(3):
+        e_step(phi / phi.sum(axis=1, keepdims=True), phi, p.S)
+    assert made[0] > 2
+    assert max(made[1:]) <= 2

@@ -95,3 +95,51 @@ def test_messages_go_on_where_they_stopped():
     first = propagate(graph, log_phi, S, max_iter=5)
     both = propagate(graph, log_phi, S, first.messages, max_iter=5)
     assert_allclose(both.item, propagate(graph, log_phi, S, max_iter=10).item, atol=1e-12)
+
+
+def test_messages_are_kept_as_they_are_and_those_given_stay_unchanged():
+    graph, log_phi = problem()
+    S = two_levels(0.8, 0.1)
+    first = propagate(graph, log_phi, S, max_iter=5)
+    assert isinstance(first.sent, levels.RowMessages)
+    kept = [end.copy() for end in first.sent.ends]
+    goes_on = propagate(graph, log_phi, two_levels(0.7, 0.2), first.sent, max_iter=5)
+    by_logs = propagate(graph, log_phi, two_levels(0.7, 0.2), first.messages, max_iter=5)
+    assert_allclose(goes_on.item, by_logs.item, atol=1e-12)
+    for end, before in zip(first.sent.ends, kept, strict=True):
+        assert np.array_equal(end, before)
+
+
+def test_messages_go_on_under_any_matrix_and_back():
+    graph, log_phi = problem()
+    even, S = two_levels(0.8, 0.1), two_levels(0.8, 0.1)
+    S[0, 1] = S[1, 0] = 0.3
+    to_any = propagate(graph, log_phi, S, propagate(graph, log_phi, even).sent, tol=1e-10)
+    assert_allclose(to_any.item, propagate(graph, log_phi, S, tol=1e-10).item, atol=1e-7)
+    back = propagate(graph, log_phi, even, to_any.sent, tol=1e-10)
+    assert_allclose(back.item, propagate(graph, log_phi, even, tol=1e-10).item, atol=1e-7)
+    # Two levels after messages that were renewed under any matrix: the same counts either way.
+    for value, other in zip(
+        expected_counts(graph, to_any, even),
+        expected_counts(graph, to_any, even + 1e-13 * (S - even)),
+        strict=True,
+    ):
+        assert_allclose(value, other, atol=1e-6)
+
+
+def test_scaled_messages_sum_to_what_new_ones_do():
+    graph, log_phi = problem(weights=True)
+    S = two_levels(0.8, 0.1)
+    factors = Factors(graph, S, K)
+    sent = propagate(graph, log_phi, S, max_iter=3).sent
+    on, off = factors(slice(0, graph.n_edges))[0]
+    for end in sent.scaled_for(factors).ends:
+        assert_allclose(end.sum(axis=1), K - 1 + on / off)
+
+
+def test_messages_of_another_graph_are_refused():
+    graph, log_phi = problem()
+    sent = propagate(graph, log_phi, two_levels(0.8, 0.1), max_iter=1).sent
+    other, log_other = problem(n_answers=100)
+    with pytest.raises(ValueError, match="same graph"):
+        propagate(other, log_other, two_levels(0.8, 0.1), sent)

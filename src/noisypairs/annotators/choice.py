@@ -30,7 +30,7 @@ from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import dyadic_mean
 from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
 from noisypairs.estimators.joint.beliefs.alignment import Alignment
-from noisypairs.estimators.joint.search.selection import SEEN_IN_FEATURES
+from noisypairs.estimators.joint.search.evidence import SEEN_IN_FEATURES
 from noisypairs.inference import progress
 from noisypairs.noise.shrinkage import strength
 from noisypairs.pairs import Pairs

@@ -21,7 +21,8 @@ from noisypairs.errors import ClassNamesWarning, NotIdentifiable
 from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import known_classes, label_names
 from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.estimators.joint.search.selection import Search, clear_gain
+from noisypairs.estimators.joint.search.evidence import clear_gain
+from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.inference import em, progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.posteriors import edge_posterior, expected_counts
@@ -70,7 +71,7 @@ class InferredClasses:
 
     def _propagated(self, graph: PairGraph, start: Beliefs) -> Beliefs:
         settings: dict[str, Any] = {"tol": 1e-3, "clamp": self.clamp}
-        return propagate(graph, self.log_potential, self.S, start.messages, **settings)
+        return propagate(graph, self.log_potential, self.S, start.sent, **settings)
 
     def drop_effect(self, group: int) -> int:
         """Count the items whose most probable class changes without the answers of one group."""
@@ -177,7 +178,7 @@ def classes_from_answers(
     graph = _graph(pairs)
     n_classes = found.beliefs.item.shape[1]
     start, fit = found.beliefs, PairingNoise.fit  # edges are the same with and without groups
-    e_step = em.GraphEStep(graph, clamp=clamp, messages=start.messages)
+    e_step = em.GraphEStep(graph, clamp=clamp, messages=start.sent)
     first = start.item, found.noise, fit
     found = em.infer(
         e_step, em.class_shares, *first, max_iter=FEW_ROUNDS if hurry else 60, tol=5e-3

@@ -21,6 +21,7 @@ import numpy as np
 from noisypairs.algebra import Array
 from noisypairs.inference import progress
 from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.levels import RowMessages
 from noisypairs.inference.messages import Floats
 from noisypairs.inference.posteriors import bethe_log_likelihood, expected_counts
 from noisypairs.inference.propagation import Beliefs, propagate
@@ -63,7 +64,8 @@ EStep = Callable[[Array, Array, Array], Expectation]
 class GraphEStep:
     """The E-step in memory: belief propagation over a graph, from the messages of the last round.
 
-    A round makes at most ``sweeps`` sweeps. ``messages`` are those to start from.
+    A round makes at most ``sweeps`` sweeps, and after the first one ``later_sweeps`` if given: what
+    messages then still lack comes in the next round. ``messages`` are those to start from.
     """
 
     def __init__(
@@ -72,9 +74,11 @@ class GraphEStep:
         *,
         clamp: Mapping[int, int] | None = None,
         sweeps: int = SWEEPS,
-        messages: Floats | None = None,
+        later_sweeps: int | None = None,
+        messages: Floats | RowMessages | None = None,
     ) -> None:
         self.graph, self.clamp, self.sweeps, self.messages = graph, clamp, sweeps, messages
+        self.later_sweeps = sweeps if later_sweeps is None else later_sweeps
 
     def __call__(self, phi: Array, item_proba: Array, S: Array) -> Expectation:
         """Return beliefs and counts at potentials ``phi``, (n_items, K), under S."""
@@ -82,11 +86,11 @@ class GraphEStep:
         if messages is None and not np.ptp(phi, axis=0).any():
             # All items look alike: only messages can carry the guess into the first round.
             guess = np.log(np.clip(item_proba, CERTAIN, None))
-            messages = propagate(self.graph, guess, S, max_iter=1, clamp=self.clamp).messages
+            messages = propagate(self.graph, guess, S, max_iter=1, clamp=self.clamp).sent
         beliefs = propagate(
             self.graph, np.log(phi), S, messages, tol=1e-3, max_iter=self.sweeps, clamp=self.clamp
         )
-        self.messages = beliefs.messages
+        self.messages, self.sweeps = beliefs.sent, self.later_sweeps
         counts = expected_counts(self.graph, beliefs, S)
         return Expectation(beliefs, *counts, partial(bethe_log_likelihood, self.graph, beliefs))
 

@@ -13,7 +13,7 @@ axis: what an item believes lies together, and sums over edges are products with
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,41 +32,76 @@ SMALL_RATIO = 1e-3
 
 
 class RowMessages:
-    """Messages (2, n_edges, K) to the right end [0] and the left end [1], and their logarithms.
+    """Messages to the right ``ends[0]`` and to the left ends ``ends[1]``, (n_edges, K) each.
 
-    They are made from log-ratios to class 0, (2, K − 1, n_edges), and give them back; in memory the
-    class then is still the last axis. Messages are scaled as new ones are, to sum to K − 1 + ρ.
+    They may be kept from one call to the next. New ones sum to K − 1 + ρ, see `scaled_for`.
     """
 
-    def __init__(self, factors: Factors, log_ratio: Floats) -> None:
-        n_ends, others, n_edges = log_ratio.shape
-        self.logs = np.zeros((n_ends, n_edges, others + 1), dtype=log_ratio.dtype)
+    def __init__(self, ends: tuple[Floats, Floats]) -> None:
+        self.ends = ends
+
+    @classmethod
+    def silent(cls, factors: Factors) -> RowMessages:
+        """Return messages that prefer no class."""
+        shape = factors.graph.n_edges, factors.n_classes
+        one = np.broadcast_to(np.ones(1, dtype=factors.dtype), shape)
+        return cls((one, one)).scaled_for(factors)
+
+    @classmethod
+    def of(cls, log_ratio: Floats) -> RowMessages:
+        """Return messages whose log-ratios to class 0 are these, (2, K − 1, n_edges)."""
+        _, others, n_edges = log_ratio.shape
         reach = most(log_ratio.dtype)
-        np.clip(log_ratio.transpose(0, 2, 1), -reach, reach, out=self.logs[..., 1:])
-        self.values: Floats = np.exp(self.logs)
+
+        def end(ratios: Floats) -> Floats:
+            logs = np.zeros((n_edges, others + 1), dtype=log_ratio.dtype)
+            np.clip(ratios.T, -reach, reach, out=logs[:, 1:])
+            return np.exp(logs, out=logs)
+
+        return cls((end(log_ratio[0]), end(log_ratio[1])))
+
+    def scaled_for(self, factors: Factors) -> RowMessages:
+        """Return a copy in the precision of the factors that sums to K − 1 + ρ of these."""
+        to = (np.empty(old.shape, dtype=factors.dtype) for old in self.ends)
+        copy = RowMessages((next(to), next(to)))
+        ones = np.ones(factors.n_classes, dtype=factors.dtype)
         for block in factors.graph.blocks():
-            for part in self.values[:, block]:
-                part *= ((others + _ratio(factors, block)) / part.sum(axis=1))[:, None]
+            wanted = factors.n_classes - 1 + _ratio(factors, block)
+            for old, new in zip(self.ends, copy.ends, strict=True):
+                scale = (wanted / (old[block] @ ones))[:, None]
+                np.multiply(old[block], scale, out=new[block])
+        return copy
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Edges and classes."""
+        return self.ends[0].shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Precision of the messages."""
+        return self.ends[0].dtype
 
     def log_ratios(self) -> Floats:
-        """Return the log-ratios to class 0 when logarithms were taken last, (2, K − 1, n_edges)."""
-        return (self.logs[..., 1:] - self.logs[..., :1]).transpose(0, 2, 1)
+        """Return the log-ratios to class 0, (2, K − 1, n_edges), the class last in memory."""
+        logs = np.log(self.ends)
+        return (logs[..., 1:] - logs[..., :1]).transpose(0, 2, 1)
 
 
 def sweep(factors: Factors, log_item: FloatArray, sent: RowMessages, damping: float) -> float:
     """Renew all messages in place; return the largest change, as a share."""
-    graph, message, change = factors.graph, sent.values, 0.0
-    item = np.exp(log_item).astype(message.dtype)
+    graph, message, change, share = factors.graph, sent.ends, 0.0, 1 - damping
+    item = np.exp(log_item).astype(sent.dtype)
     for block in graph.blocks():
         ratio = _ratio(factors, block)
         ends = (graph.left, message[1]), (graph.right, message[0])
-        cavities = [_cavity(item, end[block], received[block]) for end, received in ends]
-        for towards, new in enumerate(cavities):
-            new *= (ratio - 1)[:, None]
-            new += 1
+        # share · (1 + (ρ − 1) p), both ends before either is renewed
+        new = [_cavity(item, end[block], seen[block], share * (ratio - 1)) for end, seen in ends]
+        for towards, one in enumerate(new):
+            one += share
             if ratio.min() < SMALL_RATIO:
-                np.maximum(new, np.minimum(ratio, 1)[:, None], out=new)
-            change = max(change, _renew(message[towards, block], new, damping))
+                np.maximum(one, share * np.minimum(ratio, 1)[:, None], out=one)
+            change = max(change, _renew(message[towards][block], one, share))
     return change
 
 
@@ -77,44 +112,48 @@ def _ratio(factors: Factors, block: slice) -> Floats:
     return np.asarray(np.clip(on / off, 1 / reach, reach))
 
 
-def _cavity(item: Floats, end: NDArray[np.int32], received: Floats) -> Floats:
-    """Return beliefs (m, K) of the items at one end without what they received, summing to one."""
+def _cavity(item: Floats, end: NDArray[np.int32], received: Floats, total: Floats) -> Floats:
+    """Return beliefs (m, K) of the items at one end without what they received, of these sums."""
     found = item.take(end, axis=0)
     found /= received
-    found /= (found @ np.ones(found.shape[1], dtype=found.dtype))[:, None]
+    found *= (total / (found @ np.ones(found.shape[1], dtype=found.dtype)))[:, None]
     return found
 
 
-def _renew(old: Floats, new: Floats, damping: float) -> float:
-    """Move ``old`` towards ``new`` in place, which is used up; return the largest share of it."""
-    new /= old
-    new -= 1
-    new *= 1 - damping
-    change = max(float(new.max()), -float(new.min()))
-    new += 1
-    old *= new
+def _renew(old: Floats, new: Floats, share: float) -> float:
+    """Let ``old`` keep what ``new``, times its share already, leaves; return the largest change."""
+    quotient = new / old
+    change = max(float(quotient.max()) - share, share - float(quotient.min()))
+    old *= 1 - share
+    old += new
     return change
 
 
-def collected(graph: PairGraph, log_phi: FloatArray, sent: RowMessages) -> FloatArray:
-    """Return log φ + Σ log m, (n_items, K), with m as a ratio to class 0, not normalised."""
-    logs = np.log(sent.values, out=sent.logs)
-    total = sum(incidence @ end for incidence, end in zip(graph.incidences, logs, strict=True))
+def collected(graph: PairGraph, log_phi: FloatArray, sent: RowMessages, logs: Floats) -> FloatArray:
+    """Return log φ + Σ log m, (n_items, K), with m as a ratio to class 0, not normalised.
+
+    ``logs`` (n_edges, K) is overwritten: room for the logarithms of one end.
+    """
+    total = graph.incidences[0] @ np.log(sent.ends[0], out=logs)
+    total += graph.incidences[1] @ np.log(sent.ends[1], out=logs)
     found: FloatArray = log_phi + (total - total[:, :1])
     return found
 
 
 def cavities(factors: Factors, beliefs: Beliefs, block: slice) -> tuple[Floats, Floats, FloatArray]:
-    """Return the cavities at the left and right ends, (m, K) each, and the log of their scales."""
+    """Return the cavities at the left and right ends, (m, K) each, and the log of their scales.
+
+    Scales are those of messages as ratios to class 0, as in `collected`.
+    """
     graph, log_scale, found = factors.graph, np.zeros(block.stop - block.start), []
-    for end, received in ((graph.left, beliefs.messages[1]), (graph.right, beliefs.messages[0])):
-        one = beliefs.log_item.take(end[block], axis=0).astype(factors.dtype)
-        one[:, 1:] -= received[:, block].T
-        top = one.max(axis=1)
-        np.exp(one - top[:, None], out=one)
-        total = one.sum(axis=1)
+    sent = beliefs.rows.ends
+    for end, received in ((graph.left, sent[1][block]), (graph.right, sent[0][block])):
+        one = beliefs.narrow_item.take(end[block], axis=0)
+        one /= received
+        total = one @ np.ones(factors.n_classes, dtype=one.dtype)
         one /= total[:, None]
-        log_scale += top + np.log(total)
+        log_scale += np.log(total)
+        log_scale += np.log(received[:, 0])
         found.append(one)
     return found[0], found[1], log_scale
 

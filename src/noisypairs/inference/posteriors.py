@@ -121,7 +121,7 @@ def bethe_log_likelihood(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> fl
 
 def _factors_of(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> Factors:
     """Return the factors in the precision of the messages."""
-    return Factors(graph, S, beliefs.item.shape[1], beliefs.messages.dtype)
+    return Factors(graph, S, beliefs.item.shape[1], beliefs.sent.dtype)
 
 
 def _cavities(factors: Factors, beliefs: Beliefs, block: slice) -> tuple[list[Floats], FloatArray]:

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property, partial
 
 import numpy as np
-from numpy.typing import ArrayLike, DTypeLike
+from numpy.typing import ArrayLike
 
 from noisypairs.inference import levels
 from noisypairs.inference.factors import Factors
@@ -44,27 +45,42 @@ COARSE = 1e-4
 class Beliefs:
     """What belief propagation found.
 
-    ``item`` (n_items, K) holds P(class | everything), ``log_item`` its logarithm, and
-    ``messages`` (2, K − 1, n_edges) the log-ratios to class 0 sent to the right end [0] and to the
-    left end [1] of each edge. ``max_change`` is the largest change of the last sweep, of a
-    probability in ``item`` or of a message; ``converged`` says that it fell below ``tol``.
+    ``item`` (n_items, K) holds P(class | everything), ``log_item`` its logarithm, and ``sent`` the
+    messages as they were renewed: `messages`, or those of `levels`. ``max_change`` is the largest
+    change of the last sweep, of a probability in ``item`` or of a message; ``converged`` says that
+    it fell below ``tol``.
     ``log_scale`` is Σ_i log Σ_y φ_i(y) Π m(y), the items' share of the Bethe log-likelihood.
     """
 
     item: FloatArray
     log_item: FloatArray
-    messages: Floats
+    sent: Floats | levels.RowMessages
     log_scale: float
     converged: bool
     n_iter: int
     max_change: float
+
+    @cached_property
+    def messages(self) -> Floats:
+        """Log-ratios to class 0, (2, K − 1, n_edges), to the right end [0] and to the left [1]."""
+        return self.sent if isinstance(self.sent, np.ndarray) else self.sent.log_ratios()
+
+    @cached_property
+    def rows(self) -> levels.RowMessages:
+        """The messages as `levels` takes them."""
+        return levels.RowMessages.of(self.sent) if isinstance(self.sent, np.ndarray) else self.sent
+
+    @cached_property
+    def narrow_item(self) -> Floats:
+        """``item`` in the precision of the messages."""
+        return np.asarray(self.item, dtype=self.sent.dtype)
 
 
 def propagate(
     graph: PairGraph,
     log_potential: ArrayLike,
     S: ArrayLike,
-    messages: Floats | None = None,
+    messages: Floats | levels.RowMessages | None = None,
     *,
     damping: float = 0.1,
     tol: float = 1e-6,
@@ -104,25 +120,23 @@ def propagate(
     n_classes = log_phi.shape[1]
     dtype = np.float32 if graph.n_edges > FEW_EDGES and tol >= COARSE else np.float64
     factors = Factors(graph, S, n_classes, dtype)
-    sent = _first_messages(graph, n_classes, messages, dtype)
     sweep: Callable[..., float] = _sweep_two if n_classes == 2 else _sweep_any
     collect: Callable[..., FloatArray] = _collected
-    rows: Floats | levels.RowMessages = sent
     if factors.by_row:
-        sweep, collect, rows = levels.sweep, levels.collected, levels.RowMessages(factors, sent)
-    log_item = collect(graph, log_phi, rows)
+        logs = np.empty((graph.n_edges, n_classes), dtype)
+        sweep, collect = levels.sweep, partial(levels.collected, logs=logs)
+    sent = _first_messages(factors, messages)
+    log_item = collect(graph, log_phi, sent)
     log_scale = float(normalise(log_item).sum())
     item = np.exp(log_item)
     change, n_iter = np.inf, 0
     while n_iter < max_iter and change >= tol:
         n_iter += 1
-        change = sweep(factors, log_item, rows, damping)
-        log_item = collect(graph, log_phi, rows)
+        change = sweep(factors, log_item, sent, damping)
+        log_item = collect(graph, log_phi, sent)
         log_scale = float(normalise(log_item).sum())
         before, item = item, np.exp(log_item)
         change = max(change, float(np.abs(item - before).max(initial=0)))
-    if isinstance(rows, levels.RowMessages):
-        sent = rows.log_ratios()
     return Beliefs(item, log_item, sent, log_scale, change < tol, n_iter, change)
 
 
@@ -214,15 +228,23 @@ def _checked_potential(
 
 
 def _first_messages(
-    graph: PairGraph, n_classes: int, messages: Floats | None, dtype: DTypeLike
-) -> Floats:
+    factors: Factors, messages: Floats | levels.RowMessages | None
+) -> Floats | levels.RowMessages:
     """Copy the messages to start from, or say nothing on every edge."""
-    shape = (2, n_classes - 1, graph.n_edges)
+    n_edges, n_classes = factors.graph.n_edges, factors.n_classes
+    shape = (2, n_classes - 1, n_edges)
     if messages is None:
-        return np.zeros(shape, dtype=dtype)
+        by_row = factors.by_row
+        return levels.RowMessages.silent(factors) if by_row else np.zeros(shape, factors.dtype)
+    if isinstance(messages, levels.RowMessages):
+        if factors.by_row and messages.shape == (n_edges, n_classes):
+            return messages.scaled_for(factors)
+        messages = messages.log_ratios()
     if messages.shape != shape or not np.all(np.isfinite(messages)):
         raise ValueError(
             f"messages must be finite and of shape {shape}, got shape {messages.shape}; "
             "they can only come from the same graph and number of classes"
         )
-    return np.array(messages, dtype=dtype)
+    if factors.by_row:
+        return levels.RowMessages.of(messages.astype(factors.dtype)).scaled_for(factors)
+    return np.array(messages, dtype=factors.dtype)

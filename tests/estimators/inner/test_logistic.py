@@ -100,3 +100,29 @@ def test_moments_that_are_known_change_nothing(n_classes):
     # They are used: with others the way is longer.
     other = LogisticClasses(C=5.0).fit_beliefs(X, beliefs, np.diag([1e6, 1e3, 1.0, 1.0]))
     assert other.n_iter_ > alone.n_iter_
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("factorised", [True, False])
+def test_a_warm_start_ends_at_the_same_optimum_in_fewer_steps(monkeypatch, n_classes, factorised):
+    if not factorised:
+        monkeypatch.setattr(logistic, "MOST_FACTORISED", 0)
+    X, _, _ = data(n_classes)
+    beliefs = np.random.default_rng(1).dirichlet(np.ones(n_classes), len(X))
+    nearly = np.random.default_rng(2).dirichlet(np.ones(n_classes), len(X)) * 0.05 + beliefs * 0.95
+    cold = LogisticClasses(**EXACT).fit_beliefs(X, nearly)
+    warm = LogisticClasses(**EXACT, warm_start=True).fit_beliefs(X, beliefs)
+    first = warm.n_iter_
+    warm.fit_beliefs(X, nearly)
+    assert_allclose(warm.predict_proba(X), cold.predict_proba(X), atol=1e-5)
+    warm.fit_beliefs(X, nearly)
+    assert warm.n_iter_ < first
+
+
+def test_a_warm_start_of_another_shape_begins_anew():
+    X, _, _ = data(4)
+    beliefs = np.random.default_rng(1).dirichlet(np.ones(4), len(X))
+    warm = LogisticClasses(warm_start=True).fit_beliefs(X, beliefs)
+    warm.fit_beliefs(X[:, :2], beliefs)
+    cold = LogisticClasses().fit_beliefs(X[:, :2], beliefs)
+    assert_allclose(warm.predict_proba(X[:, :2]), cold.predict_proba(X[:, :2]))

@@ -11,8 +11,11 @@ from noisypairs import (
     datasets,
     sample_pairs,
 )
+from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.estimators.joint.search.selection import Search
 
 NOISE = PairingNoise(0.1, 0.2)
+STARTS = ("aligned", "answers", "kmeans", "spectral")
 
 
 def data(prior=0.3, n_items=300, n_pairs=3000, noise=NOISE, seed=0):
@@ -44,3 +47,17 @@ def joint(estimator=None, **parameters):
 
 def one_label_each(y, names):
     return {int(np.flatnonzero(y == k)[0]): name for k, name in enumerate(names)}
+
+
+def search(X, pairs, **wanted):
+    settings = {"given": None, "noise_model": "auto", "kinds": STARTS, "n_init": 0} | wanted
+    return Search(JointProblem(X, pairs, [2], 5, 0), **settings)
+
+
+def overlapping(n=600, n_pairs=1200, noise=None, seed=0):
+    """Two classes along one of eight columns, twelve of a hundred on the wrong side."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n) < 0.4).astype(int)
+    X = rng.normal(size=(n, 8))
+    X[:, 0] += 2.4 * (y - 0.5)
+    return X, y, sample_pairs(y, n_pairs, noise or PairingNoise(0.2, 0.2), random_state=seed)

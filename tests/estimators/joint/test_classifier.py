@@ -26,7 +26,7 @@ from noisypairs import (
 )
 from noisypairs.estimators.inner.defaults import default_candidates
 from noisypairs.estimators.joint.problem import reordered
-from noisypairs.estimators.joint.search import selection
+from noisypairs.estimators.joint.search import evidence, selection
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
 from noisypairs.metrics import accuracy_up_to_names
@@ -316,7 +316,7 @@ def test_of_many_pairs_some_choose_and_all_are_learnt_from(monkeypatch, annotato
 
 def test_with_many_pairs_starts_that_lead_to_one_place_are_run_once(monkeypatch):
     X, _, pairs = data(n_pairs=4000)
-    monkeypatch.setattr(selection, "PLAIN_EVIDENCE", np.inf)  # where one start is enough
+    monkeypatch.setattr(evidence, "PLAIN_EVIDENCE", np.inf)  # where one start is enough
     every = JointPairClassifier(LogisticRegression(), random_state=0, positive="minority")
     every.fit(X, pairs)
     monkeypatch.setattr(selection, "MANY_PAIRS", 100)

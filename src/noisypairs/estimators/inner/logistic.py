@@ -25,7 +25,8 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     scikit-learn's takes hard labels, so beliefs need a row per item and class there. Here
     `fit_beliefs` minimises −Σ_i Σ_k b_ik log p_k(x_i) + |W|²/2C directly, by L-BFGS in coordinates
-    where the curvature is nearly that of the unit matrix: (¼ XᵀX + 1/C) bounds it from above.
+    where the curvature is nearly that of the unit matrix: (¼ XᵀX + 1/C) bounds it from above. With
+    ``warm_start`` it begins at the coefficients of the last fit, if they are of the same shape.
 
     >>> model = LogisticClasses().fit([[0.0], [1.0], [4.0], [5.0]], [0, 0, 1, 1])
     >>> model.predict([[0.4], [4.1]])
@@ -37,10 +38,15 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     takes_moments = True
 
-    def __init__(self, C: float = 1.0, tol: float = 1e-6, max_iter: int = 200) -> None:
+    def __init__(
+        self, C: float = 1.0, tol: float = 1e-6, max_iter: int = 200, warm_start: bool = False
+    ) -> None:
         self.C = C
         self.tol = tol
         self.max_iter = max_iter
+        self.warm_start = warm_start
+
+    warm_start: bool = False  # models of older files have none of their own
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to hard labels."""
@@ -79,10 +85,10 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return value + float((W[:-1] ** 2).sum()) / (2 * penalised), slope.ravel()
 
         penalised = 2 * self.C if pair else self.C
-        start = np.zeros((n_columns + 1) * (1 if pair else K))
+        start = self._first_coefficients(n_columns, 1 if pair else K)
         found = minimize(
             objective,
-            start,
+            (start if root is None else root.T @ start).ravel(),
             jac=True,
             method="L-BFGS-B",
             options={"maxiter": self.max_iter, "ftol": self.tol, "gtol": 1e-8},
@@ -90,6 +96,13 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         W = coefficients(found.x)
         self.coef_, self.intercept_, self.n_iter_ = W[:-1], W[-1], int(found.nit)
         return self
+
+    def _first_coefficients(self, n_columns: int, n_scores: int) -> Array:
+        """Return where to begin, (n_columns + 1, n_scores): at zero, or at the last fit."""
+        last = getattr(self, "coef_", None) if self.warm_start else None
+        if last is None or last.shape != (n_columns, n_scores):
+            return np.zeros((n_columns + 1, n_scores))
+        return np.vstack([last, self.intercept_])
 
     def _curvature_root(self, X: Any, weight: Array, moments: Array | None) -> Array | None:
         """Return the lower Cholesky factor of ¼ XᵀX + 1/C with a constant column, or None.

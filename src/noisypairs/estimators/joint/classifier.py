@@ -43,7 +43,7 @@ from noisypairs.estimators.joint.problem import (
     reordered,
     sampled_items,
 )
-from noisypairs.estimators.joint.search.families import WORTH_IT
+from noisypairs.estimators.joint.search.families import FIRST_SWEEPS, MANY_CLASSES, WORTH_IT
 from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.estimators.joint.search.warm import LastFit
 from noisypairs.inference import em, progress, streaming
@@ -268,7 +268,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         if clarity:
             potential = clear_or_hard(potential, problem.clamp)
             fit_noise = fit_clarity(fit_noise, search.n_classes)
-        e_step = em.GraphEStep(graph, clamp=None if clarity else problem.clamp)
+        later = FIRST_SWEEPS if search.n_classes > MANY_CLASSES else None
+        clamp = None if clarity else problem.clamp
+        e_step = em.GraphEStep(graph, clamp=clamp, later_sweeps=later)
         start = found.beliefs.item, found.noise, fit_noise
         last = self._rounds(choice, e_step, potential, *start, matrices=found.matrices)
         alike = last.noise.same_class(last.beliefs.item.shape[1])

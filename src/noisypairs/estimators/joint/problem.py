@@ -26,6 +26,9 @@ from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph
 from noisypairs.pairs import Answers, Pairs
 
+#: Pairs whose potentials are looked up at once.
+BLOCK = 1 << 13
+
 
 class JointProblem:
     """What every stage of one fit needs: the graph, folds, known labels and fixed features.
@@ -97,7 +100,7 @@ class JointProblem:
         if self.Z is None:
             return 0.0
         pairs = self.pairs
-        alike = np.einsum("nk,nk->n", potential[pairs.left], potential[pairs.right])
+        alike = _products(potential, pairs)
         moments = np.cov(alike, pairs.same, aweights=pairs.weight)
         variance = float(moments[0, 0] * moments[1, 1])
         if variance <= 1e-12 or moments[0, 1] <= 0:
@@ -172,6 +175,16 @@ class JointProblem:
             name: guess[:, match_labels(guess, self.pairs, self.names)]
             for name, guess in found.items()
         }
+
+
+def _products(potential: Array, pairs: Pairs) -> Array:
+    """Return Σ_k φ_k(x) φ_k(x') of every pair, (n_pairs,), a block at a time."""
+    found = np.empty(pairs.n_pairs)
+    for first in range(0, pairs.n_pairs, BLOCK):
+        rows = slice(first, first + BLOCK)
+        ends = potential[pairs.left[rows]], potential[pairs.right[rows]]
+        np.einsum("nk,nk->n", *ends, out=found[rows])
+    return found
 
 
 def is_gaussian(start: str) -> bool:

@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from noisypairs.estimators.inner.logistic import LogisticClasses
 from noisypairs.estimators.joint.beliefs import potentials
 from noisypairs.estimators.joint.beliefs.potentials import (
     EstimatorPotential,
@@ -223,3 +224,18 @@ def test_of_many_classes_ridge_potentials_are_certain_where_items_are_far_apart(
     phi = RidgePotential(Z, folds, np.ones(n))(np.eye(K)[y])
     assert_allclose(phi.sum(axis=1), 1.0)
     assert phi[np.arange(n), y].min() > 0.9
+
+
+def test_later_rounds_go_on_from_the_last_and_end_where_a_new_fit_does():
+    X, first, folds, in_pairs = items()
+    second = 0.9 * first + 0.1 * np.random.default_rng(5).dirichlet(np.ones(3), len(X))
+    learner = LogisticClasses(tol=1e-12, max_iter=2000)
+    goes_on = EstimatorPotential(learner, X, folds, in_pairs)
+    goes_on(first)
+    steps = {number: model.n_iter_ for number, model in goes_on.last.items()}
+    again = goes_on(second)
+    assert_allclose(again, EstimatorPotential(learner, X, folds, in_pairs)(second), atol=1e-5)
+    goes_on(second)
+    assert all(goes_on.last[number].n_iter_ < steps[number] for number in steps)
+    assert not hasattr(learner, "coef_")
+    assert learner.warm_start is False

@@ -102,8 +102,9 @@ class EstimatorPotential:
     In-sample probabilities of a flexible classifier would confirm its own errors; out-of-fold
     ones cannot. Items in no pair are predicted but never trained on. ``known`` holds what is
     already known for one array of beliefs: it and {number of a fold: its probabilities}. A learner
-    that can leave out each item by itself (``leave_one_out``) needs no folds. ``moments`` of the
-    training items of every fold, where known, are as `fit_predict` takes them.
+    that can leave out each item by itself (``leave_one_out``) needs no folds. One of beliefs with
+    ``warm_start`` begins at its last round. ``moments`` of the training items of every fold, where
+    known, are as `fit_predict` takes them.
     """
 
     def __init__(
@@ -120,6 +121,7 @@ class EstimatorPotential:
         _, self.learner, self.seen = items.split(estimator)
         self.folds, self.in_pairs, self.n_jobs, self.known = folds, in_pairs, n_jobs, known
         self.moments = moments or [None] * len(folds)
+        self.last: dict[int, Any] = {}  # number of a fold: what was fitted to the others
 
     def __call__(self, beliefs: Array) -> Array:
         """Return out-of-fold P(class | x), shape (n_items, K)."""
@@ -130,19 +132,43 @@ class EstimatorPotential:
         known = self.known[1] if self.known and self.known[0] is beliefs else {}
         unknown = [number for number in range(len(self.folds)) if number not in known]
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(fit_predict)(
+            delayed(_fit_fold)(
                 self.learner,
                 self.seen,
                 beliefs,
                 self.folds[number][0][self.in_pairs[self.folds[number][0]]],
                 self.folds[number][1],
                 self.moments[number],
+                self.last.get(number),
             )
             for number in unknown
         )
-        for number, values in {**known, **dict(zip(unknown, found, strict=True))}.items():
+        for number, values in known.items():
             phi[self.folds[number][1]] = values
+        for number, (model, values) in zip(unknown, found, strict=True):
+            phi[self.folds[number][1]] = values
+            if _goes_on(model):
+                self.last[number] = model.set_params(warm_start=True)
         return phi
+
+
+def _fit_fold(
+    learner: Any,
+    seen: Any,
+    beliefs: Array,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    moments: Array | None = None,
+    last: Any = None,
+) -> tuple[Any, Array]:
+    """Return the learner fitted to the training items, and P(class | x) of the others."""
+    model = _fit(learner, seen, beliefs, train, moments, last)
+    return model, class_proba(model, _safe_indexing(seen, test), beliefs.shape[1])
+
+
+def _goes_on(learner: Any) -> bool:
+    """Return whether a learner of beliefs can begin where its last fit ended."""
+    return hasattr(learner, "fit_beliefs") and hasattr(learner, "warm_start")
 
 
 def fit_beliefs(estimator: Any, X: Any, beliefs: Array, items: NDArray[np.intp]) -> Any:
@@ -158,11 +184,16 @@ def _fit(
     beliefs: Array,
     items: NDArray[np.intp],
     moments: Array | None = None,
+    last: Any = None,
 ) -> Any:
-    """Fit to beliefs where the learner takes them, and else to rows of items."""
+    """Fit to beliefs where the learner takes them, and else to rows of items.
+
+    ``last`` is what the learner was in the last round, to go on from.
+    """
     if hasattr(learner, "fit_beliefs"):
+        model = clone(learner) if last is None else last
         known = {} if moments is None else {"moments": moments}
-        return clone(learner).fit_beliefs(_safe_indexing(seen, items), beliefs[items], **known)
+        return model.fit_beliefs(_safe_indexing(seen, items), beliefs[items], **known)
     seen, label, weight = _rows(learner, seen, beliefs, items)
     if weight is None:
         return clone(learner).fit(seen, label)
@@ -206,8 +237,7 @@ def fit_predict(
 
     ``moments`` are those of the training items, for a learner that would compute them otherwise.
     """
-    model = _fit(learner, seen, beliefs, train, moments)
-    return class_proba(model, _safe_indexing(seen, test), beliefs.shape[1])
+    return _fit_fold(learner, seen, beliefs, train, test, moments)[1]
 
 
 def fit_stages(

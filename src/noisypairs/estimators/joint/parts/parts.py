@@ -165,7 +165,7 @@ class PartChoice:
         graph = PairGraph.from_pairs(problem.all_pairs, annotators="people" in parts)
         fit, noise = self.search.fit_noise(name or self.search.family), found.noise
         if "clarity" not in parts:
-            e_step = em.GraphEStep(graph, clamp=problem.clamp, messages=found.beliefs.messages)
+            e_step = em.GraphEStep(graph, clamp=problem.clamp, messages=found.beliefs.sent)
             start = learner, found.beliefs.item, noise, fit
             return em.infer(e_step, *start, max_iter=ROUNDS, tol=5e-3)
         e_step = em.GraphEStep(graph)

@@ -16,8 +16,9 @@ from noisypairs.noise import Fit, NoiseModel, families, family, fixed
 #: Sweeps in one round of a first look, and of many classes.
 FIRST_SWEEPS = 4
 #: Beyond so many classes a round makes few sweeps. There, and where another number of classes does
-#: better, a noise family is left if so many times what one M-step gains would be too little.
-MANY_CLASSES, ONE_STEP = 6, 5.0
+#: better, a noise family is left if so many times what one M-step gains would be too little. Of
+#: many classes, where costs follow the answers, rounds add little to that (benchmarks/one_step.py).
+MANY_CLASSES, ONE_STEP, ONE_STEP_OF_MANY = 6, 5.0, 1.3
 #: Rounds of every family from the best start.
 ROUNDS_OF_FAMILY = 30
 #: A richer noise model, or one class more, must explain the answers better by so many nats.
@@ -70,12 +71,16 @@ class NoiseFamilies:
 
         Of few, Schwarz's ½ log n for each number.
         """
-        K = run.beliefs.item.shape[1]
+        many = run.beliefs.item.shape[1] > MANY_CLASSES
+        return self._cost(name, run, self._counts(run) if many else None)
+
+    def _cost(self, name: str, run: em.Inference, counts: tuple[Array, Array] | None) -> float:
+        """Return the same from counts of the classes behind the answers, or from n without."""
         if name == "given":
             return 0.0
-        if K <= MANY_CLASSES:
-            return family(name).n_parameters(K) * self._half_log_n
-        return family(name).cost(*self._counts(run))
+        if counts is not None:
+            return family(name).cost(*counts)
+        return self.cost_of(family(name).n_parameters(run.beliefs.item.shape[1]))
 
     def _counts(self, run: em.Inference) -> tuple[Array, Array]:
         """Return the classes behind "same" and "different", (K, K) each."""
@@ -98,6 +103,12 @@ class NoiseFamilies:
 
         Of many classes a matrix has so many numbers that it is hopeless often, and dear.
         """
+        gain, more = self.one_step(name, kept, run)
+        many = run.beliefs.item.shape[1] > MANY_CLASSES
+        return (ONE_STEP_OF_MANY if many else ONE_STEP) * gain > max(WORTH_IT, more)
+
+    def one_step(self, name: str, kept: str, run: em.Inference) -> tuple[float, float]:
+        """Return the nats that one M-step of a family gains on a run, and what more it costs."""
         same, different = self._counts(run)
         S, wanted = (
             noise.same_probability(len(same))
@@ -105,8 +116,8 @@ class NoiseFamilies:
         )
         gain = (same * np.log(wanted / S)).sum() + (different * np.log1p(-wanted)).sum()
         gain -= (different * np.log1p(-S)).sum()
-        more = self.cost(name, run) - self.cost(kept, run)
-        return bool(ONE_STEP * gain > max(WORTH_IT, more))
+        counts = (same, different) if len(same) > MANY_CLASSES else None
+        return float(gain), self._cost(name, run, counts) - self._cost(kept, run, counts)
 
     def go_on_with(
         self, problem: JointProblem, name: str, found: em.Inference, rounds: int = ROUNDS_OF_FAMILY
@@ -121,4 +132,4 @@ class NoiseFamilies:
 def going_on(run: em.Inference) -> dict[str, Any]:
     """Return how the E-step goes on; messages are kept, so of many classes few sweeps will do."""
     few = run.beliefs.item.shape[1] > MANY_CLASSES
-    return {"messages": run.beliefs.messages, "sweeps": FIRST_SWEEPS if few else em.SWEEPS}
+    return {"messages": run.beliefs.sent, "sweeps": FIRST_SWEEPS if few else em.SWEEPS}

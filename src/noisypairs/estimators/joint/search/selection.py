@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -11,10 +10,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from noisypairs.algebra import Array
-from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimators.joint.beliefs import starts
 from noisypairs.estimators.joint.problem import JointProblem, is_gaussian
-from noisypairs.estimators.joint.search import class_number
+from noisypairs.estimators.joint.search import class_number, evidence
 from noisypairs.estimators.joint.search.families import (
     FIRST_SWEEPS,
     MANY_CLASSES,
@@ -27,21 +25,12 @@ from noisypairs.inference import em, progress
 from noisypairs.inference.propagation import propagate
 from noisypairs.noise import NoiseModel, PairingNoise
 
-#: Nats per item above which a gain over blind guessing cannot be chance (random answers: .03).
-CLEAR_GAIN = 0.06
-#: How many shuffles of the answers show what chance can do with the graph.
-N_SHUFFLES = 4
-#: Standard deviations beyond chance: for features (20 permutations), for the graph (4 shuffles),
-#: and where neither leaves a doubt.
-SEEN_IN_FEATURES, SEEN_IN_GRAPH, CLEARLY_SEEN = 2.5, 3.0, 6.0
 #: Rounds of every start. With many pairs a start that after one round, of few sweeps, believes what
 #: an earlier one does (but for so much per item) is left, and of the others all but two. After the
 #: first rounds the second goes on only if so many times their gain would bring it to the first.
 ROUNDS, FIRST_ROUNDS, MANY_PAIRS, ALIKE, CATCH_UP = 15, 4, 100_000, 0.01, 1.0
 #: Rounds of a start with a free matrix of many classes, which takes longer to settle.
 MANY_ROUNDS = 40
-#: Nats per item over blind guessing from which a likelihood does not agree with itself by chance.
-PLAIN_EVIDENCE = 0.3
 
 
 @dataclass(frozen=True)
@@ -158,13 +147,15 @@ class Search(NoiseFamilies):
         """Return whether ``more`` classes explain the answers better than K, both tried.
 
         They must gain `WORTH_IT` nats. That is enough, and half as much again, where K classes
-        explain the answers well (`PLAIN_EVIDENCE`). Elsewhere a likelihood that agrees with itself
-        may gain that by chance: there ``more`` classes must also predict answers on held-out pairs
-        better, by more than a standard error, or gain four times as much and predict no worse.
+        explain the answers plainly (`evidence.is_plain`). Elsewhere a likelihood that agrees with
+        itself may gain that by chance: there ``more`` classes must also predict answers on held-out
+        pairs better, by more than a standard error, or gain four times as much and predict no
+        worse.
         """
         problem, gain = self.problem, self.tried[more].score - self.tried[K].score
-        plain = problem.gain(self.tried[K].begun) > PLAIN_EVIDENCE * problem.pairs.n_items
-        if gain <= WORTH_IT or gain > (1.5 * WORTH_IT if plain else clear_gain(problem, 10)):
+        plain = evidence.is_plain(problem, self.tried[K].begun)
+        enough = 1.5 * WORTH_IT if plain else evidence.clear_gain(problem, 10)
+        if gain <= WORTH_IT or gain > enough:
             return gain > WORTH_IT
         held_out, error = class_number.held_out_gain(self, self.tried[more], self.tried[K])
         return held_out > (0.0 if gain > 4 * WORTH_IT else error)
@@ -213,7 +204,7 @@ class Search(NoiseFamilies):
             return None
         guess = problem.guesses(("aligned",), 2, 0)["aligned"]
         run = self._run(problem, "aligned", guess, FIRST_ROUNDS)
-        if problem.gain(run) < PLAIN_EVIDENCE * problem.pairs.n_items:
+        if not evidence.is_plain(problem, run):
             return None
         embedded = problem.guesses(("spectral",), 2, 0)["spectral"]
         other = self._run(problem, "spectral", embedded, 1, sweeps=FIRST_SWEEPS)
@@ -256,7 +247,7 @@ class Search(NoiseFamilies):
             return self._rounds(problem, learner, guess, noise, rounds, sweeps=sweeps)
         S, most = noise.same_probability(guess.shape[1]), self.guess_sweeps
         first = propagate(problem.graph, np.log(guess), S, max_iter=most, clamp=problem.clamp)
-        how: dict[str, Any] = {"sweeps": sweeps, "messages": first.messages}
+        how: dict[str, Any] = {"sweeps": sweeps, "messages": first.sent}
         return self._rounds(problem, learner, first.item, noise, rounds, **how)
 
     def run_start(self, problem: JointProblem, name: str, K: int) -> em.Inference:
@@ -304,47 +295,10 @@ class Search(NoiseFamilies):
         self.tried[more] = found
 
     def require_evidence(self, found: em.Inference) -> None:
-        """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones.
-
-        Two signs, each held against what shuffled answers show. In the features: the direction
-        along which the answers agree most (`Alignment`), which sees the weakest signal. In the
-        graph: how much better than blindly the best start explains the answers; even random ones
-        are explained a little.
-        """
-        problem = self.problem
-        gain = problem.gain(found)
-        if gain > clear_gain(problem, 10):
-            return
-        aligned = -np.inf
-        if problem.alignment is not None:
-            aligned = problem.alignment.excess(problem.random_state)
-        if aligned > CLEARLY_SEEN:
-            return
-        by_chance = []
-        for _ in progress.each("shuffled answers", range(N_SHUFFLES)):
-            shuffled = problem.shuffled()
-            runs = self._run_starts(shuffled, self.n_classes).values()
-            by_chance.append(max(shuffled.gain(run) for run in runs))
-        chance, spread = float(np.mean(by_chance)), max(float(np.std(by_chance, ddof=1)), 0.5)
-        beyond = (gain - chance) / spread
-        facts = (
-            f"the answers are explained {gain:.1f} nats better than by saying 'same' with "
-            f"probability {problem.share:.2f} every time, and shuffled answers reach "
-            f"{chance:.1f} ± {spread:.1f}"
+        """Raise `NotIdentifiable` where the answers are explained no better than shuffled ones."""
+        evidence.require_evidence(
+            self.problem, found, lambda one: self._run_starts(one, self.n_classes).values()
         )
-        if problem.Z is not None:
-            facts += f"; they follow the features {aligned:.1f} standard deviations beyond chance"
-        if aligned < SEEN_IN_FEATURES and beyond < SEEN_IN_GRAPH:
-            raise NotIdentifiable(
-                f"{facts}: these pairs say nothing about classes. The answers are random or all "
-                "alike, or there are far too few of them"
-            )
-        if beyond < CLEARLY_SEEN:
-            warnings.warn(
-                f"{facts}: expect little. Collect more pairs",
-                NotIdentifiableWarning,
-                stacklevel=3,
-            )
 
     def choose_family(self, found: em.Inference) -> em.Inference:
         """Let every noise family in question go on from the best start, and keep the best."""
@@ -400,11 +354,6 @@ class Search(NoiseFamilies):
         """
         gained = run.log_likelihood - leader.log_likelihood
         return gained > self.cost(name, run) - self.cost(kept, leader)
-
-
-def clear_gain(problem: JointProblem, times: float) -> float:
-    """Return the gain in nats that chance hardly reaches, at least so many times `WORTH_IT`."""
-    return max(CLEAR_GAIN * problem.pairs.n_items, times * WORTH_IT)
 
 
 def ranked(problem: JointProblem, runs: Mapping[str, em.Inference]) -> list[str]:

@@ -16,8 +16,9 @@ from sklearn.cluster import KMeans
 
 from noisypairs.algebra import Array, mean_rates
 from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.estimators.joint.search.evidence import clear_gain, is_plain
 from noisypairs.estimators.joint.search.families import WORTH_IT
-from noisypairs.estimators.joint.search.selection import PLAIN_EVIDENCE, Search, clear_gain
+from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.inference import em
 from noisypairs.inference.graph import PairGraph, signed_embedding
 from noisypairs.inference.posteriors import expected_counts
@@ -88,8 +89,7 @@ class Moves:
 
     def _enough(self, run: em.Inference) -> float:
         """Return the nats that one class more must gain, as in `Search.better`."""
-        plain = self.problem.gain(run) > PLAIN_EVIDENCE * self.problem.pairs.n_items
-        return 1.5 * WORTH_IT if plain else clear_gain(self.problem, 10)
+        return 1.5 * WORTH_IT if is_plain(self.problem, run) else clear_gain(self.problem, 10)
 
     def _cuts(self, run: em.Inference) -> list[Array]:
         """Return beliefs with one class cut in two, of the classes that are least of one kind."""

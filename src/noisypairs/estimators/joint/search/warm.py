@@ -21,7 +21,8 @@ from sklearn.utils import _safe_indexing
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import match_labels
 from noisypairs.estimators.joint.problem import JointProblem, reordered
-from noisypairs.estimators.joint.search.selection import PLAIN_EVIDENCE, Search
+from noisypairs.estimators.joint.search.evidence import is_plain
+from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.estimators.joint.search.splits import MOST_CLASSES, Moves, two_rates
 from noisypairs.inference import em
 from noisypairs.noise import NoiseModel, PairingNoise
@@ -72,8 +73,7 @@ class LastFit:
 
     def stale(self, problem: JointProblem, found: em.Inference) -> bool:
         """Return whether all is to be searched anew, the last beliefs having led to ``found``."""
-        plain = problem.gain(found) > PLAIN_EVIDENCE * problem.pairs.n_items
-        return not plain or problem.all_pairs.n_pairs > GROWN * self.n_searched
+        return not is_plain(problem, found) or problem.all_pairs.n_pairs > GROWN * self.n_searched
 
     def numbers_apply(self, search: Search) -> bool:
         """Return whether the classes of a new search can have the numbers of the last ones."""
