@@ -179,3 +179,12 @@ def test_bins_of_older_models_have_no_columns_in_common():
     bins = QuantileBins().fit(X)
     del bins.bundles_
     assert bins.transform(X).shape == X.shape
+
+
+def test_bins_found_and_used_at_once_are_those_found_first():
+    X = np.random.default_rng(0).normal(size=(300, 5))
+    X[:, 2:4] = np.eye(3)[np.arange(300) % 3][:, :2]  # which become one column
+    X[::7, 4] = np.nan
+    found = QuantileBins(32).fit_transform(X)
+    assert found.shape == (300, 4)
+    assert_array_equal(found, QuantileBins(32).fit(X).transform(X))

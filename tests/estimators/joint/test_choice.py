@@ -301,15 +301,56 @@ def test_as_many_stages_as_the_first_fold_calls_for(fits, right, last, best):
     assert fits[-1] == f"to {best}"
 
 
-def test_stages_that_would_not_reach_the_leader_are_left(fits):
+@pytest.mark.parametrize(
+    ("right", "last"),
+    [
+        ({1: 0.6, 2: 0.601, 5: 0.602, 9: 0.603}, 2),  # the second stage gains next to nothing
+        ({1: 0.501, 2: 0.502, 5: 0.503, 9: 0.504}, 1),  # the first one, on the class shares
+    ],
+)
+def test_stages_that_would_not_reach_the_leader_are_left(fits, right, last, monkeypatch):
+    monkeypatch.setattr("noisypairs.estimators.joint.choice.calibrated", lambda phi, _: phi)
     y, pairs, noise = labelled()
     problem = numbered(y, pairs)
-    slow = Stages(y, {1: 0.5, 2: 0.501, 5: 0.502, 9: 0.503})
-    candidates = {"good": Given(softened(y, 0.8), "good"), "slow": slow}
+    candidates = {"good": Given(softened(y, 0.7), "good"), "slow": Stages(y, right)}
     choice = Choice(problem, inferred(problem, y, noise), candidates)
     choice.choose()
     assert choice.members == ["good"]
-    assert fits == ["good", 1, 2]
+    assert fits == ["good", *range(1, last + 1)]
+
+
+class Moments(Given):
+    """Keep the moments that it is given, by the number of items."""
+
+    takes_moments = True
+    given: list = []  # noqa: RUF012 (shared by all clones on purpose)
+
+    def fit_beliefs(self, X, beliefs, moments=None):
+        self.given.append((len(X), moments))
+        return super().fit_beliefs(X, beliefs)
+
+
+def test_moments_of_whole_folds_are_known_from_the_starts(monkeypatch):
+    monkeypatch.setattr("noisypairs.estimators.joint.choice.SAMPLES", ((40, 3),))
+    monkeypatch.setattr(Moments, "given", [])
+    y, pairs, noise = labelled()
+    problem = numbered(y, pairs)
+    problem.Z = problem.X  # as if candidates saw what ridge regression sees
+    alike = {name: Moments(softened(y, 0.7), name) for name in "abc"}
+    choice = Choice(problem, inferred(problem, y, noise), alike)
+    choice.choose()
+    assert [moments for size, moments in Moments.given if size == 40] == [None] * 3
+    first, second, third = problem.fast_potential.moments
+    whole = [moments for size, moments in Moments.given if size == 200]
+    assert [m is first for m in whole[:3]] == [True] * 3
+    assert [m is second for m in whole[3:6]] == [True] * 3
+    assert [m is third for m in whole[6:]] == [True] * 3
+    Moments.given.clear()
+    choice.potential(problem.in_pairs, None)(choice.beliefs.copy())
+    assert [m for _, m in Moments.given] == [first, second, third]
+    Moments.given.clear()
+    choice.potential(problem.in_pairs.copy(), None)(choice.beliefs)  # other items to learn from
+    assert [m for _, m in Moments.given] == [None] * 3
 
 
 # --- what was chosen, used -----------------------------------------------------------------------

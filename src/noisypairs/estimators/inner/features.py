@@ -115,22 +115,31 @@ class QuantileBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Find the edges of the bins of every column."""
+        self.fit_transform(X, y)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find the edges of the bins of every column, and return the bins, as `transform` does."""
         del y  # scikit-learn hands it to every step
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan")
         if self.n_bins < 4:
             raise ValueError(f"n_bins={self.n_bins!r}: expected at least 4")
         self.edges_ = [_edges(column[~np.isnan(column)], self.n_bins) for column in X.T]
-        self.bundles_ = _exclusive(self._binned(X), self.edges_, self.n_bins)
-        return self
+        binned = self._binned(X)
+        self.bundles_ = _exclusive(binned, self.edges_, self.n_bins)
+        return self._bundled(binned)
 
     def transform(self, X: Any) -> Array:
         """Return the bins as floats, (n, d) where no columns become one."""
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, ensure_all_finite="allow-nan", reset=False)
-        binned = self._binned(X)
+        return self._bundled(self._binned(X))
+
+    def _bundled(self, binned: Array) -> Array:
+        """Return the bins with every bundle as one column, at the end."""
         if not self.bundles_:
             return binned
-        ones = [np.zeros(len(X)) for _ in self.bundles_]
+        ones = [np.zeros(len(binned)) for _ in self.bundles_]
         for bundle, one in zip(self.bundles_, ones, strict=True):
             for number, j in reversed(list(enumerate(bundle, start=1))):
                 one[binned[:, j] == 1] = number

@@ -36,6 +36,8 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     array([[0.2, 0.8]])
     """
 
+    takes_moments = True
+
     def __init__(
         self, C: float = 1.0, tol: float = 1e-6, max_iter: int = 200, warm_start: bool = False
     ) -> None:
@@ -54,18 +56,21 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
         return self._minimise(X, np.eye(len(self.classes_))[codes] * weight[:, None])
 
-    def fit_beliefs(self, X: Any, beliefs: Array) -> Self:
-        """Fit to P(class | item), shape (n, K); the classes are 0 to K − 1."""
+    def fit_beliefs(self, X: Any, beliefs: Array, moments: Array | None = None) -> Self:
+        """Fit to P(class | item), shape (n, K); the classes are 0 to K − 1.
+
+        ``moments`` (d + 1, d + 1) are XᵀX with a constant as the last column, where known.
+        """
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
         self.classes_ = np.arange(beliefs.shape[1])
-        return self._minimise(X, beliefs)
+        return self._minimise(X, beliefs, moments)
 
-    def _minimise(self, X: Any, wanted: Array) -> Self:
+    def _minimise(self, X: Any, wanted: Array, moments: Array | None = None) -> Self:
         K, n_columns = wanted.shape[1], X.shape[1]
         # Between two classes the second coefficients are the first with the other sign.
         wanted, pair = (wanted, False) if K > 2 else (wanted[:, ::-1], True)
         weight = wanted.sum(axis=1, keepdims=True)
-        root = self._curvature_root(X, weight)
+        root = self._curvature_root(X, weight, moments)
 
         def coefficients(v: Array) -> Array:
             W = v.reshape(n_columns + 1, -1)
@@ -99,15 +104,17 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.zeros((n_columns + 1, n_scores))
         return np.vstack([last, self.intercept_])
 
-    def _curvature_root(self, X: Any, weight: Array) -> Array | None:
+    def _curvature_root(self, X: Any, weight: Array, moments: Array | None) -> Array | None:
         """Return the lower Cholesky factor of ¼ XᵀX + 1/C with a constant column, or None.
 
         None where it would cost too much.
         """
         if issparse(X) or X.shape[1] > MOST_FACTORISED:
             return None
-        beside = np.column_stack([X, np.ones(len(X))])
-        bound: Array = 0.25 * (beside * weight).T @ beside
+        if moments is None:
+            beside = np.column_stack([X, np.ones(len(X))])
+            moments = (beside * weight).T @ beside
+        bound: Array = 0.25 * moments
         bound[np.diag_indices_from(bound)] += np.r_[np.full(X.shape[1], 1.0 / self.C), 1e-6]
         root: Array = cholesky(bound, lower=True)
         return root

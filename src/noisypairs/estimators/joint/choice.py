@@ -13,7 +13,7 @@ through one line before it is scored (`calibrated`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -82,6 +82,7 @@ class Choice:
         self.ridge = {name for name, one in self.candidates.items() if is_fast(one, self.problem)}
         self.known: dict[str, dict[int, Array]] = {name: {} for name in self.candidates}
         self.whole: dict[str, Array] = {}
+        self.halves: dict[str, tuple[Any, Any, Any]] = {}
         everything = np.arange(len(self.beliefs))
         self.before = self._scores(self._calibrated(self._fast, everything), everything)
 
@@ -128,9 +129,11 @@ class Choice:
         if name in self.ridge:
             assert problem.Z is not None  # else it would not be among the ridges
             return RidgePotential(problem.Z, problem.folds, in_pairs.astype(float))
-        known = self.known[name] if in_pairs is problem.in_pairs else {}
-        seen = problem.items, problem.folds, in_pairs, n_jobs, (self.beliefs, known)
-        return EstimatorPotential(self.tuned[name], *seen)
+        same = in_pairs is problem.in_pairs
+        seen = problem.items, problem.folds, in_pairs, n_jobs
+        known = self.beliefs, self.known[name] if same else {}
+        moments = self._moments(name) if same else ()
+        return EstimatorPotential(self.tuned[name], *seen, known, moments)
 
     def fit(self, beliefs: Array, items: NDArray[np.intp]) -> Any:
         """Return what was chosen, fitted to the beliefs of some items."""
@@ -238,20 +241,23 @@ class Choice:
     ) -> Array:
         """Return P(class | x) of the test items; the first time, with the best number of stages.
 
-        Stages are gone through until they are worse than before, or would not reach the ``leader``.
+        Stages are gone through until they are worse than before, or would not reach the ``leader``;
+        before the first one all items have the class shares.
         """
         if name in self.ridge:
             return self._calibrated(self._fast, test)
         if hasattr(self.tuned[name], "leave_one_out"):
             return self._calibrated(self._alone(name), test)
-        learner, seen = self._learner(name), self.problem.items.split(self.tuned[name])[2]
+        learner, seen = self._split(name)
         if number > 0 or not self._staged(name):
-            phi = fit_predict(learner, seen, self.taught, train, test)
+            whole_fold = len(train) == len(self._train(number))
+            moments = self._moments(name)[number] if whole_fold else None
+            phi = fit_predict(learner, seen, self.taught, train, test, moments)
             return calibrated(phi, self.evidence[test])
         whole = self.problem.items.split(self.candidates[name])[1]
         # More items never call for fewer stages than a sample of them did.
         first = 1 if self.tuned[name] is self.candidates[name] else learner.max_iter
-        best, reached, last = np.empty(0), -np.inf, -np.inf
+        best, reached, last = np.empty(0), -np.inf, self._blind(test)
         for stage, flat in fit_stages(whole, seen, self.taught, train, test, first):
             phi = calibrated(flat, self.evidence[test])
             score = float(self._scores(phi, test).mean())
@@ -264,6 +270,19 @@ class Choice:
                 break
             last = score
         return best
+
+    def _moments(self, name: str) -> Sequence[Array | None]:
+        """Return XᵀX of what each fold is learnt from, where the ridge of the starts knows it."""
+        learner, seen = self._split(name)
+        fast, takes = self.problem.fast_potential, getattr(learner, "takes_moments", False)
+        if takes and seen is self.problem.Z and isinstance(fast, RidgePotential):
+            return fast.moments
+        return [None] * len(self.problem.folds)
+
+    def _blind(self, items: NDArray[np.intp]) -> float:
+        """Return the mean score of the class shares, as all that is known of these items."""
+        shares = self.beliefs[self.problem.in_pairs].mean(axis=0)
+        return float(self._scores(np.tile(shares, (len(items), 1)), items).mean())
 
     @cached_property
     def _fast(self) -> Array:
@@ -294,7 +313,14 @@ class Choice:
         return isinstance(self._learner(name), Staged)
 
     def _learner(self, name: str) -> Any:
-        return self.problem.items.split(self.tuned[name])[1]
+        return self._split(name)[0]
+
+    def _split(self, name: str) -> tuple[Any, Any]:
+        """Return what of a candidate looks at beliefs, and the items it sees."""
+        estimator = self.tuned[name]
+        if name not in self.halves or self.halves[name][0] is not estimator:
+            self.halves[name] = estimator, *self.problem.items.split(estimator)[1:]
+        return self.halves[name][1:]
 
     def _train(self, number: int) -> NDArray[np.intp]:
         train: NDArray[np.intp] = self.problem.folds[number][0]

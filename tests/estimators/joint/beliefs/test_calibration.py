@@ -8,7 +8,11 @@ from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 from scipy.special import expit, logit
 
-from noisypairs.estimators.joint.beliefs.calibration import calibrated
+from noisypairs.estimators.joint.beliefs.calibration import (
+    _line,
+    _line_of_two,
+    calibrated,
+)
 
 
 def drawn(n=400, steep=3.0, n_classes=2, seed=0):
@@ -43,6 +47,14 @@ def test_the_line_of_the_other_half_is_the_best_one():
         line = minimize(loss, np.zeros(3), (others,), "Nelder-Mead", options=options).x
         wanted = expit(np.exp(line[0]) * odds[rows] + line[2] - line[1])
         assert_allclose(calibrated(phi, evidence)[rows, 1], wanted, atol=1e-3)
+
+
+@pytest.mark.parametrize("steep", [0.0, 1.0, 3.0])
+def test_of_two_classes_the_line_is_that_of_any_number(steep):
+    phi, evidence, _ = drawn(steep=steep)
+    lines = [line(np.log(phi), evidence) for line in (_line, _line_of_two)]
+    assert_allclose(lines[1], lines[0], atol=1e-3)
+    assert (lines[0][0] > 0.1) == (steep == 3.0)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])

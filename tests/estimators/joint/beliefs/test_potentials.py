@@ -56,6 +56,15 @@ def test_ridge_is_a_ridge_fit_per_fold(penalty, n_classes):
     assert np.unique(found).size > beliefs.size / 2  # not all cut off
 
 
+def test_moments_are_those_of_the_items_that_a_fold_is_learnt_from():
+    Z, _, folds, in_pairs = items()
+    design = np.column_stack([Z, np.ones(len(Z))])
+    found = RidgePotential(Z, folds, in_pairs.astype(float)).moments
+    for (train, _), moments in zip(folds, found, strict=True):
+        rows = design[train][in_pairs[train]]
+        assert_allclose(moments, rows.T @ rows, atol=1e-10)
+
+
 def test_ridge_never_sees_the_item_itself_nor_items_without_pairs():
     Z, beliefs, folds, in_pairs = items()
     potential = RidgePotential(Z, folds, in_pairs.astype(float))
@@ -167,6 +176,31 @@ def test_potentials_equal_a_fit_by_hand_per_fold():
 
 
 # --- many classes --------------------------------------------------------------------------------
+
+
+class Moments(Witness):
+    """Keep the moments that it is given."""
+
+    given: list = []  # noqa: RUF012 (shared by all clones on purpose)
+
+    def fit_beliefs(self, X, beliefs, moments=None):
+        assert len(X) == len(beliefs)
+        self.given.append(moments)
+        self.classes_ = np.arange(beliefs.shape[1])
+        return self
+
+    def predict_proba(self, X):
+        return np.full((len(X), len(self.classes_)), 1 / len(self.classes_))
+
+
+def test_every_fold_is_given_its_own_moments_where_they_are_known(monkeypatch):
+    monkeypatch.setattr(Moments, "given", [])
+    Z, beliefs, folds, in_pairs = items()
+    EstimatorPotential(Moments(), Z, folds, in_pairs)(beliefs)
+    assert Moments.given == [None] * 4
+    Moments.given.clear()
+    EstimatorPotential(Moments(), Z, folds, in_pairs, moments=list("abcd"))(beliefs)
+    assert Moments.given == list("abcd")
 
 
 def test_a_discriminant_of_certain_classes_is_that_of_scikit_learn(monkeypatch):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import softmax
+from scipy.special import expit, softmax
 
 from noisypairs.algebra import Array
 from noisypairs.inference import em
@@ -31,8 +33,9 @@ def calibrated(phi: Array, evidence: Array) -> Array:
     even = np.arange(len(phi)) % 2 == 0
     log_phi = np.log(np.clip(phi, em.CERTAIN, None))
     new = np.empty_like(log_phi)
+    best = _line_of_two if phi.shape[1] == 2 else _line
     for half in (even, ~even):
-        line = _line(log_phi[~half], evidence[~half])
+        line = best(log_phi[~half], evidence[~half])
         new[half] = _through(log_phi[half], line)
     return new
 
@@ -52,9 +55,33 @@ def _line(log_phi: Array, evidence: Array) -> Array:
         slopes = np.r_[slope, change.sum(axis=0)] + 2.0 * line
         return float(line @ line - np.log(total).sum()), slopes
 
-    start = np.zeros(1 + log_phi.shape[1])
-    bounds = [(0.0, STEEPEST)] + [(None, None)] * (len(start) - 1)
-    found: Array = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds).x
+    return _minimum(loss, 1 + log_phi.shape[1])
+
+
+def _line_of_two(log_phi: Array, evidence: Array) -> Array:
+    """Return the same of two classes, from their log-odds: in a third of the time.
+
+    Only the difference w of the class weights matters, so they are −w/2 and w/2.
+    """
+    odds, less = log_phi[:, 1] - log_phi[:, 0], evidence[:, 0]
+    more = evidence[:, 1] - less
+
+    def loss(line: Array) -> tuple[float, Array]:
+        slope, weight = np.exp(line[0]), line[1]
+        share = expit(slope * odds + weight)
+        total = less + share * more
+        change = share * (1.0 - share) * more / total  # of log Σ φ m with the log-odds
+        slopes = np.array([2.0 * line[0] - slope * (change @ odds), weight - change.sum()])
+        return float(line[0] ** 2 + weight**2 / 2 - np.log(total).sum()), slopes
+
+    steepness, weight = _minimum(loss, 2)
+    return np.array([steepness, -weight / 2, weight / 2])
+
+
+def _minimum(loss: Callable[[Array], tuple[float, Array]], size: int) -> Array:
+    """Return where a loss, given with its slopes, is least; the first number within bounds."""
+    bounds = [(0.0, STEEPEST)] + [(None, None)] * (size - 1)
+    found: Array = minimize(loss, np.zeros(size), jac=True, method="L-BFGS-B", bounds=bounds).x
     return found
 
 

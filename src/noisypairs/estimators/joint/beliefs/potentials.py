@@ -43,7 +43,9 @@ class RidgePotential:
         grams = [self._gram(fold) for fold in self.folds]
         ridge = penalty * np.eye(self.Z.shape[1])
         ridge[-1, -1] = 1e-6
-        self.factors = [cho_factor(sum(grams) - gram + ridge) for gram in grams]
+        #: Zᵀ Z of what every fold is learnt from, with a constant as the last column.
+        self.moments = [sum(grams) - gram for gram in grams]
+        self.factors = [cho_factor(own + ridge) for own in self.moments]
 
     def _gram(self, fold: slice) -> Array:
         part: Array = self.Z[fold].T @ (self.Z[fold] * self.weight[self.order[fold]])
@@ -101,7 +103,8 @@ class EstimatorPotential:
     ones cannot. Items in no pair are predicted but never trained on. ``known`` holds what is
     already known for one array of beliefs: it and {number of a fold: its probabilities}. A learner
     that can leave out each item by itself (``leave_one_out``) needs no folds. One of beliefs with
-    ``warm_start`` begins at its last round.
+    ``warm_start`` begins at its last round. ``moments`` of the training items of every fold, where
+    known, are as `fit_predict` takes them.
     """
 
     def __init__(
@@ -112,10 +115,12 @@ class EstimatorPotential:
         in_pairs: NDArray[np.bool_],
         n_jobs: int | None = None,
         known: tuple[Array, Mapping[int, Array]] | None = None,
+        moments: Sequence[Array | None] = (),
     ) -> None:
         items = X if isinstance(X, PreparedItems) else PreparedItems(X)
         _, self.learner, self.seen = items.split(estimator)
         self.folds, self.in_pairs, self.n_jobs, self.known = folds, in_pairs, n_jobs, known
+        self.moments = moments or [None] * len(folds)
         self.last: dict[int, Any] = {}  # number of a fold: what was fitted to the others
 
     def __call__(self, beliefs: Array) -> Array:
@@ -133,6 +138,7 @@ class EstimatorPotential:
                 beliefs,
                 self.folds[number][0][self.in_pairs[self.folds[number][0]]],
                 self.folds[number][1],
+                self.moments[number],
                 self.last.get(number),
             )
             for number in unknown
@@ -152,10 +158,11 @@ def _fit_fold(
     beliefs: Array,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
+    moments: Array | None = None,
     last: Any = None,
 ) -> tuple[Any, Array]:
     """Return the learner fitted to the training items, and P(class | x) of the others."""
-    model = _fit(learner, seen, beliefs, train, last)
+    model = _fit(learner, seen, beliefs, train, moments, last)
     return model, class_proba(model, _safe_indexing(seen, test), beliefs.shape[1])
 
 
@@ -171,14 +178,22 @@ def fit_beliefs(estimator: Any, X: Any, beliefs: Array, items: NDArray[np.intp])
     return joined(front, estimator, _fit(learner, seen, beliefs, items))
 
 
-def _fit(learner: Any, seen: Any, beliefs: Array, items: NDArray[np.intp], last: Any = None) -> Any:
+def _fit(
+    learner: Any,
+    seen: Any,
+    beliefs: Array,
+    items: NDArray[np.intp],
+    moments: Array | None = None,
+    last: Any = None,
+) -> Any:
     """Fit to beliefs where the learner takes them, and else to rows of items.
 
     ``last`` is what the learner was in the last round, to go on from.
     """
     if hasattr(learner, "fit_beliefs"):
         model = clone(learner) if last is None else last
-        return model.fit_beliefs(_safe_indexing(seen, items), beliefs[items])
+        known = {} if moments is None else {"moments": moments}
+        return model.fit_beliefs(_safe_indexing(seen, items), beliefs[items], **known)
     seen, label, weight = _rows(learner, seen, beliefs, items)
     if weight is None:
         return clone(learner).fit(seen, label)
@@ -211,10 +226,18 @@ def all_classes(proba: Array, classes: NDArray[Any], n_classes: int) -> Array:
 
 
 def fit_predict(
-    learner: Any, seen: Any, beliefs: Array, train: NDArray[np.intp], test: NDArray[np.intp]
+    learner: Any,
+    seen: Any,
+    beliefs: Array,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    moments: Array | None = None,
 ) -> Array:
-    """Return P(class | x) of test items from the beliefs of training items, shape (n_test, K)."""
-    return _fit_fold(learner, seen, beliefs, train, test)[1]
+    """Return P(class | x) of test items from the beliefs of training items, shape (n_test, K).
+
+    ``moments`` are those of the training items, for a learner that would compute them otherwise.
+    """
+    return _fit_fold(learner, seen, beliefs, train, test, moments)[1]
 
 
 def fit_stages(
