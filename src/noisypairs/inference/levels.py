@@ -72,6 +72,10 @@ class RowMessages:
                 np.multiply(old[block], scale, out=new[block])
         return copy
 
+    def reordered(self, order: NDArray[np.intp]) -> RowMessages:
+        """Return the messages with class ``order[k]`` as number k."""
+        return RowMessages((self.ends[0][:, order], self.ends[1][:, order]))
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Edges and classes."""

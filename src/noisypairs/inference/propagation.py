@@ -23,11 +23,11 @@ What the beliefs say about pairs and answers is in `posteriors`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.inference import levels
 from noisypairs.inference.factors import Factors
@@ -69,6 +69,16 @@ class Beliefs:
     def rows(self) -> levels.RowMessages:
         """The messages as `levels` takes them."""
         return levels.RowMessages.of(self.sent) if isinstance(self.sent, np.ndarray) else self.sent
+
+    def reordered(self, order: NDArray[np.intp]) -> Beliefs:
+        """Return the same with class ``order[k]`` as number k, the messages too."""
+        if isinstance(self.sent, levels.RowMessages):
+            sent: Floats | levels.RowMessages = self.sent.reordered(order)
+        else:  # log-ratios to the first class: the new first one is taken off
+            ratio = np.concatenate([np.zeros_like(self.sent[:, :1]), self.sent], axis=1)[:, order]
+            sent = ratio[:, 1:] - ratio[:, :1]
+        item, log_item = self.item[:, order], self.log_item[:, order]
+        return replace(self, item=item, log_item=log_item, sent=sent)
 
     @cached_property
     def narrow_item(self) -> Floats:

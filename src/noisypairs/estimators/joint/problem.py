@@ -226,17 +226,9 @@ def reordered(found: em.Inference, order: NDArray[np.intp]) -> em.Inference:
     """
     n_states = found.beliefs.item.shape[1]
     states = np.concatenate([order + first for first in range(0, n_states, len(order))])
-    sent = found.beliefs.messages  # log-ratios to the first state: the new first one is taken off
-    ratio = np.concatenate([np.zeros_like(sent[:, :1]), sent], axis=1)[:, states]
-    beliefs = replace(
-        found.beliefs,
-        item=found.beliefs.item[:, states],
-        log_item=found.beliefs.log_item[:, states],
-        messages=ratio[:, 1:] - ratio[:, :1],
-    )
     return replace(
         found,
-        beliefs=beliefs,
+        beliefs=found.beliefs.reordered(states),
         potential=found.potential[:, states],
         noise=found.noise.permuted(order),
         matrices=found.matrices[..., states, :][..., states],
