@@ -178,8 +178,8 @@ def _learn(learner: str, folder: str, n_items: int) -> dict[str, Any]:
 class _Timed(JointPairClassifier):
     """The joint learner with a clock on its rounds over the files."""
 
-    def _stream_rounds(self, *given: Any) -> Any:
-        self.stream_seconds_, found = seconds(partial(super()._stream_rounds, *given))
+    def _last_rounds(self, *given: Any) -> Any:
+        self.stream_seconds_, found = seconds(partial(super()._last_rounds, *given))
         return found
 
 

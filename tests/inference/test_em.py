@@ -295,12 +295,12 @@ def sharpening(good, rights):
     return potential, rounds
 
 
-def worthwhile(rights, worth, max_iter=8, tol=1e-9, fit=None):
+def worthwhile(rights, worth, max_iter=8, tol=1e-9, fit=None, **options):
     _, pairs, good = weak_pairs()
     noise = PairingNoise(0.3, 0.3)
     potential, rounds = sharpening(good, rights)
     start = PairGraph.from_pairs(pairs), potential, good, noise, fit or fixed(noise)
-    found = infer(*start, max_iter=max_iter, tol=tol, or_best=True, worth=worth)
+    found = infer(*start, max_iter=max_iter, tol=tol, or_best=True, worth=worth, **options)
     return found, rounds, good
 
 
@@ -338,6 +338,27 @@ def test_rounds_go_on_where_each_is_worth_it_or_the_noise_still_changes(fit):
 def test_without_worth_small_gains_and_losses_end_nothing():
     _, rounds, _ = worthwhile([0.6, 0.8, 0.801, 0.55, 0.9], worth=-np.inf, max_iter=5)
     assert len(rounds) == 5
+
+
+FALLING = [0.7, 0.95, 0.9, 0.85, 0.8, 0.75]
+
+
+def test_the_second_fall_in_a_row_is_the_last_round_though_the_noise_still_changes():
+    found, rounds, good = worthwhile(FALLING, worth=3.0, tol=1e-12, fit=PairingNoise.fit)
+    likelihood = [
+        worthwhile([right], worth=3.0, tol=1e-12, max_iter=1, fit=PairingNoise.fit)[0]
+        for right in FALLING[:4]
+    ]
+    assert np.argmax([one.log_likelihood for one in likelihood]) == FALLING.index(rounds[-3])
+    assert found.converged
+    assert right_of(found, good) == pytest.approx(rounds[-3])
+
+
+def test_below_what_is_wanted_at_least_the_first_fall_is_the_last_round():
+    fit = {"tol": 1e-12, "fit": PairingNoise.fit}
+    _, rounds, _ = worthwhile(FALLING, 3.0, **fit)
+    _, fewer, _ = worthwhile(FALLING, 3.0, at_least=np.inf, **fit)
+    assert fewer == rounds[:-1]
 
 
 def test_later_rounds_may_make_fewer_sweeps(monkeypatch):

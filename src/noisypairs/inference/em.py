@@ -35,6 +35,8 @@ Potential = Callable[[Array], Array]
 SWEEPS = 25
 #: No potential is more certain than this: a classifier alone never outweighs all answers.
 CERTAIN = 1e-3
+#: So many rounds in a row that explain the answers worse and worse lead away from the best one.
+MOST_FALLS = 2
 #: Times ``tol``: below it S has settled enough for a round that gains little to be the last.
 SETTLED = 2.0
 
@@ -135,6 +137,7 @@ def infer(
     tol: float = 1e-3,
     or_best: bool = False,
     worth: float = -np.inf,
+    at_least: float = -np.inf,
     matrices: Array | None = None,
 ) -> Inference:
     """Run the loop from a guess of the item beliefs and of the noise until both have converged.
@@ -146,12 +149,15 @@ def infer(
     If the loop does not converge, ``or_best`` returns not the last round but the one that explains
     the answers best: a flexible classifier can follow beliefs that are mostly noise, round after
     round, and the likelihood, which is out of fold, shows it. A round that gains less than
-    ``worth`` nats while S hardly changes, by `SETTLED` times ``tol``, is the last, too.
+    ``worth`` nats while S hardly changes, by `SETTLED` times ``tol``, is the last, too, and so is
+    the second in a row that explains the answers worse than the one before it; the first, where it
+    explains less than ``at_least``.
     """
     S = noise.same_probability(item_proba.shape[1]) if matrices is None else matrices
     history: list[dict[str, float]] = []
     best: Inference | None = None
     people: People | None = None
+    last, falls = -np.inf, 0
     for _ in progress.each("round", range(max_iter)):
         phi = np.clip(potential(item_proba), CERTAIN, None)
         phi /= phi.sum(axis=1, keepdims=True)
@@ -168,7 +174,9 @@ def infer(
             if converged or best is None or gain > 0.0:
                 rest = value, converged, history, people, potential
                 best = Inference(beliefs, phi, S, noise, *rest)
-            if gain < worth and change[0] < SETTLED * tol:
+            last, falls = value, falls + 1 if value < last else 0
+            away = falls >= (1 if value < at_least else MOST_FALLS)
+            if gain < worth and (away or change[0] < SETTLED * tol):
                 converged, best = True, replace(best, converged=True)
         if converged:
             break

@@ -117,6 +117,15 @@ class Choice:
         """Whether a round with what was chosen costs next to nothing."""
         return self.beliefs.shape[1] <= MANY_CLASSES and all(map(self._quick, self.members))
 
+    @property
+    def doubted(self) -> bool:
+        """Whether Gaussian classes led here, and others were chosen.
+
+        Candidates are compared to first order only, and as they learn from the answers alone: of
+        many classes, which answers alone hardly show, that may be far off.
+        """
+        return self.averaged and self.clusters and self.members != ["gaussian"]
+
     def potential(self, in_pairs: NDArray[np.bool_], n_jobs: int | None) -> em.Potential:
         """Return what was chosen as a function of beliefs: out-of-fold P(class | x)."""
         own = [self._potential(name, in_pairs, n_jobs) for name in self.members]

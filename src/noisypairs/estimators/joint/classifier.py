@@ -27,8 +27,8 @@ from noisypairs.estimators.base import (
 from noisypairs.estimators.inner.defaults import candidates_of
 from noisypairs.estimators.joint.answers.judged import JudgedAnswers
 from noisypairs.estimators.joint.answers.model import AnswerModel
-from noisypairs.estimators.joint.answers.repeats import repeat_correlation, single_answers
-from noisypairs.estimators.joint.answers.states import clear_or_hard, folded
+from noisypairs.estimators.joint.answers.repeats import single_answers
+from noisypairs.estimators.joint.answers.states import folded
 from noisypairs.estimators.joint.asking.next_pairs import NextPairsMixin, asked_pairs
 from noisypairs.estimators.joint.beginning import begin_with_parts, choose_classifier
 from noisypairs.estimators.joint.beliefs.potentials import class_proba
@@ -36,21 +36,18 @@ from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.intervals import joint_intervals
 from noisypairs.estimators.joint.parameters import check_parameters, stages
 from noisypairs.estimators.joint.parts.kinds import KindNames
-from noisypairs.estimators.joint.parts.parts import PartChoice, Switch, wanted_parts
+from noisypairs.estimators.joint.parts.parts import Switch, wanted_parts
 from noisypairs.estimators.joint.problem import (
     JointProblem,
     any_order,
     reordered,
     sampled_items,
 )
-from noisypairs.estimators.joint.search.families import FIRST_SWEEPS, MANY_CLASSES, WORTH_IT
+from noisypairs.estimators.joint.rounds import Ended, LastRounds
 from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.estimators.joint.search.warm import LastFit
-from noisypairs.inference import em, progress, streaming
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.posteriors import answer_wrong_probability
+from noisypairs.inference import em, progress
 from noisypairs.noise import NoiseModel
-from noisypairs.noise.clarity import fit_clarity
 from noisypairs.pairs import Answers, Pairs
 
 #: Pairs on which start, noise family and classifier are chosen; of `Pairs` in memory also at least
@@ -226,8 +223,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             search, found = begun.search, self._named(problem, begun.chosen, keep=begun.numbered)
             choice = choose_classifier(self, X, problem, folded(found), begun, parts)
             whole = some if some.n_pairs == pairs.n_pairs else pairs
-            rounds = self._graph_rounds if isinstance(whole, Pairs) else self._stream_rounds
-            ended, in_pairs = rounds(whole, choice, found, search, parts)
+            how = self.max_iter, self.tol, self.n_jobs
+            last_rounds = LastRounds(search, parts, choice, found, *how)
+            ended, in_pairs, *_ = self._last_rounds(last_rounds, whole)
             self.start_, self.starts_ = search.start, search.starts
             self.n_classes_ = search.n_classes
             self.noise_model_, self.noise_models_ = search.family, search.noise_models
@@ -254,52 +252,11 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         rng = check_random_state(self.random_state)
         return pairs.select(rng.random_sample(pairs.n_pairs) < enough / pairs.n_pairs)
 
-    def _graph_rounds(
-        self, pairs: Pairs, choice: Choice, found: em.Inference, search: Search, parts: PartChoice
-    ) -> tuple[em.Inference, NDArray[np.bool_]]:
-        """Run the rounds with the classifier in memory; return also which items are in pairs."""
-        problem, people, clarity = choice.problem, "people" in parts.kept, "clarity" in parts.kept
-        graph, in_pairs = problem.graph, problem.in_pairs
-        if people or pairs is not problem.all_pairs:
-            graph = PairGraph.from_pairs(pairs, annotators=people)
-            in_pairs = pairs.item_counts().total > 0
-        potential = choice.potential(in_pairs, self.n_jobs)
-        fit_noise = search.fit_noise(search.family)
-        if clarity:
-            potential = clear_or_hard(potential, problem.clamp)
-            fit_noise = fit_clarity(fit_noise, search.n_classes)
-        later = FIRST_SWEEPS if search.n_classes > MANY_CLASSES else None
-        clamp = None if clarity else problem.clamp
-        e_step = em.GraphEStep(graph, clamp=clamp, later_sweeps=later)
-        start = found.beliefs.item, found.noise, fit_noise
-        last = self._rounds(choice, e_step, potential, *start, matrices=found.matrices)
-        alike = last.noise.same_class(last.beliefs.item.shape[1])
-        self.wrong_proba_ = answer_wrong_probability(graph, last.beliefs, last.matrices, alike)
-        if (single := single_answers(pairs)) is not pairs:
-            graph = PairGraph.from_pairs(single)  # the same edges, votes one by one
-        self.repeat_correlation_ = repeat_correlation(graph, last)
-        return last, in_pairs
-
-    def _stream_rounds(
-        self, pairs: Any, choice: Choice, found: em.Inference, search: Search, parts: PartChoice
-    ) -> tuple[em.Inference, NDArray[np.bool_]]:
-        """Run the rounds with the classifier over a table; return also which items are in pairs."""
-        in_pairs = pairs.degrees() > 0
-        potential = choice.potential(in_pairs, self.n_jobs)
-        start = found.beliefs.item, found.noise, search.fit_noise(search.family)
-        n_groups = len(pairs.annotator_names) if "people" in parts.kept else 1
-        self.wrong_proba_, self.repeat_correlation_ = None, 0.0
-        clamp = choice.problem.clamp
-        e_step = streaming.StreamEStep(pairs, n_groups=n_groups, clamp=clamp, tol=self.tol)
-        return self._rounds(choice, e_step, potential, *start), in_pairs
-
-    def _rounds(
-        self, choice: Choice, e_step: em.EStep, *start: Any, matrices: Array | None = None
-    ) -> em.Inference:
-        """Run the rounds; where they take time, no longer than they are worth it."""
-        worth = -np.inf if choice.quick else WORTH_IT
-        how: dict[str, Any] = {"max_iter": self.max_iter, "tol": self.tol, "worth": worth}
-        return em.infer(e_step, *start, or_best=True, matrices=matrices, **how)
+    def _last_rounds(self, rounds: LastRounds, pairs: Any) -> Ended:
+        """Run the rounds with the classifier, and keep what they say about the answers."""
+        ended = rounds.run(pairs)
+        self.wrong_proba_, self.repeat_correlation_ = ended.wrong_proba, ended.repeat_correlation
+        return ended
 
     def _class_proba(self, X: Any) -> Array:
         return self._of_classes(self._kind_proba(X))

@@ -25,6 +25,10 @@ KINDS = ("aligned", "answers", "kmeans", "spectral", "gaussian", "random")
 #: Of more classes than this, more k-means starts are needed to find good clusters; but where items
 #: times classes are more than so many, classes have many items each, and each start takes long.
 MANY_CLASSES, LARGE = 6, 40_000
+#: k-means starts of few classes, of many small ones, and where each takes long.
+N_CLUSTERINGS, MORE_CLUSTERINGS, FEW_CLUSTERINGS = 4, 10, 2
+#: Relative precision of eigenvalues in mixed starts, and where each takes long.
+NEAR, NEARLY = 1e-6, 1e-3
 #: What features weigh against answers in mixed starts, in those of many classes, which end in
 #: different places, and where each of these takes long.
 FEATURE_SHARES, MORE_SHARES = (0.3, 0.5, 0.7), (0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -153,7 +157,9 @@ def _clusters(Z: Array, n_classes: int, random_state: np.random.RandomState) -> 
         # guess a poor one, and a guess may be poor.
         warnings.simplefilter("ignore", ConvergenceWarning)
         few = random_state.permutation(len(Z))[:ENOUGH_ITEMS]
-        n_init = 10 if _needs_more(len(Z), n_classes) else 4
+        n_init = N_CLUSTERINGS
+        if n_classes > MANY_CLASSES:
+            n_init = MORE_CLUSTERINGS if _needs_more(len(Z), n_classes) else FEW_CLUSTERINGS
         labels = KMeans(n_classes, n_init=n_init, random_state=random_state).fit(Z[few]).predict(Z)
     return _soften(labels, n_classes, 0.8)
 
@@ -183,7 +189,9 @@ def _mixed(
     mixed = LinearOperator(shape, matvec=product, dtype=np.float64)
     number = min(n_classes, len(X) - 2)
     start = random_state.standard_normal(len(X))
-    values, vectors = eigsh(mixed, k=number, which="LA", v0=start, tol=1e-6)
+    large = n_classes > MANY_CLASSES and not _needs_more(len(X), n_classes)
+    tol = NEARLY if large else NEAR
+    values, vectors = eigsh(mixed, k=number, which="LA", v0=start, tol=tol)
     embedding: Array = vectors * np.maximum(values, 0.0)
     return embedding
 
