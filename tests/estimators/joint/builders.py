@@ -1,8 +1,9 @@
-"""Problems for the joint learner, and the learner with fast settings."""
+"""Problems for the joint learner, the learner with fast settings, a classifier that is given."""
 
 from __future__ import annotations
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs import (
@@ -13,6 +14,8 @@ from noisypairs import (
 )
 from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.estimators.joint.search.selection import Search
+from noisypairs.inference import em
+from noisypairs.noise import fixed
 
 NOISE = PairingNoise(0.1, 0.2)
 STARTS = ("aligned", "answers", "kmeans", "spectral")
@@ -61,3 +64,48 @@ def overlapping(n=600, n_pairs=1200, noise=None, seed=0):
     X = rng.normal(size=(n, 8))
     X[:, 0] += 2.4 * (y - 0.5)
     return X, y, sample_pairs(y, n_pairs, noise or PairingNoise(0.2, 0.2), random_state=seed)
+
+
+class Given(ClassifierMixin, BaseEstimator):
+    """Predict given potentials; items carry their number in column 0. Counts its fits."""
+
+    fits: list = []  # noqa: RUF012 (shared by all clones on purpose)
+    sizes: list = []  # noqa: RUF012 (shared by all clones on purpose)
+
+    def __init__(self, phi=None, name=""):
+        self.phi = phi
+        self.name = name
+
+    def fit_beliefs(self, X, beliefs):
+        self.fits.append(self.name)
+        self.sizes.append(len(X))
+        self.classes_ = np.arange(beliefs.shape[1])
+        return self
+
+    def predict_proba(self, X):
+        return self.phi[X[:, 0].astype(int)]
+
+
+def numbered(y, pairs, cv=3):
+    """A problem whose items are their numbers, with one column that tells the classes a little."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.arange(len(y)), y + rng.normal(size=len(y))])
+    return JointProblem(X, pairs, [int(y.max()) + 1], cv, 0)
+
+
+def inferred(problem, y, noise, rounds=5):
+    """What the rounds with ridge reach from a guess near the truth."""
+    guess = np.full((len(y), y.max() + 1), 0.2) + 0.6 * np.eye(y.max() + 1)[y]
+    e_step = em.GraphEStep(problem.graph)
+    start = problem.fast_potential, guess / guess.sum(axis=1, keepdims=True), noise, fixed(noise)
+    return em.infer(e_step, *start, max_iter=rounds)
+
+
+def labelled(n=300, per_item=6, flip=0.2, seed=0):
+    y = np.random.default_rng(seed).integers(2, size=n)
+    noise = PairingNoise(flip, flip)
+    return y, sample_pairs(y, per_item * n, noise, random_state=seed), noise
+
+
+def softened(y, right):
+    return np.where(np.eye(y.max() + 1, dtype=bool)[y], right, (1 - right) / y.max())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs import PairingNoise, Pairs, sample_pairs
@@ -18,27 +17,8 @@ from noisypairs.estimators.joint.problem import JointProblem
 from noisypairs.inference import em
 from noisypairs.inference.posteriors import bethe_log_likelihood
 from noisypairs.inference.propagation import propagate
-from noisypairs.noise import fixed
 
-
-class Given(ClassifierMixin, BaseEstimator):
-    """Predict given potentials; items carry their number in column 0. Counts its fits."""
-
-    fits: list = []  # noqa: RUF012 (shared by all clones on purpose)
-    sizes: list = []  # noqa: RUF012 (shared by all clones on purpose)
-
-    def __init__(self, phi=None, name=""):
-        self.phi = phi
-        self.name = name
-
-    def fit_beliefs(self, X, beliefs):
-        self.fits.append(self.name)
-        self.sizes.append(len(X))
-        self.classes_ = np.arange(beliefs.shape[1])
-        return self
-
-    def predict_proba(self, X):
-        return self.phi[X[:, 0].astype(int)]
+from .builders import Given, inferred, labelled, numbered, softened
 
 
 @pytest.fixture
@@ -46,31 +26,6 @@ def fits(monkeypatch):
     monkeypatch.setattr(Given, "fits", [])
     monkeypatch.setattr(Given, "sizes", [])
     return Given.fits
-
-
-def numbered(y, pairs, cv=3):
-    """A problem whose items are their numbers, with one column that tells the classes a little."""
-    rng = np.random.default_rng(0)
-    X = np.column_stack([np.arange(len(y)), y + rng.normal(size=len(y))])
-    return JointProblem(X, pairs, [int(y.max()) + 1], cv, 0)
-
-
-def inferred(problem, y, noise, rounds=5):
-    """What the rounds with ridge reach from a guess near the truth."""
-    guess = np.full((len(y), y.max() + 1), 0.2) + 0.6 * np.eye(y.max() + 1)[y]
-    e_step = em.GraphEStep(problem.graph)
-    start = problem.fast_potential, guess / guess.sum(axis=1, keepdims=True), noise, fixed(noise)
-    return em.infer(e_step, *start, max_iter=rounds)
-
-
-def labelled(n=300, per_item=6, flip=0.2, seed=0):
-    y = np.random.default_rng(seed).integers(2, size=n)
-    noise = PairingNoise(flip, flip)
-    return y, sample_pairs(y, per_item * n, noise, random_state=seed), noise
-
-
-def softened(y, right):
-    return np.where(np.eye(y.max() + 1, dtype=bool)[y], right, (1 - right) / y.max())
 
 
 # --- the score -----------------------------------------------------------------------------------
@@ -215,11 +170,8 @@ def test_who_is_behind_is_tried_on_one_fold_only(fits):
     y, pairs, noise = labelled()
     problem = numbered(y, pairs)
     good, bad = softened(y, 0.75), softened(1 - y, 0.75)
-    choice = Choice(
-        problem,
-        inferred(problem, y, noise),
-        {"good": Given(good, "good"), "bad": Given(bad, "bad")},
-    )
+    candidates = {"good": Given(good, "good"), "bad": Given(bad, "bad")}
+    choice = Choice(problem, inferred(problem, y, noise), candidates)
     choice.choose()
     assert choice.members == ["good"]
     assert fits == ["good", "bad"]
@@ -340,17 +292,13 @@ def test_moments_of_whole_folds_are_known_from_the_starts(monkeypatch):
     choice = Choice(problem, inferred(problem, y, noise), alike)
     choice.choose()
     assert [moments for size, moments in Moments.given if size == 40] == [None] * 3
-    first, second, third = problem.fast_potential.moments
+    known = problem.fast_potential.moments
     whole = [moments for size, moments in Moments.given if size == 200]
-    assert [m is first for m in whole[:3]] == [True] * 3
-    assert [m is second for m in whole[3:6]] == [True] * 3
-    assert [m is third for m in whole[6:]] == [True] * 3
+    assert list(map(id, whole)) == [id(moments) for moments in known for _ in range(3)]
     Moments.given.clear()
     choice.potential(problem.in_pairs, None)(choice.beliefs.copy())
-    assert [m for _, m in Moments.given] == [first, second, third]
-    Moments.given.clear()
     choice.potential(problem.in_pairs.copy(), None)(choice.beliefs)  # other items to learn from
-    assert [m for _, m in Moments.given] == [None] * 3
+    assert [moments for _, moments in Moments.given] == [*known, None, None, None]
 
 
 # --- what was chosen, used -----------------------------------------------------------------------
