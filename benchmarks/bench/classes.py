@@ -26,7 +26,7 @@ def problem(n_classes: int, n_items: int, density: int) -> tuple[np.ndarray, Pai
 def cost_of_classes(quick: bool) -> dict[str, Any]:
     """Time fits with few and many classes one after the other, and one with the number chosen.
 
-    Each is made once; a small fit before them loads what is loaded late.
+    Medians of three in turn; a small fit before them loads what is loaded late.
     """
     n_items = 500 if quick else 5_000
     found: dict[str, Any] = {"n_items": n_items}

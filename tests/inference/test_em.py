@@ -359,21 +359,3 @@ def test_below_what_is_wanted_at_least_the_first_fall_is_the_last_round():
     _, rounds, _ = worthwhile(FALLING, 3.0, **fit)
     _, fewer, _ = worthwhile(FALLING, 3.0, at_least=np.inf, **fit)
     assert fewer == rounds[:-1]
-
-
-def test_later_rounds_may_make_fewer_sweeps(monkeypatch):
-    made = []
-
-    def counted(*given, **options):
-        found = propagate(*given, **options)
-        made.append(found.n_iter)
-        return found
-
-    monkeypatch.setattr(em, "propagate", counted)
-    p = loopy_problem(n_classes=3)
-    e_step = em.GraphEStep(p.graph(), sweeps=6, later_sweeps=2)
-    phi = np.exp(p.log_phi)
-    for _ in range(3):
-        e_step(phi / phi.sum(axis=1, keepdims=True), phi, p.S)
-    assert made[0] > 2
-    assert max(made[1:]) <= 2

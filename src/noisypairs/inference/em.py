@@ -66,8 +66,7 @@ EStep = Callable[[Array, Array, Array], Expectation]
 class GraphEStep:
     """The E-step in memory: belief propagation over a graph, from the messages of the last round.
 
-    A round makes at most ``sweeps`` sweeps, and after the first one ``later_sweeps`` if given: what
-    messages then still lack comes in the next round. ``messages`` are those to start from.
+    A round makes at most ``sweeps`` sweeps. ``messages`` are those to start from.
     """
 
     def __init__(
@@ -76,11 +75,9 @@ class GraphEStep:
         *,
         clamp: Mapping[int, int] | None = None,
         sweeps: int = SWEEPS,
-        later_sweeps: int | None = None,
         messages: Floats | RowMessages | None = None,
     ) -> None:
         self.graph, self.clamp, self.sweeps, self.messages = graph, clamp, sweeps, messages
-        self.later_sweeps = sweeps if later_sweeps is None else later_sweeps
 
     def __call__(self, phi: Array, item_proba: Array, S: Array) -> Expectation:
         """Return beliefs and counts at potentials ``phi``, (n_items, K), under S."""
@@ -92,7 +89,7 @@ class GraphEStep:
         beliefs = propagate(
             self.graph, np.log(phi), S, messages, tol=1e-3, max_iter=self.sweeps, clamp=self.clamp
         )
-        self.messages, self.sweeps = beliefs.sent, self.later_sweeps
+        self.messages = beliefs.sent
         counts = expected_counts(self.graph, beliefs, S)
         return Expectation(beliefs, *counts, partial(bethe_log_likelihood, self.graph, beliefs))
 

@@ -13,7 +13,7 @@ from noisypairs.estimators.joint.answers.repeats import repeat_correlation, sing
 from noisypairs.estimators.joint.answers.states import clear_or_hard
 from noisypairs.estimators.joint.choice import Choice
 from noisypairs.estimators.joint.parts.parts import PartChoice
-from noisypairs.estimators.joint.search.families import FIRST_SWEEPS, MANY_CLASSES, WORTH_IT
+from noisypairs.estimators.joint.search.families import MANY_CLASSES, WORTH_IT, going_on
 from noisypairs.estimators.joint.search.selection import Search
 from noisypairs.inference import em, streaming
 from noisypairs.inference.graph import PairGraph
@@ -65,9 +65,11 @@ class LastRounds:
         if "clarity" in kept:
             potential = clear_or_hard(potential, problem.clamp)
             fit_noise, clamp = fit_clarity(fit_noise, self.search.n_classes), None
-        later = FIRST_SWEEPS if self.search.n_classes > MANY_CLASSES else None
-        e_step = em.GraphEStep(graph, clamp=clamp, later_sweeps=later)
-        doubted = self.choice.doubted and pairs is problem.all_pairs
+        same, many = pairs is problem.all_pairs, self.search.n_classes > MANY_CLASSES
+        e_step = em.GraphEStep(
+            graph, clamp=clamp, **(going_on(self.found) if same and many else {})
+        )
+        doubted = self.choice.doubted and same
         at_least = self.found.log_likelihood - WORTH_IT if doubted else -np.inf
         how = {"matrices": self.found.matrices, "at_least": at_least}
         last = self._infer(e_step, potential, fit_noise, **how)
