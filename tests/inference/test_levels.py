@@ -127,6 +127,29 @@ def test_messages_go_on_under_any_matrix_and_back():
         assert_allclose(value, other, atol=1e-6)
 
 
+def test_messages_on_some_edges_and_in_another_order_are_those_of_all(monkeypatch):
+    graph, log_phi = problem()
+    S, edges, order = two_levels(0.8, 0.1), np.array([3, 7, 8]), np.roll(np.arange(K), 2)
+    found = propagate(graph, log_phi, S, tol=1e-10)
+    assert_allclose(found.on_edges(edges).messages, found.messages[..., edges])
+    turned = found.reordered(order)
+    assert_allclose(turned.messages, propagate(graph, log_phi[:, order], S, tol=1e-10).messages)
+    monkeypatch.setattr(levels, "FEWEST_CLASSES", K + 1)
+    plain = propagate(graph, log_phi, S, tol=1e-10)
+    assert isinstance(plain.sent, np.ndarray)
+    assert_allclose(plain.reordered(order).messages, turned.messages, atol=1e-7)
+    assert_allclose(plain.on_edges(edges).messages, found.messages[..., edges], atol=1e-7)
+
+
+def test_messages_that_say_nothing_sum_to_what_new_ones_do():
+    graph, _ = problem(weights=True)
+    factors = Factors(graph, two_levels(0.8, 0.1), K)
+    on, off = factors(slice(0, graph.n_edges))[0]
+    for end in levels.RowMessages.silent(factors).ends:
+        assert_allclose(end.sum(axis=1), K - 1 + on / off)
+        assert np.ptp(end, axis=1).max() == 0
+
+
 def test_scaled_messages_sum_to_what_new_ones_do():
     graph, log_phi = problem(weights=True)
     S = two_levels(0.8, 0.1)

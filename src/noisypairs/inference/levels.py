@@ -43,9 +43,12 @@ class RowMessages:
     @classmethod
     def silent(cls, factors: Factors) -> RowMessages:
         """Return messages that prefer no class."""
-        shape = factors.graph.n_edges, factors.n_classes
-        one = np.broadcast_to(np.ones(1, dtype=factors.dtype), shape)
-        return cls((one, one)).scaled_for(factors)
+        n_edges, K = factors.graph.n_edges, factors.n_classes
+        each = np.empty(n_edges, dtype=factors.dtype)
+        for block in factors.graph.blocks():
+            each[block] = (K - 1 + _ratio(factors, block)) / K
+        one = np.broadcast_to(each[:, None], (n_edges, K))
+        return cls((one.copy(), one.copy()))
 
     @classmethod
     def of(cls, log_ratio: Floats) -> RowMessages:
@@ -71,6 +74,10 @@ class RowMessages:
                 scale = (wanted / (old[block] @ ones))[:, None]
                 np.multiply(old[block], scale, out=new[block])
         return copy
+
+    def on_edges(self, edges: NDArray[np.intp]) -> RowMessages:
+        """Return the messages on some edges."""
+        return RowMessages((self.ends[0][edges], self.ends[1][edges]))
 
     def reordered(self, order: NDArray[np.intp]) -> RowMessages:
         """Return the messages with class ``order[k]`` as number k."""
@@ -200,9 +207,9 @@ def counts(factors: Factors, beliefs: Beliefs, block: slice) -> FloatArray:
     found = evidence[certain].T @ one_by_one.reshape(K * K, -1).T.astype(np.float64)
     weight = evidence.toarray() / _totals(levels, left, right)[:, None]
     weight[certain] = 0
-    for k, own in enumerate(weight.T.astype(factors.dtype)):
+    weight = weight.astype(factors.dtype)
+    found[:, :: K + 1] += (weight * (on - off)[:, None]).T @ (left * right)
+    for k, own in enumerate((weight * off[:, None]).T):
         rows = np.flatnonzero(own)
-        one, other = left[rows] * own[rows, None], right[rows]
-        found[k] += ((one * off[rows, None]).T @ other).ravel()
-        found[k, :: K + 1] += ((one * other) * (on - off)[rows, None]).sum(axis=0)
+        found[k] += ((left[rows] * own[rows, None]).T @ right[rows]).ravel()
     return np.asarray(found)

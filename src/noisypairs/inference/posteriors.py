@@ -83,10 +83,10 @@ def cavities(
     >>> [end.round(3).tolist() for end in cavities(graph, beliefs, np.array([1]))]
     [[[0.182, 0.818]], [[0.5, 0.5]]]
     """
-    found = []
-    for end, received in ((graph.left, beliefs.messages[1]), (graph.right, beliefs.messages[0])):
+    found, sent = [], beliefs.on_edges(edges).messages
+    for end, received in ((graph.left, sent[1]), (graph.right, sent[0])):
         log_item = np.ascontiguousarray(beliefs.log_item[end[edges]].T)
-        weight, _ = cavity(log_item, received[:, edges])
+        weight, _ = cavity(log_item, received)
         found.append((weight / weight.sum(axis=0)).T)
     return found[0], found[1]
 

@@ -70,6 +70,12 @@ class Beliefs:
         """The messages as `levels` takes them."""
         return levels.RowMessages.of(self.sent) if isinstance(self.sent, np.ndarray) else self.sent
 
+    def on_edges(self, edges: NDArray[np.intp]) -> Beliefs:
+        """Return the same with the messages on some edges alone."""
+        if isinstance(self.sent, levels.RowMessages):
+            return replace(self, sent=self.sent.on_edges(edges))
+        return replace(self, sent=self.sent[..., edges])
+
     def reordered(self, order: NDArray[np.intp]) -> Beliefs:
         """Return the same with class ``order[k]`` as number k, the messages too."""
         if isinstance(self.sent, levels.RowMessages):

@@ -112,7 +112,7 @@ def repeat_scores(graph: PairGraph, beliefs: Beliefs, S: Array) -> tuple[Array, 
     products, sizes = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
     edges = np.flatnonzero(np.diff(graph.answer_start) > 1)
     again = graph.with_edges(edges)  # the others say nothing, and each would cost K × K numbers
-    beliefs = replace(beliefs, sent=beliefs.messages[..., edges])
+    beliefs = beliefs.on_edges(edges)
     for block, posterior in edge_posteriors(again, beliefs, S):
         start = again.answer_start[block.start : block.stop + 1]
         rows = slice(start[0], start[-1])
