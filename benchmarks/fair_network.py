@@ -22,7 +22,6 @@ import json
 import os
 import time
 from collections import defaultdict
-from functools import cache
 
 import numpy as np
 import torch
@@ -53,9 +52,15 @@ def task(dataset, family, rates, density, seed, method):
     return {"accuracy": _accuracy(data, predicted), "seconds": seconds, **details}
 
 
-@cache
+#: Methods that were run once in this process.
+WARM: set[str] = set()
+
+
 def warm_up(method: str) -> None:
     """Run a method once on a small problem, so that what it imports late is not timed."""
+    if method in WARM:
+        return
+    WARM.add(method)
     X, y = datasets.gaussians(n_samples=60, random_state=0)
     METHODS[method](split_table(X, y, PairingNoise(0.3, 0.3), pairs_per_item=2), 0)
 
