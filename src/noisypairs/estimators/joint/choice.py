@@ -34,7 +34,7 @@ from noisypairs.estimators.joint.beliefs.potentials import (
     EstimatorPotential,
     RidgePotential,
     fit_beliefs,
-    fit_predict,
+    fit_fold,
     fit_stages,
 )
 from noisypairs.estimators.joint.problem import JointProblem
@@ -261,7 +261,7 @@ class Choice:
         if number > 0 or not self._staged(name):
             whole_fold = len(train) == len(self._train(number))
             moments = self._moments(name)[number] if whole_fold else None
-            phi = fit_predict(learner, seen, self.taught, train, test, moments)
+            _, phi = fit_fold(learner, seen, self.taught, train, test, moments)
             return calibrated(phi, self.evidence[test])
         whole = self.problem.items.split(self.candidates[name])[1]
         # More items never call for fewer stages than a sample of them did.

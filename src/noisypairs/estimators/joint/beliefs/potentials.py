@@ -104,7 +104,7 @@ class EstimatorPotential:
     already known for one array of beliefs: it and {number of a fold: its probabilities}. A learner
     that can leave out each item by itself (``leave_one_out``) needs no folds. One of beliefs with
     ``warm_start`` begins at its last round. ``moments`` of the training items of every fold, where
-    known, are as `fit_predict` takes them.
+    known, are as `fit_fold` takes them.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class EstimatorPotential:
         known = self.known[1] if self.known and self.known[0] is beliefs else {}
         unknown = [number for number in range(len(self.folds)) if number not in known]
         found = Parallel(n_jobs=self.n_jobs)(
-            delayed(_fit_fold)(
+            delayed(fit_fold)(
                 self.learner,
                 self.seen,
                 beliefs,
@@ -152,7 +152,7 @@ class EstimatorPotential:
         return phi
 
 
-def _fit_fold(
+def fit_fold(
     learner: Any,
     seen: Any,
     beliefs: Array,
@@ -161,7 +161,11 @@ def _fit_fold(
     moments: Array | None = None,
     last: Any = None,
 ) -> tuple[Any, Array]:
-    """Return the learner fitted to the training items, and P(class | x) of the others."""
+    """Return the learner fitted to beliefs of training items, and P(class | x) of the test items.
+
+    ``moments`` are those of the training items, for a learner that would compute them otherwise,
+    and ``last`` is what it was in the last round.
+    """
     model = _fit(learner, seen, beliefs, train, moments, last)
     return model, class_proba(model, _safe_indexing(seen, test), beliefs.shape[1])
 
@@ -223,21 +227,6 @@ def all_classes(proba: Array, classes: NDArray[Any], n_classes: int) -> Array:
     full = np.zeros((len(proba), n_classes))
     full[:, np.asarray(classes, dtype=np.intp)] = proba
     return full
-
-
-def fit_predict(
-    learner: Any,
-    seen: Any,
-    beliefs: Array,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
-    moments: Array | None = None,
-) -> Array:
-    """Return P(class | x) of test items from the beliefs of training items, shape (n_test, K).
-
-    ``moments`` are those of the training items, for a learner that would compute them otherwise.
-    """
-    return _fit_fold(learner, seen, beliefs, train, test, moments)[1]
 
 
 def fit_stages(
