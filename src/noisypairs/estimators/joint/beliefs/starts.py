@@ -114,6 +114,11 @@ def _needs_more(n_items: int, n_classes: int) -> bool:
     return n_classes > MANY_CLASSES and n_items * n_classes <= LARGE
 
 
+def _takes_long(n_items: int, n_classes: int) -> bool:
+    """Return whether classes are many and large, so that every start takes long."""
+    return n_classes > MANY_CLASSES and n_items * n_classes > LARGE
+
+
 def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
     """Return rates at which the guess contradicts the answers, kept within [.1, .4]."""
     named = guess.argmax(axis=1)
@@ -137,8 +142,8 @@ def _by_answers(Z: Array | None, pairs: Pairs) -> dict[str, Array]:
 def smoothed(Z: Array, values: Array, weight: Array) -> Array:
     """Return the fit of a ridge regression with penalty 1, (n,), to values of items (n,).
 
-    As `sklearn.linear_model.Ridge` gives it, in a third of the time where there are weights:
-    centred sums of Z, (n, m), are taken instead of centred copies of it.
+    As `sklearn.linear_model.Ridge` gives it, but from centred sums of Z, (n, m), where that takes
+    centred copies of it.
 
         b = (Σ w (z − z̄)(z − z̄)ᵀ + I)⁻¹ Σ w (z − z̄)(v − v̄)
     """
@@ -157,9 +162,8 @@ def _clusters(Z: Array, n_classes: int, random_state: np.random.RandomState) -> 
         # guess a poor one, and a guess may be poor.
         warnings.simplefilter("ignore", ConvergenceWarning)
         few = random_state.permutation(len(Z))[:ENOUGH_ITEMS]
-        n_init = N_CLUSTERINGS
-        if n_classes > MANY_CLASSES:
-            n_init = MORE_CLUSTERINGS if _needs_more(len(Z), n_classes) else FEW_CLUSTERINGS
+        n_init = MORE_CLUSTERINGS if _needs_more(len(Z), n_classes) else N_CLUSTERINGS
+        n_init = FEW_CLUSTERINGS if _takes_long(len(Z), n_classes) else n_init
         labels = KMeans(n_classes, n_init=n_init, random_state=random_state).fit(Z[few]).predict(Z)
     return _soften(labels, n_classes, 0.8)
 
@@ -189,8 +193,7 @@ def _mixed(
     mixed = LinearOperator(shape, matvec=product, dtype=np.float64)
     number = min(n_classes, len(X) - 2)
     start = random_state.standard_normal(len(X))
-    large = n_classes > MANY_CLASSES and not _needs_more(len(X), n_classes)
-    tol = NEARLY if large else NEAR
+    tol = NEARLY if _takes_long(len(X), n_classes) else NEAR
     values, vectors = eigsh(mixed, k=number, which="LA", v0=start, tol=tol)
     embedding: Array = vectors * np.maximum(values, 0.0)
     return embedding
