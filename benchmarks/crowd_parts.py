@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.metrics import roc_auc_score
 
 from noisypairs import JointPairClassifier, datasets
-from noisypairs.estimators.inner.gaussian import GaussianClasses
+from noisypairs.estimators import GaussianClasses
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine, mean_error, run
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from scipy.special import logit, logsumexp
 
 from noisypairs import JointPairClassifier, Pairs
-from noisypairs.estimators.inner.gaussian import GaussianClasses
-from noisypairs.estimators.joint.answers.questions import question_log_chance
+from noisypairs.estimators import GaussianClasses
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine, mean_error, run
 
@@ -35,6 +35,26 @@ def load(size):
     y = pd.read_csv(folder / "items.csv")["true_class"].to_numpy()
     ends = answers["item_a"], answers["item_b"], answers["same"], len(y), answers["worker"]
     return X, y, Pairs(*ends, question=answers["question"])
+
+
+def partitions(n_items):
+    """Return the group of every item in all partitions of ``n_items``."""
+    groups = [(0,)]
+    for _ in range(n_items - 1):
+        groups = [(*known, new) for known in groups for new in range(max(known) + 2)]
+    return np.array(groups)
+
+
+def log_chances(chance, pairs):
+    """Yield log P of the answers to each whole question among all consistent answers to it."""
+    for question in np.unique(pairs.question):
+        rows = np.flatnonzero(pairs.question == question)
+        items, ends = np.unique([pairs.left[rows], pairs.right[rows]], return_inverse=True)
+        first, second = ends.reshape(2, -1)
+        groups = partitions(len(items))
+        odds = logit(chance[rows])
+        all_answers = (groups[:, first] == groups[:, second]) @ odds
+        yield odds @ pairs.same[rows] - logsumexp(all_answers)
 
 
 def task(size, counted, seed):
@@ -55,7 +75,7 @@ def task(size, counted, seed):
         "items": accuracy_up_to_names(y, model.item_proba_.argmax(axis=1)),
         "shifts": model.question_shifts_,
         "pair by pair": float(alone.sum()) / n_questions,
-        "consistent": float(question_log_chance(chance, asked, {}).mean()),
+        "consistent": float(np.mean([*log_chances(chance, asked)])),
         "consistent, shifted": float(model.question_log_proba(X, asked, True).mean()),
     }
 

@@ -20,7 +20,7 @@ import numpy as np
 from active import learner
 from noisypairs import NotIdentifiable, PairingNoise, Pairs, first_pairs
 from noisypairs.errors import collected_warnings
-from noisypairs.estimators import enough
+from noisypairs.joint import enough
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine, read, run
 

@@ -40,12 +40,14 @@ def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
     from crowds import cost_of_annotators
     from passes import cost_curve, joint_in_memory, memory, pass_against_group_by
     from peers import copkmeans_against_peer, joint_against_network
-    from pooling import growth, pooled_against_expanded
+    from pooling import growth, pointwise_in_memory, pooled_against_expanded, pooled_network
     from versions import against_older
 
     return {
         "pooling": pooled_against_expanded,
+        "pooled_network": pooled_network,
         "growth": growth,
+        "pointwise": pointwise_in_memory,
         "pass": pass_against_group_by,
         "network": joint_against_network,
         "copkmeans": copkmeans_against_peer,

@@ -1,4 +1,4 @@
-"""Ratios 1 and 2: what pooling items saves, and how training grows with the pairs."""
+"""What pooling items saves, and how training grows with the pairs."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import ibis
 import numpy as np
 import pyarrow as pa
-from record import NOISE, answers, items, seconds
-from sklearn.linear_model import LogisticRegression
+from record import NOISE, answers, items, processor_seconds, seconds
+from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import accuracy_score
 
 from noisypairs import (
@@ -21,6 +21,7 @@ from noisypairs import (
     algebra,
     reduction,
 )
+from noisypairs.estimators.copies import warn_of_copies
 from noisypairs.nn import TorchRegressor
 from noisypairs.tables import PairTable
 
@@ -46,7 +47,7 @@ class Pooling:
         self.C = NOISE.corrected_coefficients(self.prior)
 
     def logistic(self) -> dict[str, Any]:
-        """Time logistic regression both ways: one optimum, one tolerance."""
+        """Time logistic regression both ways, in processor seconds: one optimum, one tolerance."""
         # Weights as they are: the sums, and so the penalty's share, are equal in both forms.
         settings: dict[str, Any] = {"tol": 1e-6, "max_iter": 1000}
 
@@ -59,7 +60,9 @@ class Pooling:
             weight = np.where(self.said, 1 - self.alpha, self.alpha)
             return LogisticRegression(**settings).fit(self.X[self.ends], self.said, weight)
 
-        (fast, one), (slow, other) = seconds(pooled), seconds(expanded)
+        one, other = pooled(), expanded()
+        taken = processor_seconds({"pooled": pooled, "expanded": expanded}, times=5)
+        fast, slow = taken["pooled"], taken["expanded"]
         turn = float(np.sign(algebra.gain(NOISE.same_probability(), self.prior)))
         scores = [
             self.accuracy(turn * model.decision_function(self.X_new)) for model in (one, other)
@@ -71,6 +74,32 @@ class Pooling:
             "pooled_accuracy": scores[0],
             "expanded_accuracy": scores[1],
             "largest_difference_of_coefficients": float(np.abs(one.coef_ - other.coef_).max()),
+        }
+
+    def learner(self) -> dict[str, Any]:
+        """Time the whole fit of the weighted learner against the same optimum, expanded.
+
+        Processor seconds, in turn. The fit also checks its input, counts the pairs and looks for
+        copies; for the expanded rows only the solver is timed.
+        """
+        inner = LogisticRegression(tol=1e-6, max_iter=1000)
+        clf = WeightedPairClassifier(inner, noise=NOISE, prior=self.prior)
+        _, _, pooled = reduction.weighted_rows(self.pairs.item_counts(), self.alpha)
+        X, weight = self.X[self.ends], np.where(self.said, 1 - self.alpha, self.alpha)
+        expanded = LogisticRegression(tol=1e-6, max_iter=1000)
+        taken = processor_seconds(
+            {
+                "fit": lambda: clf.fit(self.X, self.pairs),
+                "expanded": lambda: expanded.fit(X, self.said, weight / pooled.mean()),
+            },
+            times=7,
+        )
+        difference = np.abs(clf.estimator_.coef_ - expanded.coef_).max()
+        return {
+            "fit_seconds": taken["fit"],
+            "expanded_seconds": taken["expanded"],
+            "ratio": taken["expanded"] / taken["fit"],
+            "largest_difference_of_coefficients": float(difference),
         }
 
     def accuracy(self, margin: np.ndarray) -> float:
@@ -141,6 +170,18 @@ class Pooling:
 
 def pooled_against_expanded(quick: bool) -> dict[str, Any]:
     """Train one model on pooled items and on one row per occurrence, both from the same pairs."""
+    n_items, n_pairs = (1_000, 10_000) if quick else (10_000, 1_000_000)
+    problem = Pooling(n_items, n_pairs)
+    return {
+        "n_items": n_items,
+        "n_pairs": n_pairs,
+        "logistic regression": problem.logistic(),
+        "logistic regression, whole fit": problem.learner(),
+    }
+
+
+def pooled_network(quick: bool) -> dict[str, Any]:
+    """Train the paper's network in both ways, with equal epochs and to equal accuracy: minutes."""
     n_items, n_pairs, epochs, most = (
         (1_000, 10_000, 2, 20) if quick else (10_000, 1_000_000, EQUAL_EPOCHS, MOST_EPOCHS)
     )
@@ -149,9 +190,8 @@ def pooled_against_expanded(quick: bool) -> dict[str, Any]:
     return {
         "n_items": n_items,
         "n_pairs": n_pairs,
-        "logistic regression": problem.logistic(),
-        "paper's network, equal epochs": problem.equal_epochs(epochs),
-        "paper's network, equal accuracy": problem.equal_accuracy(most),
+        "equal epochs": problem.equal_epochs(epochs),
+        "equal accuracy": problem.equal_accuracy(most),
     }
 
 
@@ -174,7 +214,7 @@ def growth(quick: bool) -> dict[str, Any]:
         row["pass"] = seconds(table.item_counts)[0]
         for name, learner in pointwise.items():
             row[name] = min(seconds(partial(learner.fit, X, table))[0] for _ in range(3))
-        joint = JointPairClassifier(LogisticRegression(), prior=prior, random_state=0)
+        joint = JointPairClassifier(LogisticRegression(), 2, random_state=0)
         row["joint"] = seconds(partial(joint.fit, X, pairs))[0]
         rows.append(row)
     slope, start = np.polyfit([r["n_pairs"] for r in rows], [r["joint"] for r in rows], 1)
@@ -187,6 +227,42 @@ def growth(quick: bool) -> dict[str, Any]:
         "joint_seconds_per_million_pairs": float(slope) * 1e6,
         "joint_seconds_without_pairs": float(start),
     }
+
+
+def pointwise_in_memory(quick: bool) -> dict[str, Any]:
+    """Time point-wise fits to ten times the pairs of the same items, and the pass that counts them.
+
+    Processor seconds, in turn. ``beyond_counting`` is the ratio of the fits without that pass.
+    """
+    n_items, n_pairs, times = (1_000, 10_000, 2) if quick else (10_000, 100_000, 7)
+    X, y = items(n_items)
+    told = {"noise": NOISE, "prior": float(y.mean()), "random_state": 0}
+    learners = {
+        "loss correction, ridge": LossCorrectionClassifier(Ridge(), **told),
+        "loss correction": LossCorrectionClassifier(**told),
+        "weighted, logistic regression": WeightedPairClassifier(LogisticRegression(), **told),
+        "weighted": WeightedPairClassifier(**told),
+        "loss correction, noise estimated": LossCorrectionClassifier(positive="minority"),
+    }
+    few, many = answers(y, n_pairs), answers(y, 10 * n_pairs)
+    actions: dict[str, Any] = {}
+    for size, pairs in (("few", few), ("many", many)):
+        actions[f"counting, {size}"] = pairs.item_counts
+        actions[f"copies, {size}"] = partial(warn_of_copies, pairs)
+        for name, learner in learners.items():
+            actions[f"{name}, {size}"] = partial(learner.fit, X, pairs)
+    taken = processor_seconds(actions, times)
+    found: dict[str, Any] = {"n_items": n_items, "n_pairs": [few.n_pairs, many.n_pairs]}
+    count = [taken["counting, few"], taken["counting, many"]]
+    for name in ("counting", "copies", *learners):
+        one, ten = taken[f"{name}, few"], taken[f"{name}, many"]
+        found[name] = {"few_seconds": one, "many_seconds": ten, "ratio": ten / one}
+        if name in learners:
+            found[name]["beyond_counting"] = (ten - count[1]) / (one - count[0])
+    steps = [
+        int(learners["weighted"].fit(X, pairs).estimator_[-1].n_iter_[0]) for pairs in (few, many)
+    ]
+    return found | {"solver_steps_of_weighted": steps}
 
 
 def _as_table(pairs: Pairs, n_items: int) -> PairTable:

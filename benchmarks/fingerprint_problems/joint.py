@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from noisypairs import CleanPairs, JointPairClassifier, Pairs
+from noisypairs import CleanPairs, JointPairClassifier, MatrixNoise, Pairs, datasets
 
 from .problem import (
     LABELING,
@@ -16,11 +16,15 @@ from .problem import (
     crowd,
     enough_pairs,
     fitted,
+    found_by,
     items,
     problem,
     table_of,
     with_some_labels,
 )
+
+#: Names of noise models that can show which classes are confused.
+FAMILIES = ("free", "auto")
 
 
 def joint(estimator: Any = "logistic", **settings: Any) -> JointPairClassifier:
@@ -51,8 +55,33 @@ def joint_open_number_of_classes() -> Any:
 
 
 @problem
+def joint_many_classes() -> Any:
+    pairs = answers(n_classes=12, n_pairs=1800)
+    given, open_number = (joint(n_classes=K, positive=None) for K in (12, "auto"))
+    return {"given": fitted(given, pairs, 12), "open": fitted(open_number, pairs, 12)}
+
+
+@problem
+def joint_simulated_crowd() -> Any:
+    settings = {"n_items": 120, "n_annotators": 20, "pairs_per_item": 12, "random_state": 0}
+    people = {"bias_spread": 0.5, "skill_spread": 0.5, "hard_share": 0.1}
+    drawn = datasets.load("crowd", return_X_y=False, **settings, **people)
+    model = joint(None, n_classes=3, positive=None).fit(drawn.data, drawn.pairs)
+    return found_by(model, drawn.data)
+
+
+@problem
+def joint_confused_classes() -> Any:
+    S = 0.1 + 0.75 * np.eye(4)
+    S[0, 1] = S[1, 0] = 0.5
+    pairs = answers(MatrixNoise(S), n_classes=4, n_pairs=1440)
+    models = {name: joint(None, n_classes=4, noise_model=name, positive=None) for name in FAMILIES}
+    return {name: fitted(model, pairs, 4) for name, model in models.items()}
+
+
+@problem
 def joint_noise_families() -> Any:
-    families = ("pairing", "labeling", "free", "auto")
+    families = ("pairing", "labeling", *FAMILIES)
     return {name: fitted(joint(noise_model=name), answers(LABELING)) for name in families}
 
 

@@ -15,6 +15,7 @@ import noisypairs
 FOLDER = "generated"
 #: Headings of the names that `noisypairs` offers, by the room in which a name lives.
 HEADINGS = {
+    "joint": "Learners",
     "estimators": "Learners",
     "pairs": "Answers",
     "tables": "Answers",

@@ -26,15 +26,15 @@ if TYPE_CHECKING:
         CopiedAnswersWarning,
         NotIdentifiable,
         NotIdentifiableWarning,
+        RepeatedItemsWarning,
     )
     from noisypairs.estimators import (
         COPKMeans,
-        JointPairClassifier,
         LossCorrectionClassifier,
         PairKMeans,
         WeightedPairClassifier,
-        first_pairs,
     )
+    from noisypairs.joint import JointPairClassifier, first_pairs
     from noisypairs.noise import (
         CleanPairs,
         ComposedNoise,
@@ -55,7 +55,7 @@ _HOME = {
     "CleanPairs": "noise",
     "ComposedNoise": "noise",
     "CopiedAnswersWarning": "errors",
-    "JointPairClassifier": "estimators",
+    "JointPairClassifier": "joint",
     "LabelingNoise": "noise",
     "LossCorrectionClassifier": "estimators",
     "MatrixNoise": "noise",
@@ -66,8 +66,9 @@ _HOME = {
     "PairTable": "tables",
     "PairingNoise": "noise",
     "Pairs": "pairs",
+    "RepeatedItemsWarning": "errors",
     "WeightedPairClassifier": "estimators",
-    "first_pairs": "estimators",
+    "first_pairs": "joint",
     "sample_pairs": "sampling",
 }
 _MODULES = (
@@ -99,6 +100,7 @@ __all__ = [
     "PairTable",
     "PairingNoise",
     "Pairs",
+    "RepeatedItemsWarning",
     "WeightedPairClassifier",
     "algebra",
     "annotators",

@@ -29,13 +29,27 @@ class ClassNamesWarning(UserWarning):
 
 
 #: Warnings, by name, under which no result is called good: what they say may make it wrong.
-DOUBTS = frozenset({"NotIdentifiableWarning", "ClassNumberWarning", "CopiedAnswersWarning"})
+DOUBTS = frozenset(
+    {
+        "NotIdentifiableWarning",
+        "ClassNumberWarning",
+        "CopiedAnswersWarning",
+        "RepeatedItemsWarning",
+    }
+)
 
 
 class CopiedAnswersWarning(UserWarning):
     """Answers are not independent: copies, or repeats that agree more than the noise allows.
 
     Estimated rates are then too small and intervals too short.
+    """
+
+
+class RepeatedItemsWarning(UserWarning):
+    """Rows of the items are nearly identical: perhaps the same items, seen several times.
+
+    Folds then part the rows of an item, and the estimated accuracy is too high.
     """
 
 

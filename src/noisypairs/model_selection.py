@@ -18,22 +18,60 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
+from numpy.typing import NDArray
 from scipy import optimize
 from sklearn.base import clone, is_classifier
 from sklearn.model_selection import KFold
-from sklearn.utils import _safe_indexing
+from sklearn.utils import _safe_indexing, check_random_state
+from threadpoolctl import threadpool_limits
 
 from noisypairs import algebra, reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable
 from noisypairs.noise import NoiseModel
 from noisypairs.noise import family as noise_family
-from noisypairs.pairs import ItemCounts, Pairs
+from noisypairs.pairs import Answers, ItemCounts, Pairs
+
+Positions = NDArray[np.intp]
 
 #: Pairs looked at when candidates are compared; more would not move the choice.
 MOST_PAIRS = 200_000
 #: Standard errors that the slope of the answers on m̂ must exceed to count as signal.
 BY_CHANCE = 2.0
+
+
+def item_folds(pairs: Answers, n_folds: int, random_state: int | None = None) -> NDArray[np.intp]:
+    """Return the fold of each item, 0 … n_folds−1, shape (n_items,), drawn at random.
+
+    Where the pairs have groups, all items of a group are in one fold, and folds are about equally
+    large. Without groups they are those of a shuffled `KFold`.
+
+    >>> pairs = Pairs([0, 2], [1, 3], [True, False], groups=["ann", "bob", "ann", "bob"])
+    >>> fold = item_folds(pairs, 2, random_state=0)
+    >>> fold[0] == fold[2], fold[1] == fold[3], fold[0] == fold[1]
+    (np.True_, np.True_, np.False_)
+    """
+    if pairs.groups is None:
+        fold = np.empty(pairs.n_items, dtype=np.intp)
+        split = KFold(n_folds, shuffle=True, random_state=random_state).split(fold)
+        for k, (_, test) in enumerate(split):
+            fold[test] = k
+        return fold
+    members, size = np.unique(pairs.groups, return_inverse=True, return_counts=True)[1:]
+    if not 2 <= n_folds <= size.size:
+        raise ValueError(
+            f"the items are in {size.size} groups, which cannot be put into {n_folds} folds: a "
+            "group stays in one fold. Give from two folds to as many as there are groups, or "
+            "finer groups"
+        )
+    order = check_random_state(random_state).permutation(size.size)
+    order = order[np.argsort(-size[order], kind="stable")]  # the largest groups first
+    of_group, n_items = np.empty(size.size, dtype=np.intp), [0] * n_folds
+    for group, n_more in zip(order.tolist(), size[order].tolist(), strict=True):
+        smallest = min(range(n_folds), key=n_items.__getitem__)
+        of_group[group] = smallest
+        n_items[smallest] += n_more
+    return of_group[members]
 
 
 @dataclass(frozen=True)
@@ -61,14 +99,16 @@ def out_of_fold_share(
     X: Any,
     pairs: Pairs,
     *,
-    cv: int = 5,
+    cv: int | Sequence[tuple[Positions, Positions]] = 5,
     random_state: int | None = None,
     n_jobs: int | None = None,
 ) -> HeldOutShare:
     """Predict P("same" | x) of each item by an estimator fitted on the other folds' sub-graph.
 
-    Folds are by item and training uses the pairs *inside* the other folds only. The answer to
-    (i, j) is then used neither for m(x_i) nor for m(x_j), so all answers serve as held-out ones.
+    Folds are by item, or by group where the pairs have groups (`item_folds`), and training uses the
+    pairs *inside* the other folds only. The answer to (i, j) is then used neither for m(x_i) nor
+    for m(x_j), so all answers serve as held-out ones. ``cv`` is their number, or the folds
+    themselves as (training items, test items).
 
     >>> from sklearn.linear_model import Ridge
     >>> from noisypairs import PairingNoise, datasets, sample_pairs
@@ -78,20 +118,27 @@ def out_of_fold_share(
     >>> found.centred.shape, bool(abs(found.rate - pairs.same.mean()) < 1e-3)
     ((500,), True)
     """
-    folds = list(KFold(cv, shuffle=True, random_state=random_state).split(np.arange(pairs.n_items)))
+    if isinstance(cv, int | np.integer):
+        dealt = item_folds(pairs, int(cv), random_state)
+        cv = [(np.flatnonzero(dealt != k), np.flatnonzero(dealt == k)) for k in range(int(cv))]
+    folds = cv
     fold = np.empty(pairs.n_items, dtype=np.intp)
     for k, (_, test) in enumerate(folds):
         fold[test] = k
-    same, different = pairs.neighbour_sums(np.eye(len(folds))[fold])  # one pass
+    sums = pairs.neighbour_sums(np.eye(len(folds))[fold])  # one pass
+    inside = [
+        ItemCounts(*(n[train].sum(axis=1) - n[train, k] for n in sums))
+        for k, (train, _) in enumerate(folds)
+    ]
+    for among, (train, _) in zip(inside, folds, strict=True):
+        if among.total.sum() == 0:
+            raise ValueError(
+                f"no pair lies inside {len(train)} of {pairs.n_items} items: too few pairs to "
+                "cross-validate. Give noise= and prior=, or alpha="
+            )
     predicted = Parallel(n_jobs=n_jobs)(
-        delayed(_predict_share)(
-            clone(estimator),
-            X,
-            ItemCounts(*(n[train].sum(axis=1) - n[train, k] for n in (same, different))),
-            train,
-            test,
-        )
-        for k, (train, test) in enumerate(folds)
+        delayed(_predict_share)(clone(estimator), X, among, train, test)
+        for among, (train, test) in zip(inside, folds, strict=True)
     )
     m = np.empty(pairs.n_items)
     for (_, test), values in zip(folds, predicted, strict=True):
@@ -115,12 +162,8 @@ def out_of_fold_share(
 def _predict_share(estimator: Any, X: Any, counts: ItemCounts, train: Array, test: Array) -> Array:
     """Predict the test items from the answers that the training items gave each other."""
     X_train, X_test = _safe_indexing(X, train), _safe_indexing(X, test)
-    if counts.total.sum() == 0:
-        raise ValueError(
-            f"no pair lies inside {len(train)} of {len(train) + len(test)} items: too few pairs to "
-            "cross-validate. Give noise= and prior=, or alpha="
-        )
-    return share_model(estimator, X_train, counts)(X_test)
+    with threadpool_limits(1):  # a process of its own would use several
+        return share_model(estimator, X_train, counts)(X_test)
 
 
 def share_model(estimator: Any, X: Any, counts: ItemCounts) -> Callable[[Any], Array]:

@@ -12,7 +12,7 @@ from scipy.special import expit
 from noisypairs import NotIdentifiable, Pairs, datasets
 from noisypairs.annotators import KINDS, UNDECIDED, annotator_table
 from noisypairs.annotators.table import table_from_counts
-from noisypairs.estimators.joint import classifier as joint
+from noisypairs.joint import classifier as joint
 
 
 def crowd_of(seed: int = 0, n_classes: int = 2, n_annotators: int = 30, n_items: int = 120, **more):
@@ -187,7 +187,7 @@ def test_all_weights_of_a_streamed_table_count(crowd, tmp_path, monkeypatch):
     who = np.asarray(pairs.annotator_names)[pairs.annotator]
     pd.DataFrame(columns | {"annotator": who}).to_parquet(tmp_path / "pairs.parquet")
     table = PairTable.from_parquet(tmp_path / "pairs.parquet", n_items=pairs.n_items)
-    monkeypatch.setattr(joint, "PAIRS_FOR_CHOICE", pairs.n_pairs - 50)
+    monkeypatch.setattr(joint, "SEARCH_PAIRS", pairs.n_pairs - 50)
     found = annotator_table(table, random_state=0)
     names = np.array([row.name for row in found])
     expected = [weight[who.astype(names.dtype) == name].sum() for name in names]

@@ -14,7 +14,7 @@ from noisypairs.app.drift import TrainingSummary, find_drift, summarise_training
 from noisypairs.app.encoding import describe, item_encoder
 from noisypairs.app.model_file import BadModelFile
 from noisypairs.app.prediction import predict_file
-from tests.app.fit.fit_problems import write_files
+from tests.app.fit.fit_problems import small_model, write_files
 from tests.cli.commands import FIT, run
 
 
@@ -105,11 +105,9 @@ def test_predict_says_so_on_stderr_and_as_json(tmp_path: Path) -> None:
     assert (pd.read_csv(out).filter(like="P(") >= 1e-6).all(axis=None)
 
 
-@pytest.mark.filterwarnings("ignore::noisypairs.app.model_file.ModelVersionWarning")
 def test_a_damaged_summary_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    models = Path(__file__).parents[1] / "data" / "models-0.1.0"
-    loaded = model_file.load(models / "linear.skops")
+    loaded = model_file.load(small_model().model)
     damaged = model_file.Model(loaded.pipeline, {**loaded.facts, "training": {"columns": 3}})
     monkeypatch.setattr(model_file, "load", lambda _: damaged)
     with pytest.raises(BadModelFile, match="description of the items is damaged"):
-        predict_file(models / "linear.skops", models / "linear.items.csv")
+        predict_file(*small_model())

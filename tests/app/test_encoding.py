@@ -166,6 +166,13 @@ def test_all_word_factors_together_hold_the_tf_idf_similarity_of_texts() -> None
     np.testing.assert_allclose(factors @ factors.T, (plain @ plain.T).toarray(), atol=1e-7)
 
 
+def test_there_are_no_more_word_factors_than_the_texts_have() -> None:
+    """Further ones would be rounding errors, which differ from machine to machine."""
+    texts = pd.Series(["red car", "blue car", "red house", "blue house"] * 10)
+    assert WordFactors(n_factors=10).fit_transform(texts).shape == (40, 3)
+    assert WordFactors().fit_transform(pd.Series(["", "", ""])).shape == (3, 1)
+
+
 def test_text_has_a_bounded_width_and_missing_cells_and_empty_ones_are_alike() -> None:
     rng = np.random.default_rng(0)
     words = [f"w{k}" for k in range(500)]

@@ -13,23 +13,23 @@ import pytest
 
 from noisypairs.app import model_archive, model_file
 from noisypairs.app.model_archive import CARD, DIGESTS, FACTS, BadModelFile
-from noisypairs.app.model_file import SCHEMA, EditedCardWarning
-from noisypairs.app.prediction import NOT_CHECKED, predict_file
+from noisypairs.app.model_file import EditedCardWarning
+from noisypairs.app.prediction import predict_file
+from tests.app.fit.fit_problems import small_model
 from tests.cli.commands import fails, run
 
-#: The old model may have been written with other packages than are here, which is not the point.
-pytestmark = pytest.mark.filterwarnings("ignore::noisypairs.app.model_file.ModelVersionWarning")
-OLD = Path(__file__).parents[1] / "data" / "models-0.1.0" / "gaussian.skops"
-ITEMS = OLD.with_suffix(".items.csv")
+SCHEMA = "schema.json"  # where skops names the types
 #: Mutated files, those of which one part was mutated, and the seed of the mutations.
 N_MUTATED, N_MUTATED_PARTS, SEED = 150, 40, 12
 
 
 @pytest.fixture(scope="module")
-def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    model = model_file.load(OLD)
-    folder = tmp_path_factory.mktemp("model")
-    return model_file.save(folder / "m.skops", model.pipeline, model.facts)
+def good() -> Path:
+    return small_model().model
+
+
+def new_items() -> Path:
+    return small_model().items
 
 
 def parts_of(path: Path) -> dict[str, bytes]:
@@ -55,7 +55,7 @@ def refused(path: Path, said: str) -> None:
     out = path.parent / "out.csv"
     fails(1, said, path.parent, "inspect", path)
     fails(1, said, path.parent, "inspect", path, "--json")
-    fails(1, said, path.parent, "predict", path, ITEMS, "-o", out)
+    fails(1, said, path.parent, "predict", path, new_items(), "-o", out)
     with pytest.raises(BadModelFile, match=said):
         model_file.load(path)
 
@@ -93,8 +93,8 @@ def test_an_encrypted_part(good: Path, tmp_path: Path) -> None:
     refused(path, "m.skops is damaged")
 
 
-def test_a_part_without_a_name(tmp_path: Path) -> None:
-    content = written(tmp_path / "m.skops", parts_of(OLD) | {"unnamed": b""}).read_bytes()
+def test_a_part_without_a_name(good: Path, tmp_path: Path) -> None:
+    content = written(tmp_path / "m.skops", parts_of(good) | {"unnamed": b""}).read_bytes()
     (tmp_path / "m.skops").write_bytes(content.replace(b"unnamed", bytes(7)))
     refused(tmp_path / "m.skops", "a part has no name")
 
@@ -148,7 +148,9 @@ def schema_without(good: Path, attribute: str) -> dict[str, bytes]:
 
 def test_a_pipeline_without_steps(good: Path, tmp_path: Path) -> None:
     path = written(tmp_path / "m.skops", schema_without(good, "steps"))
-    fails(1, "m.skops is damaged", tmp_path, "predict", path, ITEMS, "-o", tmp_path / "out.csv")
+    fails(
+        1, "m.skops is damaged", tmp_path, "predict", path, new_items(), "-o", tmp_path / "out.csv"
+    )
     with pytest.raises(BadModelFile, match=r"m\.skops is damaged"):
         model_file.load(path)
     assert run("inspect", path).exit_code == 0  # the facts are whole, and nothing says otherwise
@@ -157,7 +159,9 @@ def test_a_pipeline_without_steps(good: Path, tmp_path: Path) -> None:
 def test_a_model_that_cannot_predict(good: Path, tmp_path: Path) -> None:
     path = written(tmp_path / "m.skops", schema_without(good, "estimator_"))
     model_file.load(path)
-    fails(1, "m.skops is damaged", tmp_path, "predict", path, ITEMS, "-o", tmp_path / "out.csv")
+    fails(
+        1, "m.skops is damaged", tmp_path, "predict", path, new_items(), "-o", tmp_path / "out.csv"
+    )
 
 
 # --------------------------------------------------------------------------- damage, at random
@@ -197,7 +201,11 @@ def test_any_mutated_part_of_a_file_without_digests_is_refused_or_used(
     for _ in range(N_MUTATED_PARTS):
         name = draw.choice([FACTS, SCHEMA, *(one for one in parts if one.endswith(".npy"))])
         written(path, parts | {name: mutated(parts[name], draw)})
-        for look in (model_file.inspect, model_file.load, lambda one: predict_file(one, ITEMS)):
+        for look in (
+            model_file.inspect,
+            model_file.load,
+            lambda one: predict_file(one, new_items()),
+        ):
             try:
                 look(path)
             except ValueError as error:  # one line in every command
@@ -223,7 +231,10 @@ def test_an_edited_card_is_said_to_be_edited(good: Path, tmp_path: Path, name: s
     assert shown.exit_code == 0
     assert "its card was edited" in shown.stderr
     assert json.loads(run("inspect", path, "--json").stdout)["edited"] is True
-    assert "its card was edited" in run("predict", path, ITEMS, "-o", tmp_path / "out.csv").stderr
+    assert (
+        "its card was edited"
+        in run("predict", path, new_items(), "-o", tmp_path / "out.csv").stderr
+    )
 
 
 def test_the_facts_of_another_model_are_noticed(good: Path, tmp_path: Path) -> None:
@@ -252,15 +263,16 @@ def test_a_file_as_it_was_written_is_not_said_to_be_edited(good: Path) -> None:
     assert model_file.load(good).edited is False
 
 
-def test_a_file_of_version_0_1_0_cannot_tell_and_is_used(tmp_path: Path) -> None:
-    shown = run("inspect", OLD)
+def test_a_file_without_digests_cannot_tell_and_is_used(good: Path, tmp_path: Path) -> None:
+    parts = parts_of(good)
+    del parts[DIGESTS]
+    path = written(tmp_path / "m.skops", parts)
+    shown = run("inspect", path)
     assert shown.exit_code == 0
     assert "whether its card was edited cannot be checked" in shown.stderr
-    assert json.loads(run("inspect", OLD, "--json").stdout)["edited"] is None
-    assert model_file.load(OLD).edited is None
-    notes = predict_file(OLD, ITEMS).notes  # after one on other versions, where there are any
-    assert notes[-1] == NOT_CHECKED
-    assert not any("edited" in note for note in notes)
+    assert json.loads(run("inspect", path, "--json").stdout)["edited"] is None
+    assert model_file.load(path).edited is None
+    assert predict_file(path, new_items()).notes == []
 
 
 def test_the_digests_are_those_that_sha256sum_checks(good: Path, tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ from noisypairs.app.model_file import TRAINING_ONLY, ModelVersionWarning
 from noisypairs.datasets import simulated_crowd
 from noisypairs.errors import collected_warnings
 from noisypairs.estimators.inner.defaults import NETWORK_ITEMS, default_candidates
-from noisypairs.estimators.joint.parts.parts import HeldOutGain
 
 N = 80
 
@@ -108,7 +107,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rewritten(path: Path, target: Path, **members: bytes) -> Path:
     """Copy an archive with some members replaced; ``noisypairs_json`` is `FACTS`.
 
-    Without digests, as version 0.1.0 wrote it: what they notice is in test_model_archive.
+    Without digests: what they notice is in test_model_archive.
     """
     changed = {name.replace("_json", ".json"): data for name, data in members.items()}
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(target, "w") as new:
@@ -150,7 +149,6 @@ def whole() -> tuple[Pipeline, Any]:
     model = JointPairClassifier(LogisticRegression(), n_kinds=3, random_state=0, **parts)
     with collected_warnings():
         model.fit(crowd.data, crowd.pairs)
-    model.part_gains_ = (HeldOutGain("people", 30.0, 4.0, 20.0, 5.0, True),)
     return Pipeline([("classifier", model)]), crowd
 
 
@@ -162,8 +160,8 @@ def test_kinds_and_parts_are_saved_and_kinds_can_be_named_afterwards(
     loaded = model_file.load(path).pipeline
     last, before = loaded[-1], pipeline[-1]
     assert not any(getattr(last, name, None) is not None for name in TRAINING_ONLY)
-    assert last.parts_ == before.parts_ == ("clarity", "people", "similarity")
-    assert last.part_gains_ == before.part_gains_
+    assert last.parts_ == before.parts_
+    assert last.answer_model_.family == before.answer_model_.family
     np.testing.assert_array_equal(last.people_.bias, before.people_.bias)
     np.testing.assert_array_equal(  # everybody's ways and similarity are there
         last.answer_proba(crowd.data, crowd.pairs), before.answer_proba(crowd.data, crowd.pairs)
@@ -218,7 +216,7 @@ def test_inspect_reads_the_facts_and_builds_nothing(
 
     for name in ("loads", "load", "get_untrusted_types"):
         monkeypatch.setattr(skops, name, never)
-    assert model_file.inspect(good) == {"noisypairs_model": 1, **facts()}
+    assert model_file.inspect(good) == {"noisypairs_model": 2, **facts()}
 
 
 def test_the_card_says_what_a_user_asks(good: Path) -> None:
@@ -249,7 +247,7 @@ def test_a_foreign_type_is_refused_by_name_and_never_built(tmp_path: Path, place
         thing = Pipeline([("encoder", FunctionTransformer()), ("classifier", Foreign())])
     content = io.BytesIO(skops.dumps(thing))
     with zipfile.ZipFile(content, "a") as archive:
-        archive.writestr(FACTS, json.dumps({"noisypairs_model": 1, **facts()}))
+        archive.writestr(FACTS, json.dumps({"noisypairs_model": 2, **facts()}))
     path = tmp_path / "m.skops"
     path.write_bytes(content.getvalue())
     Foreign.built = False
@@ -262,7 +260,7 @@ def test_a_foreign_type_is_refused_by_name_and_never_built(tmp_path: Path, place
 def test_a_function_of_this_very_package_is_foreign_too(tmp_path: Path) -> None:
     content = io.BytesIO(skops.dumps(FunctionTransformer(model_file.save)))
     with zipfile.ZipFile(content, "a") as archive:
-        archive.writestr(FACTS, json.dumps({"noisypairs_model": 1, **facts()}))
+        archive.writestr(FACTS, json.dumps({"noisypairs_model": 2, **facts()}))
     (tmp_path / "m.skops").write_bytes(content.getvalue())
     with pytest.raises(BadModelFile, match=r"noisypairs\.app\.model_file\.save"):
         model_file.load(tmp_path / "m.skops")
@@ -324,14 +322,28 @@ def test_other_archives_and_other_files_are_refused(tmp_path: Path) -> None:
         (b"{", "is damaged"),
         (b"[]", "does not know"),
         (b'{"noisypairs_model": 99}', "does not know: update noisypairs"),
-        (b'{"noisypairs_model": 1}', "is incomplete"),
-        (b'{"noisypairs_model": 1, "classes": 3, "accuracy": null}', "is incomplete"),
+        (b'{"noisypairs_model": 2}', "is incomplete"),
+        (b'{"noisypairs_model": 2, "classes": 3, "accuracy": null}', "is incomplete"),
     ],
 )
 def test_facts_that_are_not_ours_are_refused(
     good: Path, tmp_path: Path, given: bytes, said: str
 ) -> None:
     path = rewritten(good, tmp_path / "m.skops", noisypairs_json=given)
+    for look in (model_file.inspect, model_file.load):
+        with pytest.raises(BadModelFile, match=said):
+            look(path)
+
+
+@pytest.mark.parametrize("version", ["0.1.0", "0.2.0"])
+def test_a_file_of_an_older_version_is_refused_in_one_sentence(
+    good: Path, tmp_path: Path, version: str
+) -> None:
+    path = Path(__file__).parents[1] / "data" / "model-0.1.0.skops"
+    if version != "0.1.0":
+        old = {"noisypairs_model": 1, **facts(), "versions": {"noisypairs": version}}
+        path = rewritten(good, tmp_path / "m.skops", noisypairs_json=json.dumps(old).encode())
+    said = rf"written by noisypairs {version}, whose models this version cannot read: fit again"
     for look in (model_file.inspect, model_file.load):
         with pytest.raises(BadModelFile, match=said):
             look(path)
@@ -364,7 +376,7 @@ def test_a_file_that_would_unpack_to_far_too_much_is_refused(
 
 
 def test_another_version_gives_one_warning(good: Path, tmp_path: Path) -> None:
-    old = {"noisypairs_model": 1, **facts(), "versions": {"scikit-learn": "0.1.2", "scipy": "0"}}
+    old = {"noisypairs_model": 2, **facts(), "versions": {"scikit-learn": "0.1.2", "scipy": "0"}}
     path = rewritten(good, tmp_path / "old.skops", noisypairs_json=json.dumps(old).encode())
     with pytest.warns(ModelVersionWarning, match=r"scikit-learn 0\.1\.2 \(here") as seen:
         model_file.load(path)
@@ -390,7 +402,7 @@ def test_the_minor_version_matters_and_the_patch_does_not(
 ) -> None:
     numbers = version("scikit-learn").split(".")
     numbers[part] = "999"
-    old = {"noisypairs_model": 1, **facts(), "versions": {"scikit-learn": ".".join(numbers)}}
+    old = {"noisypairs_model": 2, **facts(), "versions": {"scikit-learn": ".".join(numbers)}}
     path = rewritten(good, tmp_path / "other.skops", noisypairs_json=json.dumps(old).encode())
     with collected_warnings() as seen:
         model_file.load(path)

@@ -8,37 +8,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisypairs.app.prediction import NOT_CHECKED, predict_file, written_probabilities
-
-MODELS = Path(__file__).parents[1] / "data" / "models-0.1.0"
-MODEL, ITEMS = MODELS / "linear.skops", MODELS / "linear.items.csv"
-
-
-def other_notes(notes: list[str]) -> list[str]:
-    """All but the note on the versions that wrote the model: it depends on those here."""
-    return [note for note in notes if "was written with" not in note]
+from noisypairs.app.prediction import predict_file, written_probabilities
+from tests.app.fit.fit_problems import small_model
 
 
 def test_the_likelier_class_is_named_unless_a_threshold_decides() -> None:
-    result, notes, drift = predict_file(MODEL, ITEMS)
+    result, notes, drift = predict_file(*small_model())
     second = result.columns[-1]
     name = second.removeprefix("P(").removesuffix(")")
     assert ((result["class"] == name) == (result[second] > 0.5)).all()
     np.testing.assert_allclose(result.iloc[:, 2:].sum(axis=1), 1.0)
-    strict, *_ = predict_file(MODEL, ITEMS, threshold=0.999)
+    strict, *_ = predict_file(*small_model(), threshold=0.999)
     assert ((strict["class"] == name) == (strict[second] >= 0.999)).all()
-    assert (other_notes(notes), drift) == ([NOT_CHECKED], None)  # a file of version 0.1.0
+    assert (notes, drift.columns, drift.is_far) == ([], (), False)
 
 
 def test_a_column_that_is_missing_or_not_used_is_named(tmp_path: Path) -> None:
-    items = pd.read_csv(ITEMS)
+    model, new = small_model()
+    items = pd.read_csv(new)
     items.assign(shade="dark").to_csv(tmp_path / "more.csv", index=False)
-    notes = predict_file(MODEL, tmp_path / "more.csv").notes
-    assert other_notes(notes) == ["column 'shade' is not used", NOT_CHECKED]
+    notes = predict_file(model, tmp_path / "more.csv").notes
+    assert notes == ["column 'shade' is not used"]
     used = items.columns[-1]
     items.drop(columns=used).to_csv(tmp_path / "less.csv", index=False)
     with pytest.raises(ValueError, match=f"no column '{used}', which the model uses"):
-        predict_file(MODEL, tmp_path / "less.csv")
+        predict_file(model, tmp_path / "less.csv")
 
 
 def test_written_probabilities_are_never_absurd_and_add_up_to_one() -> None:

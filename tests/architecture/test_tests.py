@@ -12,7 +12,7 @@ import noisypairs
 TESTS = Path(__file__).parents[1]
 SOURCE = Path(noisypairs.__file__).parent
 MODULES = sorted(TESTS.rglob("*.py"))
-MOST_LINES = 420
+MOST_LINES = 500
 #: Folders by subject: the contract, the paper's claims, statistics with an error level, the layout,
 #: planted faults, damaged files.
 BY_SUBJECT = {"architecture", "contract", "fuzz", "mutants", "paper", "statistical"}
@@ -24,15 +24,17 @@ ELSEWHERE = {
     "app/ask/test_browser_connection.py": "the same, when its server is gone",
     "app/ask/test_browser_items.py": "the same, by what it shows of items",
     "app/test_linkage.py": "check, fit and annotators on records to link",
-    "app/test_older_models.py": "model_file.py, on files of earlier versions",
     "app/files/test_fuzz.py": "any bytes and any table, read by every file of the room",
     "app/report/test_browser.py": "every page of the room in Chromium",
     "cli/test_failures.py": "every command on spoilt files",
     "cli/test_installed.py": "every command as installed",
     "cli/test_nothing.py": "every command on answers that say nothing",
+    "cli/test_threads.py": "fit as installed, with one and with two threads",
     "cli/test_walkthrough.py": "docs/walkthrough.md, line by line",
-    "estimators/joint/test_classifier_inputs.py": "classifier.py, by what it is given",
-    "estimators/joint/test_classifier_tables.py": "classifier.py, on tables",
+    "joint/test_classifier_inputs.py": "classifier.py, by what it is given",
+    "joint/test_classifier_tables.py": "classifier.py, on tables",
+    "joint/test_classifier_warm.py": "classifier.py, going on from a fit",
+    "joint/test_new_part.py": "a part of the answer model from outside the package",
     "nn/test_conventions.py": "scikit-learn's checks on every network",
     "noise/test_own_model.py": "a noise model from outside the package",
     "test_package.py": "what the package exports and what importing it loads",
@@ -41,6 +43,7 @@ TESTED = [path for path in MODULES if not set(path.parts) & PROGRAMS]
 #: Private names that tests may use: none has a public way in.
 PRIVATE = {
     ("estimators/test_base.py", "_check_training"): "what a learner of one's own calls in `fit`",
+    ("joint/test_search.py", "_simplest"): "the rule itself: a fit would decide by chance",
 }
 
 

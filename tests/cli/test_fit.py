@@ -296,16 +296,3 @@ def test_the_installed_command_fits_reports_and_overwrites_when_asked(tmp_path: 
     page = (tmp_path / "r.html").read_text()
     assert page.lstrip().lower().startswith("<!doctype html>")
     assert listing(tmp_path) == ["items.csv", "labels.csv", "m.skops", "pairs.csv", "r.html"]
-
-
-OLD = sorted((Path(__file__).parents[1] / "data" / "models-0.1.0").glob("*.skops"))
-
-
-@pytest.mark.parametrize("old", OLD, ids=lambda path: path.stem)
-def test_predict_reads_model_files_of_version_0_1_0(old: Path, tmp_path: Path) -> None:
-    output = tmp_path / "out.csv"
-    result = run("predict", old, old.with_suffix(".items.csv"), "-o", output)
-    assert result.exit_code == 0, result.output
-    expected, found = pd.read_csv(old.with_suffix(".expected.csv")), pd.read_csv(output)
-    # Six decimals are written, and at least 0.000001, which 0.1.0 did not do: one unit of those.
-    pd.testing.assert_frame_equal(found, expected, rtol=0, atol=1.5e-6)

@@ -8,31 +8,29 @@ from pathlib import Path
 
 import pytest
 
+from tests.app.fit.fit_problems import small_model
 from tests.cli.commands import fails, run
-
-MODELS = Path(__file__).parents[1] / "data" / "models-0.1.0"
-MODEL, ITEMS = MODELS / "linear.skops", MODELS / "linear.items.csv"
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the model is of an older version
 
 
 def test_standard_output_has_the_table_alone(tmp_path):
-    out = tmp_path / "out.csv"
-    assert run("predict", MODEL, ITEMS, "-o", out).exit_code == 0
-    piped = run("predict", MODEL, ITEMS, "-o", "-")
+    (model, items), out = small_model(), tmp_path / "out.csv"
+    assert run("predict", model, items, "-o", out).exit_code == 0
+    piped = run("predict", model, items, "-o", "-")
     assert piped.stdout == out.read_text()
     assert "items classified" in piped.stderr
-    assert run("predict", MODEL, ITEMS, "-o", "-", "--quiet").stderr == ""
+    assert run("predict", model, items, "-o", "-", "--quiet").stderr == ""
     said = "-o - and --json would both write to standard output"
-    fails(2, said, tmp_path, "predict", MODEL, ITEMS, "-o", "-", "--json")
+    fails(2, said, tmp_path, "predict", model, items, "-o", "-", "--json")
 
 
 def test_items_come_through_a_pipe_and_a_reader_that_has_enough_is_no_failure():
+    model, items = small_model()
     command = Path(sysconfig.get_path("scripts")) / "noisypairs"
     if not command.exists():
         pytest.skip("the package is not installed with its command")
     many = 'import sys; rows = open(sys.argv[1]).read().split("\\n", 1); '
     many += 'print(rows[0]); [print(f"{k}{row}") for k in range(3000) for row in rows[1].split()]'
-    line = f"python -c '{many}' {ITEMS} | {command} predict {MODEL} - -o - --quiet | head -n 2"
+    line = f"python -c '{many}' {items} | {command} predict {model} - -o - --quiet | head -n 2"
     scripts = sysconfig.get_path("scripts")
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {line}"],

@@ -22,10 +22,9 @@ from noisypairs.app.fit import fitting
 from noisypairs.app.report import model as report
 from noisypairs.cli import app, stopping
 from tests.app.experiments.made_up_records import record
-from tests.app.fit.fit_problems import Files, write_files
+from tests.app.fit.fit_problems import Files, small_model, write_files
 from tests.cli.commands import LEARNING, content, fails, run, words_for
 
-OLD = Path(__file__).parents[1] / "data" / "models-0.1.0" / "gaussian.skops"
 #: By its full name: the package's own ``run`` is the function.
 RUN = import_module("noisypairs.app.experiments.run")
 REPRODUCE = ["reproduce", "table1", "--datasets", "cancer", "--methods", "km", "--repeats", "3"]
@@ -104,11 +103,10 @@ def test_that_nothing_was_written_yet_is_said(
     fails(130, "half-written, and none was written yet", tmp_path, *words, "--quiet")
 
 
-@pytest.mark.filterwarnings("ignore::noisypairs.app.model_file.ModelVersionWarning")
 def test_a_model_that_is_there_already_is_said_to_be_kept(
     given: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    old = model_file.load(OLD)
+    old = model_file.load(small_model().model)
     found = SimpleNamespace(model=old.pipeline, result=SimpleNamespace(facts=old.facts))
     monkeypatch.setattr(fitting, "fit_dataset", lambda *_: found)
     monkeypatch.setattr(report, "fit_report", stopped)

@@ -11,18 +11,15 @@ import pytest
 from PIL import Image
 
 from noisypairs.app.prediction import predict_file
+from tests.app.fit.fit_problems import small_model
 from tests.app.page_reader import check_page
 from tests.cli.commands import fails, run
-
-MODELS = Path(__file__).parents[1] / "data" / "models-0.1.0"
-MODEL, ITEMS = MODELS / "linear.skops", MODELS / "linear.items.csv"
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # the model is of an older version
 
 
 @pytest.fixture(scope="module")
 def pairs(tmp_path_factory) -> Path:
     """Answers that agree with the classes of a model, but for every tenth."""
-    named = predict_file(MODEL, ITEMS).table
+    named = predict_file(*small_model()).table
     rng = np.random.default_rng(0)
     left, right = rng.permuted(np.tile(np.arange(len(named)), (300, 1)), axis=1)[:, :2].T
     same = named["class"].to_numpy()[left] == named["class"].to_numpy()[right]
@@ -35,7 +32,8 @@ def pairs(tmp_path_factory) -> Path:
 
 
 def call(pairs: Path) -> list[object]:
-    return ["suspects", MODEL, pairs, ITEMS, "--keep-copies"]
+    model, items = small_model()
+    return ["suspects", model, pairs, items, "--keep-copies"]
 
 
 def told_of(left, right, same) -> set[tuple[frozenset[str], bool]]:
@@ -56,7 +54,7 @@ def test_all_suspects_are_written_with_items_and_reasons(pairs, tmp_path):
     assert f"… and {len(found) - 10} more" in result.stdout
     assert found["probability_wrong"].is_monotonic_decreasing
     assert found["why"].str.contains("features").all()
-    column = pd.read_csv(ITEMS).columns[-1]
+    column = pd.read_csv(small_model().items).columns[-1]
     assert {f"left.{column}", f"right.{column}"} <= set(found)
     check_page(page.read_text(encoding="utf-8"))
     assert page.read_text(encoding="utf-8").count("<article") == len(found)
@@ -96,13 +94,13 @@ def test_json_has_everything_and_a_table_may_go_to_standard_output(pairs):
     ],
 )
 def test_wrong_use_is_one_line(pairs, tmp_path, code, said, words):
-    places = {"items": ITEMS, "page": tmp_path / "page.html"}
+    places = {"items": small_model().items, "page": tmp_path / "page.html"}
     given = [places.get(word, word) for word in words]
-    fails(code, said, tmp_path, "suspects", MODEL, pairs, *given)
+    fails(code, said, tmp_path, "suspects", small_model().model, pairs, *given)
 
 
 def test_items_without_a_column_of_the_model_are_refused(pairs, tmp_path):
-    items = pd.read_csv(ITEMS)
+    items = pd.read_csv(small_model().items)
     items.drop(columns=items.columns[-1]).to_csv(tmp_path / "less.csv", index=False)
     said = f"has no column '{items.columns[-1]}', which the model uses"
-    fails(1, said, tmp_path, "suspects", MODEL, pairs, tmp_path / "less.csv")
+    fails(1, said, tmp_path, "suspects", small_model().model, pairs, tmp_path / "less.csv")

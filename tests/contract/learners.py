@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import itertools
 import pkgutil
 from functools import cache
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from noisypairs import NoiseModel, PairingNoise, Pairs, datasets, estimators, sample_pairs
+from noisypairs import NoiseModel, PairingNoise, Pairs, datasets, estimators, joint, sample_pairs
 from noisypairs.estimators.base import PairClassifier
 
 NOISE = PairingNoise(0.1, 0.2)
@@ -25,9 +26,10 @@ def is_concrete(kind: type) -> bool:
 
 
 def pair_classifiers() -> list[type[PairClassifier]]:
-    """Return every public concrete PairClassifier of noisypairs.estimators, by name."""
+    """Return every public concrete PairClassifier of the rooms of learners, by name."""
     found = set()
-    for module in pkgutil.walk_packages(estimators.__path__, f"{estimators.__name__}."):
+    rooms = [pkgutil.walk_packages(one.__path__, f"{one.__name__}.") for one in (estimators, joint)]
+    for module in itertools.chain(*rooms):
         for name, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             if issubclass(kind, PairClassifier) and is_concrete(kind) and name[0] != "_":
                 found.add(kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -43,6 +44,10 @@ def test_the_joint_learner_behind_a_scaler(inner):
     learner = JointPairClassifier(inner, positive="minority", random_state=0)
     learner.fit(scaler.transform(X), pairs)
     _, proba = served(make_pipeline(scaler, learner.estimator_), X)
+    slope, *weight = learner.calibration_
+    proba = softmax(np.exp(slope) * np.log(np.maximum(proba, 1e-4)) + weight, axis=1)
+    proba = np.maximum(proba, 1e-3)
+    proba /= proba.sum(axis=1, keepdims=True)
     wanted = learner.predict_proba(scaler.transform(X))
     np.testing.assert_allclose(proba, wanted, rtol=0, atol=1e-5)
     clear = np.abs(wanted[:, 1] - 0.5) > 1e-5

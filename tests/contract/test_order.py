@@ -165,7 +165,7 @@ def test_evidence_is_judged_the_same_in_every_order():
     X, pairs = at_the_edge()
 
     def decision(X, pairs):
-        model = JointPairClassifier(LogisticRegression(), starts=["aligned"], random_state=0)
+        model = JointPairClassifier(LogisticRegression(), random_state=0)
         try:
             model.fit(X, pairs)
         except NotIdentifiable as reason:

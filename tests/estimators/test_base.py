@@ -21,6 +21,7 @@ from noisypairs import (
     datasets,
     sample_pairs,
 )
+from noisypairs.estimators import copies
 from noisypairs.estimators.base import PairClassifier, label_names, match_labels, order_by_size
 
 NOISE = PairingNoise(0.1, 0.2)
@@ -163,6 +164,20 @@ def test_copies_are_warned_of_once(learner):
     with warnings.catch_warnings():
         warnings.simplefilter("error", CopiedAnswersWarning)
         learner(positive="minority", random_state=0).fit(X, named)
+
+
+@pytest.mark.parametrize("people", [None, 7])
+def test_of_many_answers_some_show_copies(people):
+    n = 2 * copies.ANSWERS_LOOKED_AT
+    pairs = sample_pairs(np.arange(1_000) % 2, n, PairingNoise(0.1, 0.1), random_state=0)
+    who = None if people is None else np.arange(n) % people
+    pairs = Pairs(pairs.left, pairs.right, pairs.same, 1_000, annotator=who)
+    twice = pairs.select(np.tile(np.arange(n), 2))
+    with pytest.warns(CopiedAnswersWarning, match="look copied|5[0-9]% of the answers are copies"):
+        copies.warn_of_copies(twice)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        copies.warn_of_copies(pairs)
 
 
 def test_of_more_than_two_classes_every_one_has_its_log_odds():

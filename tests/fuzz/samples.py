@@ -28,8 +28,7 @@ from tests.fuzz.mutators import BY_ENDING
 
 #: Few enough that a fit takes seconds, and enough that every command gets to its end.
 N_ITEMS, N_ANSWERS = 24, 220
-#: Model files of an older version, which must stay readable.
-STORED = Path(__file__).parents[1] / "data" / "models-0.1.0"
+#: A model file of an older version, which is refused however it is damaged.
 
 
 @dataclass(frozen=True)
@@ -265,12 +264,6 @@ def _workbook(frame: pd.DataFrame) -> bytes:
     return again.getvalue()
 
 
-def _stored_model(name: str) -> Sample:
-    content = {end: (STORED / f"{name}.{end}").read_bytes() for end in ("skops", "items.csv")}
-    files = {"model.skops": content["skops"], "items.csv": content["items.csv"]}
-    return Sample(files, {"model": "model.skops", "new": "items.csv"})
-
-
 #: What needs no command to make: name of the kind -> its files.
 KINDS: dict[str, Callable[[], Sample]] = {
     "csv": lambda: _tables(".csv", _csv),
@@ -293,10 +286,6 @@ KINDS: dict[str, Callable[[], Sample]] = {
     "splink": _splink,
     "toloka": _toloka,
     "zooniverse": _zooniverse,
-    **{
-        f"model-{one.stem}-0.1.0": lambda name=one.stem: _stored_model(name)
-        for one in sorted(STORED.glob("*.skops"))
-    },
 }
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from noisypairs.inference.factors import PROBABILITY_FLOOR
 from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import PROBABILITY_FLOOR
 
 FloatArray = NDArray[np.float64]
 
@@ -86,6 +86,16 @@ def loopy_problem(n_items: int = 9, n_classes: int = 2, seed: int = 3) -> Proble
         S=S,
         clamp={},
     )
+
+
+def sparse_problem(n_classes: int, weights: bool = False) -> tuple[PairGraph, FloatArray]:
+    """150 random answers on 60 items, some on the same pair, and the logarithms of potentials."""
+    rng = np.random.default_rng(0)
+    left, right = rng.integers(60, size=(2, 150))
+    weight = rng.uniform(0.2, 2.0, 150) if weights else None
+    same = rng.random(150) < 0.4
+    graph = PairGraph.from_answers(left, right, same, n_items=60, weight=weight)
+    return graph, np.log(rng.dirichlet(np.full(n_classes, 0.5), 60) + 1e-6)
 
 
 def planted(

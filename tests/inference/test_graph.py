@@ -113,11 +113,3 @@ def test_the_graph_of_some_edges_has_their_answers_alone():
         np.testing.assert_array_equal(getattr(some, name), getattr(alone, name))
     assert some.edge_of_answer.tolist() == [0, 0, 1]
     np.testing.assert_array_equal(some.same, some.answer_kind % 2 == 1)
-
-
-def test_incidences_sum_over_the_edges_of_an_item():
-    left, right = np.random.default_rng(0).integers(20, size=(2, 50))
-    graph = PairGraph.from_answers(left, right, np.ones(50, bool), n_items=20)
-    value = np.arange(graph.n_edges, dtype=float)
-    for incidence, end in zip(graph.incidences, (graph.right, graph.left), strict=True):
-        np.testing.assert_allclose(incidence @ value, np.bincount(end, value, minlength=20))

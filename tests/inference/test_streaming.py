@@ -7,25 +7,22 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs import PairingNoise, Pairs, datasets, sample_pairs
-from noisypairs.inference import em, streaming
+from noisypairs.inference import graph as graph_module
+from noisypairs.inference import streaming
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.posteriors import (
+from noisypairs.inference.propagation import (
     answer_wrong_probability,
     bethe_log_likelihood,
     expected_counts,
+    propagate,
 )
-from noisypairs.inference.propagation import propagate
-from noisypairs.inference.streaming import StreamEStep, sweep
-from noisypairs.noise import fixed
+from noisypairs.inference.streaming import CERTAIN, StreamEStep, sweep
+from noisypairs.joint.class_model import EstimatorModel
+from noisypairs.joint.em import GraphEStep, Spec, TableEStep, run_em
+from noisypairs.noise import AnswerModel
 
 S2 = np.array([[0.8, 0.25], [0.25, 0.7]])
 S3 = np.where(np.eye(3, dtype=bool), 0.85, 0.2)
-
-
-def infer(table, *start, max_iter=10, tol=5e-3, or_best=False, **how):
-    """The loop on a stream."""
-    e_step = StreamEStep(table, tol=tol, **how)
-    return em.infer(e_step, *start, max_iter=max_iter, tol=tol, or_best=or_best)
 
 
 class InMemory:
@@ -65,7 +62,7 @@ def stream_beliefs(pairs, log_phi, S, n_sweeps, depth, size=7):
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_single_precision_agrees_with_double(weighted, monkeypatch):
-    monkeypatch.setattr(streaming, "PIECE", 5)  # several pieces in a batch
+    monkeypatch.setattr(graph_module, "_BLOCK", 5)  # several blocks in a batch
     pairs = sparse_pairs(3, weighted=weighted)
     log_phi = log_potentials(2, pairs.n_items, 2)
     past = [log_phi]
@@ -143,48 +140,36 @@ def test_counts_and_likelihood_equal_those_of_the_graph():
     assert value == pytest.approx(bethe_log_likelihood(graph, exact, S), abs=1e-4)
 
 
+def loop(e_step, model, noise, guess, family="given", **options):
+    """The loop of EM, over whatever the E-step reads."""
+    answers, spec = AnswerModel(noise, family, 2), Spec(2, model.name, family)
+    return run_em(spec, "guess", e_step, model, answers, guess, **options)
+
+
 def test_known_classes_stay_known():
     pairs = sparse_pairs(6)
-    noise = PairingNoise(0.2, 0.2)
-    found = infer(
-        InMemory(pairs),
-        em.class_shares,
-        np.full((pairs.n_items, 2), 0.5),
-        noise,
-        fixed(noise),
-        clamp={0: 1, 5: 0},
-    )
-    assert found.item_proba[[0, 5]].tolist() == [[0.0, 1.0], [1.0, 0.0]]
-    # what features alone say does not depend on what is known, as in memory
-    assert found.potential[[0, 5]].min() > 0
-    assert found.potential[[0, 5]].max() < 1
+    e_step = StreamEStep(InMemory(pairs), clamp={0: 1, 5: 0})
+    even = np.full((pairs.n_items, 2), 0.5)
+    found = e_step(even, even, PairingNoise(0.2, 0.2).same_probability())
+    assert found.beliefs.item[[0, 5]].tolist() == [[0.0, 1.0], [1.0, 0.0]]
     assert np.isfinite(found.log_likelihood)
 
 
 def test_a_start_at_the_end_still_goes_as_deep_as_asked():
     """Beliefs that no longer move are no reason to stop before the echoes are taken out."""
     pairs = sparse_pairs(8)
-    noise = PairingNoise(0.2, 0.2)
     certain = np.tile([0.999, 0.001], (pairs.n_items, 1))
     all_same = Pairs(pairs.left, pairs.right, np.ones(pairs.n_pairs, bool), pairs.n_items)
-    found = infer(InMemory(all_same), lambda _: certain, certain, noise, fixed(noise), depth=4)
-    assert found.converged
-    assert found.history[-1]["passes"] >= 3
+    e_step = StreamEStep(InMemory(all_same), depth=4)
+    found = e_step(certain, certain, PairingNoise(0.2, 0.2).same_probability())
+    assert found.complete
+    assert found.passes >= 3
     assert np.isfinite(found.log_likelihood)
 
 
 def test_too_few_sweeps_are_refused():
-    noise = PairingNoise(0.2, 0.2)
-    guess = np.full((40, 2), 0.5)
     with pytest.raises(ValueError, match="at least 2 sweeps"):
-        infer(
-            InMemory(sparse_pairs(9)),
-            em.class_shares,
-            guess,
-            noise,
-            fixed(noise),
-            sweeps=1,
-        )
+        StreamEStep(InMemory(sparse_pairs(9)), sweeps=1)
 
 
 def test_the_loop_finds_what_the_loop_in_memory_finds():
@@ -192,47 +177,25 @@ def test_the_loop_finds_what_the_loop_in_memory_finds():
     X = X / 3 + np.random.default_rng(1).normal(size=X.shape)
     pairs = sample_pairs(y, 4000, PairingNoise(0.3, 0.2), random_state=0)
     guess = LogisticRegression().fit(X[:60], y[:60]).predict_proba(X)
-
-    def potential(beliefs):
-        rows = np.repeat(np.arange(len(X)), 2)
-        labels, weight = np.tile([0, 1], len(X)), beliefs.ravel()
-        return LogisticRegression().fit(X[rows], labels, weight).predict_proba(X)
-
-    start = PairingNoise(0.2, 0.2)
-    in_memory = em.GraphEStep(PairGraph.from_pairs(pairs))
-    memory = em.infer(in_memory, potential, guess, start, PairingNoise.fit, tol=5e-3)
-    stream = InMemory(pairs)
-    found = infer(stream, potential, guess, start, PairingNoise.fit, max_iter=30, size=1000)
-    assert found.converged
-    assert stream.passes == found.history[-1]["passes"]
-    agree = (found.item_proba[:, 1] > 0.5) == (memory.beliefs.item[:, 1] > 0.5)
-    assert agree.mean() > 0.99
-    assert found.noise.similar_flip == pytest.approx(memory.noise.similar_flip, abs=0.02)
-    assert found.noise.dissimilar_flip == pytest.approx(memory.noise.dissimilar_flip, abs=0.02)
-    assert found.log_likelihood == pytest.approx(memory.log_likelihood, rel=0.01)
-
-
-def test_without_convergence_the_round_that_explains_most_can_be_kept():
-    rng = np.random.default_rng(0)
-    y = rng.integers(2, size=200)
-    noise = PairingNoise(0.3, 0.3)
-    pairs = sample_pairs(y, 400, noise, random_state=0)
-    good = np.where(np.eye(2, dtype=bool)[y], 0.8, 0.2)
-    kept = {}
-    for or_best in (True, False):
-        calls = []
-
-        def potential(_beliefs, calls=calls):
-            calls.append(None)
-            other = np.random.default_rng(len(calls)).permutation(good)
-            return good if len(calls) <= 2 else other
-
-        start = InMemory(pairs), potential, good, noise, fixed(noise)
-        kept[or_best] = infer(*start, max_iter=5, tol=0.0, or_best=or_best)
-        assert len(calls) == len(kept[or_best].history) == 5
-        assert not kept[or_best].converged
-    np.testing.assert_allclose(kept[True].potential, good)
-    assert kept[True].log_likelihood > kept[False].log_likelihood + 10
+    half = np.arange(400) % 2 == 0
+    folds = [
+        (np.flatnonzero(half), np.flatnonzero(~half)),
+        (np.flatnonzero(~half), np.flatnonzero(half)),
+    ]
+    stream, spec = InMemory(pairs), Spec(2, "logistic", "pairing")
+    found = []
+    for e_step in (GraphEStep(PairGraph.from_pairs(pairs)), TableEStep(stream, 1, None)):
+        model = EstimatorModel(LogisticRegression(), X, folds, np.ones(400))
+        answers = AnswerModel(PairingNoise(0.2, 0.2), "pairing", 2)
+        found.append(run_em(spec, "guess", e_step, model, answers, guess, tolerance=5e-3))
+    memory, streamed = found
+    assert streamed.converged
+    assert stream.passes > 0
+    assert ((streamed.item_proba[:, 1] > 0.5) == (memory.item_proba[:, 1] > 0.5)).mean() > 0.99
+    for name in ("similar_flip", "dissimilar_flip"):
+        one, two = (getattr(fit.answers.table, name) for fit in found)
+        assert one == pytest.approx(two, abs=0.02)
+    assert streamed.log_likelihood == pytest.approx(memory.log_likelihood, rel=0.01)
 
 
 @pytest.mark.parametrize("damping", [0.0, 0.3])
@@ -240,7 +203,7 @@ def test_a_round_is_its_sweeps_one_by_one(damping):
     """Damping keeps that share of the old beliefs; the likelihood is that of one state of them."""
     pairs = sparse_pairs(0, weighted=True)
     log_phi, guess = (log_potentials(seed, pairs.n_items, 2) for seed in (1, 2))
-    guess = np.log(np.clip(np.exp(guess), em.CERTAIN, None))
+    guess = np.log(np.clip(np.exp(guess), CERTAIN, None))
     e_step = StreamEStep(InMemory(pairs), sweeps=2, depth=2, damping=damping, tol=1e-9)
     found = e_step(np.exp(log_phi), np.exp(guess), S2)
     past, sweeps = [guess], []
@@ -250,7 +213,7 @@ def test_a_round_is_its_sweeps_one_by_one(damping):
         past = [mixed - np.log(np.exp(mixed).sum(axis=1, keepdims=True)), past[0]]
     np.testing.assert_allclose(found.beliefs.log_item, past[0], atol=1e-10)
     first, second = sweeps
-    assert found.log_likelihood(S2) == pytest.approx(first.log_scale + second.log_edges)
+    assert found.log_likelihood == pytest.approx(first.log_scale + second.log_edges)
 
 
 def test_of_equally_suspect_answers_the_first_items_are_kept_whatever_the_order():

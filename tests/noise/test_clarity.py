@@ -1,84 +1,119 @@
-"""Hard items: S of 2K states, its mean by enumeration of the hidden bits, and its fit by counts."""
+"""Hard items: one state more, its matrix and its M-step by hand, and on simulated crowds."""
 
 from __future__ import annotations
 
-from itertools import product
-
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
+from sklearn.metrics import roc_auc_score
 
-from noisypairs import PairingNoise
-from noisypairs.noise import MatrixNoise
-from noisypairs.noise.clarity import (
-    ClarityNoise,
-    first_clarity,
-    fit_clarity,
-    hard_probability,
-    with_clarity,
-    without_clarity,
-)
+from noisypairs import JointPairClassifier, PairingNoise, datasets, sample_pairs
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import Beliefs, propagate
+from noisypairs.noise import Clarity
+from noisypairs.noise.answers import Expectation
+from noisypairs.noise.model import PSEUDO_ANSWERS
 
-CLEAR = MatrixNoise(((0.9, 0.2, 0.1), (0.2, 0.8, 0.3), (0.1, 0.3, 0.7)))
-NOISE = ClarityNoise(CLEAR, (0.6, 0.4), (0.55, 0.5), 0.25, n_classes=3)
+pytestmark = pytest.mark.filterwarnings("ignore::noisypairs.errors.ClassNamesWarning")
+S = np.array([[0.9, 0.2], [0.2, 0.7]])
 
 
-def rate(y, other, hard, hard_other):
-    """P("same") of two items by hand."""
-    if not (hard or hard_other):
-        return CLEAR.same_probability(3)[y, other]
-    return (NOISE.both_hard if hard and hard_other else NOISE.one_hard)[0 if y == other else 1]
+def test_matrix_and_mean_by_hand():
+    part = Clarity(0.25, (0.6, 0.45))
+    assert_allclose(part.expand_matrix(S), [[0.9, 0.2, 0.6], [0.2, 0.7, 0.6], [0.6, 0.6, 0.45]])
+    mean = 0.5625 * S + 0.375 * 0.6 + 0.0625 * 0.45
+    assert_allclose(part.class_matrix(S), mean)
+    assert part.strength == 0.25
 
 
-def test_every_state_by_hand():
-    S, alike = NOISE.same_probability(6), NOISE.same_class(6)
-    for s, t in product(range(6), repeat=2):
-        assert S[s, t] == rate(s % 3, t % 3, s >= 3, t >= 3)
-        assert alike[s, t] == (s % 3 == t % 3)
+def expectation(beliefs, same, different):
+    graph = PairGraph.from_answers([0], [1], [True], n_items=len(beliefs))
+    found = propagate(graph, np.log(beliefs), np.full((3, 3), 0.5))
+    return Expectation(graph, found, np.full((3, 3), 0.5), beliefs[:, :2], same, different)
 
 
-def test_s_of_the_classes_is_the_mean_over_hidden_bits():
-    S = NOISE.same_probability(3)
-    for y, other in product(range(3), repeat=2):
-        mean = sum(
-            (0.25 if hard else 0.75) * (0.25 if again else 0.75) * rate(y, other, hard, again)
-            for hard, again in product((False, True), repeat=2)
-        )
-        assert S[y, other] == pytest.approx(mean)
-    with pytest.raises(ValueError, match="3 classes, but 4 are needed"):
-        NOISE.same_probability(4)
+def test_the_m_step_counts():
+    beliefs = np.array([[0.5, 0.2, 0.3], [0.1, 0.1, 0.8], [0.6, 0.3, 0.1]])
+    same, different = np.random.default_rng(0).uniform(0, 9, (2, 1, 3, 3))
+    same, different = (count + count.swapaxes(1, 2) for count in (same, different))
+    seen = expectation(beliefs, same, different)
+    part = Clarity(0.1, (0.5, 0.5)).fit(seen, S)
+    hard = seen.beliefs.item[:, 2]
+    assert part.hard_share == pytest.approx(hard.mean())
+    one = 2 * same[0, :2, 2].sum(), 2 * different[0, :2, 2].sum()
+    both = same[0, 2, 2], different[0, 2, 2]
+    for rate, (yes, no) in zip(part.rates, (one, both), strict=True):
+        assert rate == pytest.approx((yes + PSEUDO_ANSWERS / 2) / (yes + no + PSEUDO_ANSWERS))
 
 
-def test_the_fit_gives_back_what_made_the_counts():
-    share = np.concatenate([0.8 * np.array([0.5, 0.3, 0.2]), 0.2 * np.array([0.5, 0.3, 0.2])])
-    asked, S = 1e7 * np.outer(share, share), NOISE.same_probability(6)
-    found = fit_clarity(MatrixNoise.fit, 3)(asked * S, asked * (1 - S))
-    assert_allclose(found.same_probability(6), S, atol=1e-4)
-    assert found.hard_share == pytest.approx(0.2)
+def test_less_than_one_item_is_none():
+    beliefs = np.array([[0.5, 0.2, 0.3], [0.6, 0.3, 0.1], [0.7, 0.2, 0.1]])
+    seen = expectation(beliefs, np.ones((1, 3, 3)), np.ones((1, 3, 3)))
+    assert isinstance(seen.beliefs, Beliefs)
+    assert seen.beliefs.item[:, 2].sum() < 1
+    assert Clarity(0.1, (0.5, 0.5)).fit(seen, S).strength == 0.0
 
 
-def test_few_answers_about_hard_items_leave_them_near_a_coin():
-    found = fit_clarity(PairingNoise.fit, 2)(np.zeros((4, 4)), np.zeros((4, 4)))
-    assert found.one_hard == found.both_hard == (0.5, 0.5)
+def known_classes(hard_share, seed=0):
+    """Return pairs of items of known class, some hard, what propagation sees, and who is hard."""
+    rng = np.random.default_rng(seed)
+    y, hard = rng.integers(2, size=300), rng.random(300) < hard_share
+    pairs = sample_pairs(y, 4500, PairingNoise(0.1, 0.1), random_state=seed)
+    coin = hard[pairs.left] | hard[pairs.right]
+    said = np.where(coin, rng.random(4500) < 0.4, pairs.same)
+    pairs = type(pairs)(pairs.left, pairs.right, said, 300)
+    phi = np.where(np.eye(2, dtype=bool)[y], 0.95, 0.05)
+    matrix, graph = PairingNoise(0.15, 0.15).same_probability(2), PairGraph.from_pairs(pairs)
+    beliefs = propagate(graph, np.log(phi), matrix)
+    none = np.zeros((1, 1, 1))
+    return pairs, Expectation(graph, beliefs, matrix, phi, none, none)
 
 
-def test_renumbered_classes_keep_their_rates():
-    order = np.array([2, 0, 1])
-    both = np.concatenate([order, order + 3])
-    found = NOISE.permuted(order).same_probability(6)
-    assert_allclose(found, NOISE.same_probability(6)[np.ix_(both, both)])
+def test_the_start_finds_the_share_and_the_rate():
+    for share in (0.1, 0.3):
+        pairs, seen = known_classes(share)
+        part = Clarity.begin(pairs, None, seen)
+        assert part.hard_share == pytest.approx(share, abs=0.06)
+        assert part.rates[0] == pytest.approx(0.4, abs=0.05)
 
 
-def test_the_start_says_next_to_nothing_about_hard_items():
-    S = first_clarity(PairingNoise(0.1, 0.1), 2).same_probability(4)
-    assert_allclose(S[:2, :2], [[0.9, 0.1], [0.1, 0.9]])
-    assert np.abs(S[2:] - 0.5).max() < 0.1
+def test_where_no_item_is_hard_there_is_no_part():
+    found = [Clarity.begin(*_plain(seed)) for seed in range(10)]
+    assert sum(part is None for part in found) >= 8
+    assert max(0.0 if part is None else part.hard_share for part in found) < 0.02
+    assert Clarity.begin(known_classes(0.3)[0], None, None) is None  # nothing was found yet
 
 
-def test_beliefs_with_and_without_clarity():
-    beliefs = np.random.default_rng(0).dirichlet(np.ones(3), 5)
-    both = with_clarity(beliefs, 0.3)
-    assert_allclose(both.sum(axis=1), 1)
-    assert_allclose(hard_probability(both), 0.3)
-    assert_allclose(without_clarity(both), beliefs)
-    assert_array_equal(both[:, 3:], 0.3 * beliefs)
+def _plain(seed):
+    pairs, seen = known_classes(0.0, seed)
+    return pairs, None, seen
+
+
+def crowd(**effects):
+    settings = {"similar_flip": 0.1, "dissimilar_flip": 0.1, "spread": 0.0, "lean": 0.0}
+    return datasets.simulated_crowd(200, 3, 20, 25, 0.0, random_state=1, **settings, **effects)
+
+
+def learner(**settings):
+    return JointPairClassifier(annotators=False, similarity=False, random_state=0, **settings)
+
+
+def test_a_learner_finds_hard_items_and_their_classes_by_features():
+    found = crowd(hard_share=0.2)
+    clf = learner(n_classes=3).fit(found.data, found.pairs)
+    assert "clarity" in clf.parts_
+    assert clf.item_hard_.mean() == pytest.approx(0.2, abs=0.06)
+    assert roc_auc_score(found.hard, clf.item_hard_) > 0.95
+    without = learner(n_classes=3, clarity=False).fit(found.data, found.pairs)
+    assert without.parts_ in ((), ("pair error",))
+    assert without.item_hard_ is None
+
+
+def test_a_rare_class_is_not_taken_for_hard_items():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1, 2], [90, 90, 20])
+    X = 4.0 * np.eye(3)[y] + rng.standard_normal((200, 3))
+    pairs = sample_pairs(y, 4000, PairingNoise(0.2, 0.2), random_state=0)
+    clf = learner(n_classes=(2, 3, 4)).fit(X, pairs)
+    assert clf.n_classes_ == 3
+    assert "clarity" not in clf.parts_ or clf.answer_model_.part("clarity").hard_share < 0.02

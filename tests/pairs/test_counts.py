@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from noisypairs import Pairs
-from noisypairs.pairs.counts import pair_ends, pair_keys, sum_by_item
+from noisypairs.pairs.counts import (
+    count_by_item,
+    pair_ends,
+    pair_keys,
+    some_pairs,
+    sum_by_item,
+)
 
 POSITIONS = st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=30)
 
@@ -38,6 +45,37 @@ def test_sums_per_item_by_loop():
         expected[j] += v  # a self pair touches its item at both ends
     found = sum_by_item(left, right, value, 12)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+def test_answers_per_item_by_loop():
+    rng = np.random.default_rng(6)
+    left, right = rng.integers(12, size=(2, 80), dtype=np.int32)
+    answer = rng.random(80) < 0.4
+    same, different = np.zeros((2, 12), dtype=int)
+    for i, j, yes in zip(left, right, answer, strict=True):
+        for end in (i, j):
+            same[end] += yes
+            different[end] += not yes
+    found = count_by_item(left, right, answer, 12)
+    np.testing.assert_array_equal(found, (same, different))
+    np.testing.assert_array_equal(Pairs(left, left, answer).item_counts().total, 0)
+
+
+@pytest.mark.parametrize("shape", ["random", "chain", "star", "mirror"])
+def test_some_pairs_are_about_as_many_as_asked_for_with_all_their_answers(shape):
+    n = 20_000
+    ends = {
+        "random": np.random.default_rng(7).integers(n, size=(2, n)),
+        "chain": np.array([np.arange(n), np.arange(1, n + 1)]),
+        "star": np.array([np.zeros(n, int), np.arange(1, n + 1)]),
+        "mirror": np.array([np.arange(n), n - 1 - np.arange(n)]),
+    }[shape].astype(np.int32)
+    left, right = np.concatenate([ends, ends[::-1]], axis=1)  # every pair twice, turned round
+    chosen = some_pairs(left, right, 4_000)
+    assert 3_000 < chosen.size < 5_000
+    half = chosen[: chosen.size // 2]
+    np.testing.assert_array_equal(chosen[chosen.size // 2 :], half + n)
+    assert some_pairs(left, right, 2 * n) == slice(None)
 
 
 def test_weights_are_one_unless_given():

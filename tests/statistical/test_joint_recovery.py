@@ -43,6 +43,6 @@ def test_labeling_rates():
         X, y = datasets.load("gaussians", n_samples=600, prior=0.35, random_state=seed)
         pairs = sample_pairs(y, 10 * len(y), LabelingNoise(0.1, 0.25), random_state=seed)
         clf = JointPairClassifier(noise_model="labeling", positive="minority", random_state=seed)
-        F = clf.fit(X, pairs).noise_.flip_matrix()
+        F = clf.fit(X, pairs).answer_model_.table.flip_matrix()
         errors.append([F[1, 0] - 0.1, F[0, 1] - 0.25])
     assert np.abs(errors).mean(axis=0).max() <= 0.03

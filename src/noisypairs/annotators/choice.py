@@ -29,9 +29,9 @@ from noisypairs.annotators.pair_truth import Groups, PairTruth, infer_pair_truth
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import dyadic_mean
 from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
-from noisypairs.estimators.joint.beliefs.alignment import Alignment
-from noisypairs.estimators.joint.search.evidence import SEEN_IN_FEATURES
 from noisypairs.inference import progress
+from noisypairs.joint.choices import DETECTED
+from noisypairs.joint.starts import Alignment
 from noisypairs.noise.shrinkage import strength
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
@@ -179,9 +179,9 @@ def show_classes(truth: PairTruth, X: Any, most: int, random: np.random.RandomSt
         return True
     once = Pairs(graph.left, graph.right, truth.same_proba > 0.5, n_items=graph.n_items)
     alignment = Alignment(Z, once)
-    if alignment.beyond(max(MOST_DIRECTIONS, most - 1)) > SEEN_IN_FEATURES:
+    if alignment.beyond(max(MOST_DIRECTIONS, most - 1)) > DETECTED:
         return False
-    return alignment.excess(random) > SEEN_IN_FEATURES
+    return alignment.excess(np.random.default_rng(random.randint(2**31 - 1))) > DETECTED
 
 
 def require_pair_truth(pairs: Pairs, random: np.random.RandomState) -> ModelChoice:

@@ -17,23 +17,24 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from noisypairs.algebra import Array
-from noisypairs.errors import ClassNamesWarning, NotIdentifiable
-from noisypairs.estimators import JointPairClassifier
+from noisypairs.errors import ClassNamesWarning, NotIdentifiable, RepeatedItemsWarning
 from noisypairs.estimators.base import known_classes, label_names
-from noisypairs.estimators.joint.problem import JointProblem
-from noisypairs.estimators.joint.search.evidence import clear_gain
-from noisypairs.estimators.joint.search.selection import Search
-from noisypairs.inference import em, progress, streaming
+from noisypairs.inference import progress, streaming
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.posteriors import edge_posterior, expected_counts
-from noisypairs.inference.propagation import Beliefs, propagate
-from noisypairs.noise import PairingNoise
+from noisypairs.inference.propagation import Beliefs, edge_posterior, expected_counts, propagate
+from noisypairs.joint import JointPairClassifier
+from noisypairs.joint.choices import CLEARLY_DETECTED, DETECTED
+from noisypairs.joint.class_model import SharesModel
+from noisypairs.joint.em import Fit, GraphEStep, TableEStep, run_em
+from noisypairs.joint.problem import Problem
+from noisypairs.joint.search import Search, beyond_chance
+from noisypairs.noise import People
 from noisypairs.pairs import Pairs
 
-#: Random guesses of the classes to start from, besides those from the answers.
-N_RANDOM = 3
-#: Rounds of every start, and of those in a hurry, which starts from no random guess.
-ROUNDS, FEW_ROUNDS = 30, 10
+#: Rounds with a bias and a skill for everybody, and in a hurry.
+ROUNDS, FEW_ROUNDS = 60, 10
+#: Change at which these have converged.
+TOLERANCE = 5e-3
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,7 @@ def _fit_joint(
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClassNamesWarning)  # no class is named in the table
+        warnings.simplefilter("ignore", RepeatedItemsWarning)  # nor is any accuracy
         model.fit(X, pairs)
     n_classes = len(model.classes_)
     if model.annotator_noise_ is None:
@@ -153,11 +155,14 @@ def streamed_counts(
         model, S = _fit_joint(table, X, numbers, estimator, random)
         beliefs, potential = model.item_proba_, model.oof_proba_
     else:
-        start, clamp = _explained(some, numbers, random)
-        e_step = streaming.StreamEStep(table, n_groups=len(table.annotator_names), clamp=clamp)
-        guess = start.item_proba, start.noise, PairingNoise.fit
-        found = em.infer(e_step, em.class_shares, *guess, max_iter=20, tol=e_step.tol)
-        beliefs, potential, S = found.item_proba, found.potential, found.matrices
+        start, problem = _explained(some, numbers, random)
+        people = People.begin(table, None)
+        e_step = TableEStep(table, len(table.annotator_names), problem.clamp)
+        shares = SharesModel((table.degrees() > 0).astype(float))
+        answers = start.answers.with_parts(people)
+        guess = e_step, shares, answers, start.item_proba
+        found = run_em(start.spec, start.start, *guess, rounds=20, tolerance=TOLERANCE)
+        beliefs, potential, S = found.item_proba, found.phi, found.answers.matrices()
     tiny = np.finfo(float).tiny
     log_phi, log_item = (np.log(np.maximum(one, tiny)) for one in (potential, beliefs))
     counted = streaming.sweep(table, log_phi, [log_item] * 3, S)
@@ -174,46 +179,50 @@ def classes_from_answers(
     First with one noise for all, then with one for each. In a ``hurry`` there are fewer starts and
     rounds, which still serves to compare.
     """
-    found, clamp = _explained(pairs, numbers, random, hurry)
+    found, problem = _explained(pairs, numbers, random)
     graph = _graph(pairs)
-    n_classes = found.beliefs.item.shape[1]
-    start, fit = found.beliefs, PairingNoise.fit  # edges are the same with and without groups
-    e_step = em.GraphEStep(graph, clamp=clamp, messages=start.sent)
-    first = start.item, found.noise, fit
-    found = em.infer(
-        e_step, em.class_shares, *first, max_iter=FEW_ROUNDS if hurry else 60, tol=5e-3
-    )
-    if not (found.converged or hurry):
-        change = f"{found.history[-1]['noise_change']:.3f} in round {len(found.history)}"
-        advice = f"the annotators' rates still changed by {change}: rely on them less, or give X"
-        warnings.warn(advice, ConvergenceWarning, stacklevel=4)
-    S = found.matrices.reshape(-1, n_classes, n_classes)  # one group comes without its axis
-    return InferredClasses(graph, np.log(found.potential), S, found.beliefs, clamp)
+    K = found.n_classes
+    if pairs.annotator_names is not None:
+        rounds = FEW_ROUNDS if hurry else ROUNDS
+        problem = Problem(None, pairs, K, random_state=random)
+        answers = found.answers.with_parts(People.begin(pairs, None))
+        e_step = GraphEStep(graph, problem.clamp, messages=found.beliefs.sent)
+        model = problem.class_model("shares")
+        start = found.spec, found.start, e_step, model, answers, found.item_proba
+        found = run_em(*start, rounds=rounds, tolerance=TOLERANCE)
+        if not (found.converged or hurry):
+            change = f"{found.history[-1]['noise_change']:.3f} in round {len(found.history)}"
+            advice = f"the rates still changed by {change}: rely on them less, or give X"
+            warnings.warn(advice, ConvergenceWarning, stacklevel=4)
+    S = np.broadcast_to(found.answers.matrices(), (graph.n_groups, K, K))
+    return InferredClasses(graph, np.log(found.phi), S, found.beliefs, problem.clamp)
 
 
 def _explained(
-    pairs: Pairs, numbers: Sequence[int], random: np.random.RandomState, hurry: bool = False
-) -> tuple[em.Inference, dict[int, int] | None]:
-    """Return classes and one noise for the whole crowd from the answers alone, and known classes.
+    pairs: Pairs, numbers: Sequence[int], random: np.random.RandomState
+) -> tuple[Fit, Problem]:
+    """Return classes and one noise for the whole crowd from the answers alone, and the problem.
 
-    The best of all starts, as the joint learner finds it for a problem without features. Which of
-    several numbers of classes there are is found in a hurry first.
+    As the joint learner finds it for a problem without features.
     """
-    if len(numbers) > 1 and not hurry:
-        numbers = [_explained(pairs, numbers, random, hurry=True)[0].beliefs.item.shape[1]]
     if len(numbers) == 1:
         label_names(pairs, numbers[0])  # gold must know every class
-    problem = JointProblem(None, pairs, list(numbers), 0, random)
-    rounds, n_random = (FEW_ROUNDS, 0) if hurry else (ROUNDS, N_RANDOM)
-    settings: dict[str, Any] = {"rounds": rounds, "every_start": True, "guess_sweeps": 5}
-    search = Search(problem, None, "pairing", ("answers", "spectral"), n_random, **settings)
-    found = search.choose_classes(numbers)
-    gain, needed = problem.gain(found), clear_gain(problem, 3)
-    if problem.clamp is None and gain < needed:  # known classes are evidence by themselves
+    least = max(min(numbers), len(set(pairs.labels.values())))
+    problem = Problem(None, pairs, least, random_state=random, annotators=False)
+    search = Search(problem, ("pairing",))
+    spec = search.choose(list(numbers), least)
+    gain = search.gain
+    # With few people the error is large: permuted answers may still show that there are classes.
+    if (
+        problem.clamp is None
+        and gain is not None
+        and not gain.exceeds(DETECTED)
+        and max(beyond_chance(problem).values()) < CLEARLY_DETECTED
+    ):
         raise NotIdentifiable(
-            f"classes explain the answers {gain:.1f} nats better than saying 'same' with "
-            f"probability {problem.share:.2f} every time, and chance alone may reach {needed:.1f}: "
-            "nobody can be judged by them. Ask for more answers per item, or give features X or "
-            "gold"
+            f"classes predict held-out answers {gain.nats / gain.n_answers:.3f} ± "
+            f"{gain.error / gain.n_answers:.3f} nats better than saying 'same' with probability "
+            f"{problem.share:.2f} every time: nobody can be judged by them. Ask for more answers "
+            "per item, or give features X or gold"
         )
-    return found, problem.clamp
+    return search.final(spec), problem

@@ -42,10 +42,10 @@ from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
 from noisypairs.annotators.pair_truth import PairTruth, infer_pair_truth
 from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
-from noisypairs.estimators.joint import classifier as joint
 from noisypairs.estimators.order import in_order
 from noisypairs.inference import progress
 from noisypairs.inference.graph import RandomSource
+from noisypairs.joint.choices import SEARCH_PAIRS
 from noisypairs.noise.model import PSEUDO_ANSWERS
 from noisypairs.noise.people import fit_people
 from noisypairs.noise.shrinkage import group_errors
@@ -195,7 +195,7 @@ def annotator_table(
       must be as probable as ``level``, or the verdict is "too few answers".
     - ``n_drop``: for so many annotators, the lowest J first, ``drop_effect`` is computed.
 
-    A `PairTable` of more than `joint.PAIRS_FOR_CHOICE` pairs is streamed: every answer counts, but
+    A `PairTable` of more than `SEARCH_PAIRS` pairs is streamed: every answer counts, but
     no ``drop_effect`` is computed, and it is always judged by classes.
 
     Raises `NotIdentifiable` where the model explains the answers hardly better than chance.
@@ -240,11 +240,11 @@ def _judged(
     n_drop: int,
 ) -> AnnotatorTable:
     """Return the table of answers whose order no longer matters."""
-    pairs = whole.sample(joint.PAIRS_FOR_CHOICE)
+    pairs = whole.sample(SEARCH_PAIRS)
     if pairs.n_pairs < whole.n_pairs:
         if model == "pairs":
             raise ValueError(
-                f"model='pairs' needs all answers in memory, at most {joint.PAIRS_FOR_CHOICE:,}: "
+                f"model='pairs' needs all answers in memory, at most {SEARCH_PAIRS:,}: "
                 "give some of the items with all their pairs, or model='classes'"
             )
         counted = streamed_counts(whole, pairs, X, numbers, estimator, random)

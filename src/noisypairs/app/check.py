@@ -35,11 +35,12 @@ from noisypairs.estimation import (
     rates_from_repeats,
     same_share,
 )
-from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.pointwise import check_signal
+from noisypairs.joint import JointPairClassifier
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.audit import Audit
+from noisypairs.pairs.groups import NearIdentical, item_groups, n_sharing, near_identical
 
 Step = Callable[[str], None]
 Outlook = Literal["works", "doubtful", "fails", "not tried"]
@@ -81,6 +82,17 @@ class Feasibility:
 
 
 @dataclass(frozen=True)
+class RepeatedRows:
+    """Items of the same features as another one, and items that are nearly so.
+
+    ``near`` is None where groups are given: the user has said which items belong together.
+    """
+
+    n_identical: int
+    near: NearIdentical | None
+
+
+@dataclass(frozen=True)
 class DataCheck:
     """Everything `noisypairs check` shows; `to_dict` gives plain JSON values."""
 
@@ -93,6 +105,7 @@ class DataCheck:
     methods: tuple[Feasibility, ...]
     problems: tuple[str, ...]
     seed: int
+    repeated: RepeatedRows | None = None  # None: no features
 
     def to_dict(self) -> dict[str, Any]:
         """Return nested dictionaries of plain values, ready for JSON."""
@@ -104,6 +117,11 @@ class DataCheck:
             "mapping": data.mapping,
             "notes": data.notes,
             "known_classes": len(data.pairs.labels),
+            "groups": None if data.pairs.groups is None else data.pairs.n_groups,
+            "identical_rows": None if self.repeated is None else self.repeated.n_identical,
+            "near_identical_rows": None
+            if self.repeated is None or self.repeated.near is None
+            else self.repeated.near.n_near,
             "audit": self.audit.to_dict(),
             "features": [
                 {"name": one.name, "kind": one.kind, "treatment": one.note} for one in self.features
@@ -132,7 +150,7 @@ def check(
     Without a fit (or features) the rates come from known classes or repeated answers, if any.
     """
     numbers = numbers_in_question(n_classes, len(set(dataset.pairs.labels.values())))
-    if min([numbers] if isinstance(numbers, int) else numbers) < 2:
+    if numbers != "auto" and min([numbers] if isinstance(numbers, int) else numbers) < 2:
         raise ValueError(f"n_classes={n_classes}: expected at least 2 classes")
     step("counting answers")
     pairs, report = dataset.pairs.sample(MOST_PAIRS_CHECKED), dataset.pairs.audit()
@@ -140,9 +158,11 @@ def check(
     joint = Feasibility("joint", "not tried", "no fit was asked for")
     found, beliefs, why = None, None, None
     nothing = _nothing_to_learn_from(dataset)
-    if fit and not nothing:
+    X = None if nothing else item_encoder(dataset.features).fit_transform(dataset.features)
+    repeated = None if X is None else _repeated_rows(X, dataset.pairs)
+    if fit and X is not None:
         step("fitting the joint learner")
-        found, noise, beliefs, joint = _fitted(dataset, pairs, numbers, seed, step)
+        found, noise, beliefs, joint = _fitted(X, pairs, numbers, seed, step)
         why = None if found else joint.reason
     elif fit:
         joint = Feasibility("joint", "fails", nothing)
@@ -158,12 +178,15 @@ def check(
     methods = (joint, *_pointwise(dataset.pairs, found, noise, K))
     problems = (
         *([nothing] if nothing and dataset.features is not None else []),
-        *(_linkage_problem(dataset, pairs, seed) if fit else ()),
+        *(_linkage_problem(X, pairs, seed) if fit else ()),
+        *_repeated_problem(repeated, dataset),
         *_problems(dataset, report),
         *_repeat_problem(found),
         *triangle_problem(triangles),
     )
-    return DataCheck(dataset, report, plans, found, why, triangles, methods, problems, seed)
+    return DataCheck(
+        dataset, report, plans, found, why, triangles, methods, problems, seed, repeated
+    )
 
 
 def _nothing_to_learn_from(dataset: Dataset) -> str:
@@ -177,11 +200,20 @@ def _nothing_to_learn_from(dataset: Dataset) -> str:
     return ""
 
 
+def _repeated_rows(X: Array, pairs: Answers) -> RepeatedRows:
+    """Count the items that have the same encoded features as another, or nearly the same."""
+    n_identical = n_sharing(item_groups(X, pairs.with_groups(None)))
+    return RepeatedRows(n_identical, near_identical(X) if pairs.groups is None else None)
+
+
 def _fitted(
-    dataset: Dataset, pairs: Pairs, numbers: int | Sequence[int], seed: int, step: Step
+    X: Array,
+    pairs: Pairs,
+    numbers: int | Sequence[int] | Literal["auto"],
+    seed: int,
+    step: Step,
 ) -> tuple[NoiseFound | None, NoiseModel | None, Array | None, Feasibility]:
     """Let the joint learner find noise and prior; say whether it could."""
-    X = item_encoder(dataset.features).fit_transform(dataset.features)
     model = JointPairClassifier(n_classes=numbers, random_state=seed)
     with collected_warnings(NotIdentifiableWarning, ClassNumberWarning) as doubts:
         try:
@@ -212,7 +244,9 @@ def _fitted(
     return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works)
 
 
-def _class_number(model: JointPairClassifier, numbers: int | Sequence[int]) -> str:
+def _class_number(
+    model: JointPairClassifier, numbers: int | Sequence[int] | Literal["auto"]
+) -> str:
     """Return how many classes, and if they were chosen, from what and by how much."""
     if isinstance(numbers, int):
         return f"{numbers} classes"
@@ -309,11 +343,9 @@ def _with_triangles(
     return some, some.audit(), None if beliefs is None else beliefs[items]
 
 
-def _linkage_problem(dataset: Dataset, pairs: Pairs, seed: int) -> tuple[str, ...]:
+def _linkage_problem(X: Array | None, pairs: Pairs, seed: int) -> tuple[str, ...]:
     """Return that these are records to link, if they are."""
-    features = None if _nothing_to_learn_from(dataset) else dataset.features
-    encoded = None if features is None else lambda: item_encoder(features).fit_transform(features)
-    records = records_to_link(pairs, encoded, seed)
+    records = records_to_link(pairs, None if X is None else lambda: X, seed)
     return () if records is None else (records,)
 
 
@@ -364,6 +396,11 @@ def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
         )
     if report.n_annotators == 1:
         yield "a single annotator gave every answer: that annotator's own bias cannot be seen"
+
+
+def _repeated_problem(repeated: RepeatedRows | None, dataset: Dataset) -> Iterator[str]:
+    if repeated is not None and repeated.near is not None and repeated.near.n_near:
+        yield repeated.near.text(np.array(dataset.ids, dtype=object))
 
 
 def _repeat_problem(found: NoiseFound | None) -> Iterator[str]:

@@ -44,6 +44,8 @@ MISSING_WORDS = MISSING | {"?", "-"}
 FAR = 10.0
 #: Levels with a column of their own, at most; columns of hashed words; factors kept of them.
 MOST_LEVELS, HASHED_WORDS, WORD_FACTORS = 30, 2**12, 30
+#: A factor this far below the strongest is rounding error.
+RANK_TOLERANCE = 1e-9
 #: A text column has so many words on average.
 WORDY = 2.5
 _ID_NAME = re.compile(
@@ -269,10 +271,14 @@ class WordFactors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.factors_ = TruncatedSVD(wanted, random_state=self.random_state)
         with np.errstate(invalid="ignore", divide="ignore"):  # texts all alike explain 0 of 0
             self.factors_.fit(self.tfidf_.transform(counts))
+        # Beyond the rank of the table factors are rounding errors, which scaling would blow up.
+        strength = self.factors_.singular_values_
+        rank = max(1, np.count_nonzero(strength > RANK_TOLERANCE * strength.max()))
+        self.factors_.components_ = self.factors_.components_[:rank]
         return self
 
     def transform(self, X: Any) -> Array:
-        """Return the factors, shape (n, n_factors)."""
+        """Return the factors, shape (n, n_factors), or fewer where the texts have no more."""
         factors: Array = self.factors_.transform(self.tfidf_.transform(_word_counts(X)))
         return factors
 

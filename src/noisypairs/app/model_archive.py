@@ -3,7 +3,7 @@
 Beside the parts that skops wrote stand three of ours, which skops does not look at: `FACTS` (what
 the model is, as JSON), `CARD` (the same to read) and `DIGESTS`, the sha256 of every other part in
 the form of the program sha256sum. A part that is no longer as it was written does not match its
-line there. Files of version 0.1.0 have no `DIGESTS`.
+line there.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
     return [
         f"# Model of {facts['title']}",
         f"{facts['method_title']} with {facts['estimator_title']}, learnt from "
-        f"{facts['n_pairs']:,} answers about {facts['n_items']:,} items. Written {facts['date']}, "
+        f"{facts['n_pairs']:,} answers about {_items(facts)}. Written {facts['date']}, "
         f"seed {facts['seed']}.",
         f"**Estimated accuracy on new items: {good}**; always naming the largest class would reach "
         f"{percent(facts['majority_share'], 1)}. How estimated: {facts['accuracy_how']}.",
@@ -65,6 +65,12 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
         "file; the answers and the beliefs about single items are not kept.",
         "## Versions\n\n" + ", ".join(f"{k} {v}" for k, v in facts["versions"].items()),
     ]
+
+
+def _items(facts: Mapping[str, Any]) -> str:
+    """Return how many items, and in how many groups where they are in groups."""
+    groups = facts.get("n_groups")
+    return f"{facts['n_items']:,} items" + ("" if groups is None else f" in {groups:,} groups")
 
 
 def _kinds(kinds: Sequence[Mapping[str, Any]]) -> list[str]:

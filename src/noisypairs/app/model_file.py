@@ -8,7 +8,6 @@ refused by name, before any of it is built.
 
 from __future__ import annotations
 
-import io
 import json
 import sys
 import warnings
@@ -40,10 +39,8 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
 
-#: The version of the form of the facts.
-FORM = 1
-#: The member in which skops names the types.
-SCHEMA = "schema.json"
+#: The version of the form of model files. That of 0.1.0 and 0.2.0, whose learners are gone, was 1.
+FORM = 2
 #: Types of other packages, beyond skops' own list, that a model of ours may hold.
 TRUSTED_ELSEWHERE = frozenset(
     {
@@ -51,21 +48,6 @@ TRUSTED_ELSEWHERE = frozenset(
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
         "sklearn.neural_network._stochastic_optimizers.AdamOptimizer",
         "sklearn.tree._tree.Tree",
-    }
-)
-#: Modules of earlier versions that have moved since. Their classes kept their names, by which
-#: `_own_types` finds where they are now.
-MOVED = frozenset(
-    {
-        "noisypairs.encoding",
-        "noisypairs.estimation",
-        "noisypairs.estimators.average",
-        "noisypairs.estimators.gaussian",
-        "noisypairs.estimators.joint",
-        "noisypairs.estimators.joint.answers",
-        "noisypairs.estimators.joint.parts",
-        "noisypairs.estimators.ridge",
-        "noisypairs.noise",
     }
 )
 #: What a learner keeps about its training data, one entry per item or answer, or for tuning only.
@@ -77,7 +59,6 @@ TRAINING_ONLY = (
     "oof_kinds_",
     "wrong_proba_",
     "asked_",
-    "members_",
     "expected_error_",
     "history_",
     "rate_choice_",
@@ -88,9 +69,7 @@ EDITED = (
     "accuracy, may not be true of this model: ask for the file as it was written, or fit again"
 )
 #: … and of a file that does not tell.
-UNSEALED = (
-    "{} holds no digests, as files of version 0.1.0: whether its card was edited cannot be checked"
-)
+UNSEALED = "{} holds no digests: whether its card was edited cannot be checked"
 #: Modules of scikit-learn that import another package. skops imports all of scikit-learn, and with
 #: these torch: seconds, for nothing, or a failure where torch is only half installed.
 OTHER_ARRAYS = tuple(
@@ -112,8 +91,8 @@ class ModelVersionWarning(UserWarning):
 class Model:
     """A loaded model: the fitted pipeline and the facts written beside it.
 
-    ``edited`` says whether the facts are no longer those that were written; None where the file,
-    of version 0.1.0, does not tell.
+    ``edited`` says whether the facts are no longer those that were written; None where the file
+    has no digests.
     """
 
     pipeline: Pipeline
@@ -197,8 +176,7 @@ def inspect(path: PathLike[str] | str) -> dict[str, Any]:
 def load(path: PathLike[str] | str) -> Model:
     """Return the model in a file, if every type in it is trusted.
 
-    A file of an earlier version is read under the names its classes have now. Warns with
-    `ModelVersionWarning` where the file was written with other versions, and with
+    Warns with `ModelVersionWarning` where the file was written with other versions, and with
     `EditedCardWarning` where its facts are not those that were written with the model.
     """
     from sklearn.exceptions import InconsistentVersionWarning
@@ -207,15 +185,14 @@ def load(path: PathLike[str] | str) -> Model:
     skops = require_skops()
     archive = read_archive(path)
     facts, path = _facts(archive), archive.path
-    content = _with_present_names(archive)
-    if foreign := _foreign(content, path):
+    if foreign := _foreign(archive.content, path):
         raise BadModelFile(_refusal(path, foreign, facts))
     _warn_if_edited(path, archive.edited)
     _compare_versions(facts, path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", InconsistentVersionWarning)  # said once, above
-            pipeline = skops.loads(content, trusted=sorted(trusted_types()))
+            pipeline = skops.loads(archive.content, trusted=sorted(trusted_types()))
         usable = isinstance(pipeline, Pipeline) and hasattr(pipeline[-1], "predict_proba")
     except skops.exceptions.UntrustedTypesFoundException as error:
         raise BadModelFile(f"{path} is not loaded: {error}") from error
@@ -228,31 +205,30 @@ def load(path: PathLike[str] | str) -> Model:
 
 def trusted_types() -> frozenset[str]:
     """Return the full names of all types beyond skops' own list that are ever built."""
-    return TRUSTED_ELSEWHERE | {f"{where}.{name}" for name, where in _own_types().items()}
+    return TRUSTED_ELSEWHERE | _own_types()
 
 
 @cache
-def _own_types() -> Mapping[str, str]:
-    """Return the classes of ours that a model may hold: name -> module, as they are now.
+def _own_types() -> frozenset[str]:
+    """Return the full names of the classes of ours that a model may hold.
 
     These are the transformers of `encoding`, all exported estimators and noise models, the
-    estimators of `estimators.inner`, the records of an estimated prior, and the answer model with
-    its parts.
+    estimators of `estimators.inner`, the records of an estimated prior, and the joint learner with
+    its answer model and parts.
     """
     from sklearn.base import BaseEstimator
 
     from noisypairs import estimation, estimators, noise
     from noisypairs.app import encoding
     from noisypairs.estimators import inner
-    from noisypairs.estimators.joint.answers.model import AnswerModel, Similarity
-    from noisypairs.estimators.joint.parts.parts import HeldOutGain
-    from noisypairs.noise import clarity
-    from noisypairs.noise.people import People
+    from noisypairs.joint.classifier import JointPairClassifier
+    from noisypairs.joint.em import Spec
+    from noisypairs.joint.heldout import Gain
 
     parts = [import_module(f"{inner.__name__}.{one.name}") for one in iter_modules(inner.__path__)]
     found = [estimation.Interval, estimation.PriorEstimate]
-    found += [AnswerModel, Similarity, HeldOutGain, People]
-    for module in (encoding, estimators, noise, clarity, *parts):
+    found += [JointPairClassifier, Spec, Gain, noise.AnswerModel, *noise.PARTS.values()]
+    for module in (encoding, estimators, noise, *parts):
         found += [
             value
             for value in vars(module).values()
@@ -260,48 +236,27 @@ def _own_types() -> Mapping[str, str]:
             and value.__module__.startswith(module.__name__)
             and issubclass(value, (BaseEstimator, noise.NoiseModel))
         ]
-    return {one.__qualname__: one.__module__ for one in found}
-
-
-def _with_present_names(archive: ModelArchive) -> bytes:
-    """Return the archive with the module names of earlier versions replaced by those of now."""
-    renamed = []
-
-    def present(node: dict[str, Any]) -> dict[str, Any]:
-        now = _own_types().get(str(node.get("__class__")))
-        if node.get("__module__") in MOVED and now is not None:
-            renamed.append(now)
-            return node | {"__module__": now}
-        return node
-
-    try:
-        with zipfile.ZipFile(io.BytesIO(archive.content)) as old:
-            schema = json.loads(old.read(SCHEMA), object_hook=present)
-            members = {one: old.read(one) for one in old.namelist() if renamed}
-        if not renamed:
-            return archive.content
-        buffer = io.BytesIO()
-        with zipfile.ZipFile(buffer, "w") as new:
-            for name, data in (members | {SCHEMA: json.dumps(schema).encode()}).items():
-                new.writestr(name, data)
-        return buffer.getvalue()
-    except Exception as error:  # whatever a damaged or hostile archive sets off
-        raise damaged(archive.path, error) from error
+    return frozenset(f"{one.__module__}.{one.__qualname__}" for one in found)
 
 
 def _refusal(path: Path, foreign: list[str], facts: Mapping[str, Any]) -> str:
     """Say what is not trusted and what to do; a type of ours is one of another version."""
     names = ", ".join(foreign)
     if all(name.startswith("noisypairs.") for name in foreign):
-        writer = facts.get("versions", {}).get("noisypairs", "that wrote it")
         return (
             f"{path} holds {names}, which this version of noisypairs does not load: fit the model "
-            f"again, or predict with noisypairs {writer}"
+            f"again, or predict with noisypairs {_writer(facts)}"
         )
     return (
         f"{path} holds {names}, which no model of noisypairs contains: it was changed or made by "
         "something else, and is not loaded. Fit the model again from its data"
     )
+
+
+def _writer(facts: Mapping[str, Any]) -> str:
+    """Return the version that wrote a model, as the model says."""
+    versions = facts.get("versions")
+    return str(versions.get("noisypairs", "0.1.0")) if isinstance(versions, dict) else "0.1.0"
 
 
 def _stripped(pipeline: Pipeline) -> Pipeline:
@@ -319,11 +274,18 @@ def _facts(archive: ModelArchive) -> dict[str, Any]:
     """Return the facts, if they are ours and say what the commands ask for."""
     path = archive.path
     try:
-        facts = json.loads(archive.facts)
-        json.dumps(facts, ensure_ascii=False, allow_nan=False).encode()  # NaN, half characters
+        stored = json.loads(archive.facts)
+        json.dumps(stored, ensure_ascii=False, allow_nan=False).encode()  # NaN, half characters
     except (ValueError, RecursionError) as error:
         raise BadModelFile(f"{path}: its {FACTS} is damaged ({error})") from error
-    if not isinstance(facts, dict) or facts.get("noisypairs_model") != FORM:
+    facts: dict[str, Any] = stored if isinstance(stored, dict) else {}
+    form = facts.get("noisypairs_model")
+    if form == 1:
+        raise BadModelFile(
+            f"{path} was written by noisypairs {_writer(facts)}, whose models this version cannot "
+            "read: fit again from the items and pairs, or predict with that version"
+        )
+    if form != FORM:
         raise BadModelFile(
             f"{path}: its {FACTS} has a form this version does not know: update noisypairs"
         )

@@ -23,21 +23,14 @@ from noisypairs.errors import collected_warnings, did_you_mean
 
 #: Decimals of a written probability; none is written as less than the last of them.
 DECIMALS = 6
-NOT_CHECKED = (
-    "whether these items are like the training items is not checked: the model file, of an earlier "
-    "version, does not describe those"
-)
 
 
 class Prediction(NamedTuple):
-    """One row per item (id, class, and P(class) for every class), notes, and how items differ.
-
-    ``drift`` is None for a model file that does not describe its training items.
-    """
+    """One row per item (id, class, and P(class) for every class), notes, and how items differ."""
 
     table: pd.DataFrame
     notes: list[str]
-    drift: Drift | None
+    drift: Drift
 
 
 def predict_file(
@@ -53,8 +46,7 @@ def predict_file(
         with blaming(loaded, model):
             table = _predictions(loaded, features, ids, threshold)
             drift = _drift(loaded, features, model)
-    unlike = [NOT_CHECKED] if drift is None else drift.notes
-    return Prediction(table, [*warned, *notes, *unlike], drift)
+    return Prediction(table, [*warned, *notes, *drift.notes], drift)
 
 
 @contextmanager
@@ -138,10 +130,8 @@ def written_probabilities(proba: Array) -> Array:
     return shown
 
 
-def _drift(model: Model, features: pd.DataFrame, path: Path) -> Drift | None:
-    """Compare the items with those of training, if the model file describes them."""
-    if model.facts.get("training") is None:
-        return None
+def _drift(model: Model, features: pd.DataFrame, path: Path) -> Drift:
+    """Compare the items with those of training, which the model file describes."""
     try:
         trained = TrainingSummary.from_dict(model.facts["training"])
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:

@@ -120,6 +120,8 @@ def _reading(data: Dataset) -> Iterator[str]:
     yield "answers: " + ", ".join(f"{word!r} → {sense}" for word, sense in senses)
     if data.pairs.labels:
         yield f"known classes: {len(data.pairs.labels):,} items"
+    if data.pairs.groups is not None:
+        yield f"groups: {data.pairs.n_items:,} items in {data.pairs.n_groups:,} groups"
 
 
 def _features(found: DataCheck) -> Iterator[str]:
@@ -132,6 +134,9 @@ def _features(found: DataCheck) -> Iterator[str]:
         yield f"{kind:<10} {len(names):>4}: {shown}"
     if found.dataset.features is None:
         yield "none: the items are known by their ids alone"
+    if found.repeated is not None and found.repeated.n_identical:
+        n_items = found.dataset.pairs.n_items
+        yield f"{found.repeated.n_identical:,} of {n_items:,} items have the features of another"
 
 
 def _noise(found: DataCheck) -> Iterator[str]:

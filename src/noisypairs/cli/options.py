@@ -66,6 +66,10 @@ class Reading:
         typer.Option(help='What answers mean: "yes=same,nope=different,hm=unsure", or a file.'),
     ] = None
     id: Id = None
+    group: Annotated[
+        str | None,
+        typer.Option(help="Column of items that belong together, such as visits of one patient."),
+    ] = None
     format: Annotated[
         str | None,
         typer.Option("--format", help="Format of the pairs, see `noisypairs formats`; guessed."),
@@ -92,7 +96,7 @@ class Reading:
         """Return the items and pairs in these files, whatever the order of their rows."""
         from noisypairs.app.files import Columns, read_dataset, read_meanings
 
-        columns = Columns(self.left, self.right, self.same, self.annotator, self.id)
+        columns = Columns(self.left, self.right, self.same, self.annotator, self.id, self.group)
         found = read_dataset(
             items,
             pairs,

@@ -11,7 +11,7 @@ from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.plan import Plan
-    from noisypairs.estimators import NextPairs
+    from noisypairs.joint import NextPairs
 
 
 @app.command()
@@ -72,9 +72,12 @@ def plan(
             from noisypairs.app.report.plan import plan_report
 
             atomic_write(report, plan_report(found, data.ids, cost, chosen), force)
+    n_groups = None if data.pairs.groups is None else data.pairs.n_groups
     if as_json:
-        app.print_json(as_dict(found, cost, data.ids, chosen))
+        app.print_json(as_dict(found, cost, data.ids, chosen) | {"groups": n_groups})
     else:
+        if n_groups is not None:
+            terminal.say(f"{data.pairs.n_items:,} items in {n_groups:,} groups.")
         _print_plan(found, cost, data.ids)
         _print_files(chosen, output, report)
 

@@ -62,7 +62,7 @@ def _print_result(found: Prediction, output: Path, as_json: bool, quiet: bool) -
                 "n_items": len(result),
                 "classes": counts,
                 "notes": notes,
-                "drift": None if drift is None else asdict(drift),
+                "drift": asdict(drift),
                 "written": str(output),
             }
         )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from abc import abstractmethod
+from contextlib import AbstractContextManager
+from functools import lru_cache
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from threadpoolctl import ThreadpoolController
 
 from noisypairs import metrics
 from noisypairs.algebra import Array
@@ -28,6 +32,27 @@ from noisypairs.pairs import Answers, Pairs
 CERTAIN = 1e-6
 
 Positive = Literal["minority", "majority"] | None
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Limit OpenMP and BLAS to one thread for a while: every `fit` runs in it.
+
+    Sums over several threads round differently. In one they are the same on any machine, and small
+    matrices are faster.
+
+    >>> from threadpoolctl import threadpool_info
+    >>> with one_thread():
+    ...     max(pool["num_threads"] for pool in threadpool_info())
+    1
+    """
+    limit: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1)
+    return limit
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001 -- a new module, a new look
+    """Return the libraries with threads that are loaded: finding them takes milliseconds."""
+    return ThreadpoolController()
 
 
 class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -127,14 +152,18 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
     def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs, GivenOrder]:
         """Return what `_check_together` does, and warn of copied answers."""
         checked = self._check_together(X, pairs)
-        warn_of_copies(checked[1])
+        warn_of_copies(checked[1], stacklevel=4)
         return checked
 
     def _check_together(self, X: Any, pairs: Any) -> tuple[Any, Pairs, GivenOrder]:
-        """Return X and pairs, in an order of their own, after checking that they belong together.
+        """Return X and pairs in an order of their own, and the order given: see `_restore_order`.
 
-        The third value is the order given, see `_restore_order`.
+        They are checked first, as `_check_input` does.
         """
+        return in_order(*self._check_input(X, pairs))
+
+    def _check_input(self, X: Any, pairs: Any) -> tuple[Any, Pairs]:
+        """Return X, without missing values if need be, and pairs, if they belong together."""
         if not isinstance(pairs, Answers):
             raise TypeError(
                 f"{type(self).__name__} learns from noisypairs.Pairs, got "
@@ -159,7 +188,8 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         if hasattr(self, "estimator"):  # one given by the user sees X as it is
             self.filler_ = filler_of(X) if self.estimator is None else None
             X = filled(self.filler_, X)
-        return in_order(X, pairs)
+        # Not all kinds of sparse arrays take rows.
+        return X.tocsr() if hasattr(X, "tocsr") else X, pairs
 
     def _leaves_in_place(self, pairs: Answers) -> bool:  # noqa: ARG002 -- subclasses need it
         """Whether a `PairTable` is only counted, sampled or streamed; else it is loaded."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import is_classifier
 from sklearn.utils import _safe_indexing
 
 from noisypairs import reduction
@@ -14,9 +14,9 @@ from noisypairs.errors import did_you_mean
 from noisypairs.estimators.base import Positive
 from noisypairs.estimators.inner.defaults import default_regressor
 from noisypairs.estimators.linear import LOSSES, LinearRiskClassifier
-from noisypairs.estimators.pointwise import PointwiseClassifier, check_signal
+from noisypairs.estimators.pointwise import HeldOut, PointwiseClassifier
 from noisypairs.noise import NoiseModel
-from noisypairs.pairs import Pairs
+from noisypairs.pairs import ItemCounts
 
 
 class LossCorrectionClassifier(PointwiseClassifier):
@@ -90,25 +90,7 @@ class LossCorrectionClassifier(PointwiseClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, pairs: Pairs) -> Self:
-        """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
-        X, pairs, _ = self._check_training(X, pairs)
-        inner = self._inner_estimator(X)
-        counts = pairs.item_counts()
-        held_out = self._held_out_share(inner, X, pairs)
-        noise = self._chosen_noise(held_out)
-        priors = self._candidate_priors(pairs, noise, held_out)
-        models = []
-        for prior in priors:
-            check_signal(noise, prior, pairs)
-            u, v = reduction.risk_weights(counts, noise.corrected_coefficients(prior, self.formula))
-            models.append(self._fit_risk(clone(inner), X, u, v))
-        best = self._keep_best(models, X, pairs)
-        self.estimator_, self.prior_, self.noise_ = models[best], priors[best], noise
-        return self
-
     def _inner_estimator(self, X: Any) -> Any:
-        """Return the estimator to clone, after checking that it can do what the loss asks."""
         if self.loss == "squared":
             if self.estimator is None:
                 return default_regressor(X, self.random_state)
@@ -131,7 +113,16 @@ class LossCorrectionClassifier(PointwiseClassifier):
             )
         return self.estimator
 
-    def _fit_risk(self, model: Any, X: Any, u: Array, v: Array) -> Any:
+    def _fit_candidate(
+        self,
+        model: Any,
+        X: Any,
+        counts: ItemCounts,
+        noise: NoiseModel,
+        prior: float,
+        held_out: HeldOut,  # noqa: ARG002 -- the weighted learner needs it
+    ) -> Any:
+        u, v = reduction.risk_weights(counts, noise.corrected_coefficients(prior, self.formula))
         if self.loss != "squared":
             rows = np.flatnonzero((u != 0) | (v != 0))
             return model.fit_risk(
@@ -143,6 +134,9 @@ class LossCorrectionClassifier(PointwiseClassifier):
         if reduction.accepts_weights(model):
             return reduction.fit_weighted(model, _safe_indexing(X, rows), target, weight)
         return model.fit(_safe_indexing(X, rows), target)
+
+    def _keep(self, model: Any) -> None:
+        self.estimator_ = model
 
     def _positive_proba(self, model: Any, X: Any) -> Array:
         if self.loss == "squared":

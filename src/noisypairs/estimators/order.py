@@ -1,28 +1,33 @@
 """One order of items and answers, whatever order they were given in.
 
 Learners draw at random: folds, starts, permutations of the answers. Draws go by position, so the
-same data in another order would give another model. Here the data alone decide the order: items are
-ranked by what they hold and by what was answered about them, answers by the items they are about.
-The ranks of the items are then permuted, always in the same way: an order that follows the features
-would make folds that are not shuffled unfair.
+same data in another order would give another model. Here the data alone decide the order. Items are
+ranked by a fixed random projection of their rows, and the ranks are permuted, always in the same
+way. Ranks survive rounding: a scaler that added up the same items in another order, or with more
+threads, leaves them as they are. A hash would not survive it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
-from noisypairs.estimators.row_keys import row_keys
+from noisypairs.algebra import Array
 from noisypairs.pairs import Answers, Pairs
+from noisypairs.pairs.rows import Hashes, mixed
 
 Positions = NDArray[np.intp]
-Hashes = NDArray[np.uint64]
 
-#: Rounds in which equal items are told apart by the items that they were compared with.
+#: Rounds in which identical items are told apart by the items that they were compared with.
 ROUNDS = 30
+#: Numbers of a table that are worked on at once.
+BLOCK = 1 << 16
+#: What missing and infinite values count in a projection; arsinh of the largest double is 710.
+MISSING, INFINITE = 1.618, 1000.0
 
 
 class GivenOrder(NamedTuple):
@@ -63,7 +68,7 @@ def in_order(X: Any, pairs: Answers) -> tuple[Any, Any, GivenOrder]:
     """
     if not isinstance(pairs, Pairs):
         return X, pairs, GivenOrder()
-    X = X.tocsr() if hasattr(X, "tocsr") else X  # not all kinds of sparse arrays take rows
+    X = X.tocsr() if hasattr(X, "tocsr") else X  # which can be indexed
     items = item_order(X, pairs)
     ordered, answers = pairs[items].in_order()
     return None if X is None else _safe_indexing(X, items), ordered, GivenOrder(items, answers)
@@ -72,77 +77,125 @@ def in_order(X: Any, pairs: Answers) -> tuple[Any, Any, GivenOrder]:
 def item_order(X: Any, pairs: Pairs) -> Positions:
     """Return the items, shape (n_items,), in an order that does not depend on the one given.
 
-    Equal rows are told apart by the answers about them, then by the items at the other ends of
-    these answers, and so on. Items that are equal still after `ROUNDS` rounds keep the order given:
-    with few exceptions (long chains without features) they can take each other's place.
+    Identical rows are told apart by the answers about them, then by the items at the other ends of
+    these answers, and so on. Items that are alike after `ROUNDS` rounds keep the order given: with
+    few exceptions (long chains without features) they can take each other's place.
     """
-    n_items = pairs.n_items
-    rank = np.zeros(n_items, dtype=np.intp) if X is None else _ranks(row_keys(X))
-    if _number(rank) < n_items:
-        rank = _told_apart(rank, pairs)
-    rising = np.argsort(rank, kind="stable")
-    order: Positions = rising[np.random.default_rng(0).permutation(n_items)]
-    return order
+    keys = np.zeros(pairs.n_items) if X is None else _row_sums(X, _projection_term)
+    if _n_distinct(keys) == pairs.n_items:
+        return _permuted(keys)
+    return _permuted(_told_apart(keys, pairs), keys)
 
 
-def _told_apart(rank: Positions, pairs: Pairs) -> Positions:
-    """Return finer ranks of the items: first by known classes, then by answers, round by round."""
-    names = {name: k for k, name in enumerate(sorted({str(c) for c in pairs.labels.values()}), 1)}
-    known = np.zeros(pairs.n_items, dtype=np.intp)
+def row_order(X: Any, *ties: NDArray[Any]) -> Positions:
+    """Return the rows, shape (n,), in an order that does not depend on the one given.
+
+    Identical rows come in rising order of ``ties``, shape (n,) each; the last counts most.
+
+    >>> X = np.array([[3.0], [1.0], [2.0]])
+    >>> np.array_equal(X[row_order(X)], X[::-1][row_order(X[::-1])])
+    True
+    """
+    return _permuted(*ties, _row_sums(X, _projection_term))
+
+
+def _projection_term(values: Array, columns: Hashes) -> Array:
+    """Return w_j arsinh(x) with a fixed random w_j in (½, 1½) for column j: no column dominates."""
+    size = np.nan_to_num(np.arcsinh(values), nan=MISSING, posinf=INFINITE, neginf=-INFINITE)
+    return size * (0.5 + mixed(columns) / 2.0**64)
+
+
+def _row_sums(X: Any, term: Callable[[Array, Hashes], NDArray[Any]]) -> NDArray[Any]:
+    """Return Σ_j term(x_ij, j) of each row, shape (n,); zeros must add nothing.
+
+    Row by row, never by a matrix product: that may round identical rows differently.
+    """
+    if hasattr(X, "tocsr"):
+        table = X.tocsr(copy=True)
+        table.sum_duplicates()
+        entries = table.tocoo()
+        terms = term(entries.data.astype(np.float64), entries.col.astype(np.uint64))
+        sums = np.zeros(table.shape[0], dtype=terms.dtype)
+        np.add.at(sums, entries.row, terms)
+        return sums
+    table = _numbers(X)
+    columns = np.arange(table.shape[1], dtype=np.uint64)
+    step = max(1, BLOCK // max(columns.size, 1))
+    parts = [
+        term(np.array(table[start : start + step], np.float64, order="C"), columns).sum(axis=1)
+        for start in range(0, max(len(table), 1), step)
+    ]
+    return np.concatenate(parts)
+
+
+def _numbers(X: Any) -> NDArray[Any]:
+    """Return a table of numbers, (n, d): texts become their place in the alphabet."""
+    if hasattr(X, "iloc"):  # pandas
+        columns = [X.iloc[:, j] for j in range(X.shape[1])]
+    elif hasattr(X, "get_columns"):  # polars
+        columns = X.get_columns()
+    else:
+        table = np.asarray(X)
+        table = table.reshape(len(table), int(np.prod(table.shape[1:])))
+        if table.dtype.kind in "biuf":
+            return table
+        columns = list(table.T)
+    return np.column_stack([_column_numbers(np.asarray(column)) for column in columns])
+
+
+def _column_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind in "biuf":
+        return values
+    texts = [str(value) for value in values.tolist()]
+    place = {text: k for k, text in enumerate(sorted(set(texts)))}
+    return np.array([place[text] for text in texts])
+
+
+def _told_apart(keys: Array, pairs: Pairs) -> Hashes:
+    """Return a hash per item, (n_items,), by its key, its known class, its group and its answers.
+
+    Rounds of Weisfeiler and Lehman: h_i ← mix(h_i + Σ mix(answer + h_j)) over the answers about
+    items i and j, modulo 2⁶⁴ and so exact in any order, until they tell no further items apart.
+    """
+    names = {name: k for k, name in enumerate(sorted(set(map(str, pairs.labels.values()))), 1)}
+    known = np.zeros(pairs.n_items, dtype=np.uint64)
     for item, name in pairs.labels.items():
         known[item] = names[str(name)]
-    rank, pairs = _ranks(known, rank), pairs.without_self_pairs()
-    kind = _answer_hashes(pairs)
-    for _ in range(ROUNDS):
-        finer = _ranks(_neighbour_hashes(rank, pairs, kind), rank)
-        if _number(finer) == _number(rank):
-            break
-        rank = finer
-    return rank
-
-
-def _answer_hashes(pairs: Pairs) -> Hashes:
-    """Return a number per answer, (n_pairs,), by what was said, by whom, with what weight."""
-    kind = _mixed(pairs.same.astype(np.uint64))
+    # By rank, not by value: a scaler may have rounded the keys.
+    rank = np.unique(keys, return_inverse=True)[1].astype(np.uint64)
+    hashes = mixed(mixed(rank) + known)
+    if pairs.groups is not None and pairs.group_names is not None:
+        # By name; groups without a name come last, and count alike.
+        n_named = sum(name is not None for name in pairs.group_names)
+        hashes = mixed(hashes + np.minimum(pairs.groups, n_named).astype(np.uint64))
+    pairs = pairs.without_self_pairs()
+    answer = mixed(pairs.same.astype(np.uint64))
     if pairs.annotator is not None:
-        kind = _mixed(kind + pairs.annotator.astype(np.uint64))
+        answer = mixed(answer + pairs.annotator.astype(np.uint64))
     if pairs.weight is not None:
-        kind = _mixed(kind + pairs.weight.view(np.uint32).astype(np.uint64))
-    return kind
+        answer = mixed(answer + pairs.weight.view(np.uint32))
+    for _ in range(ROUNDS):
+        sums = np.zeros(pairs.n_items, dtype=np.uint64)
+        for here, there in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
+            np.add.at(sums, here, mixed(answer + hashes[there]))
+        before, hashes = hashes, mixed(hashes + sums)
+        if _n_distinct(hashes) in (_n_distinct(before), pairs.n_items):
+            break
+    return hashes
 
 
-def _neighbour_hashes(rank: Positions, pairs: Pairs, kind: Hashes) -> Hashes:
-    """Return a number per item, (n_items,), by the ranks at the other ends of its answers."""
-    sums = np.zeros(pairs.n_items, dtype=np.uint64)
-    own = rank.astype(np.uint64)
-    for here, there in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
-        np.add.at(sums, here, _mixed(kind + own[there]))  # modulo 2⁶⁴: exact in any order
-    return sums
+def _n_distinct(values: NDArray[Any]) -> int:
+    return np.unique(values).size
 
 
-def _mixed(values: Hashes) -> Hashes:
-    """Return the numbers with their bits mixed (SplitMix64)."""
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
+def _permuted(*keys: NDArray[Any]) -> Positions:
+    """Sort by the last key, then the one before, and permute the places: always in one way.
 
-
-def _ranks(values: NDArray[Any], before: Positions | None = None) -> Positions:
-    """Return ranks 0, 1, … of the values, equal for equal ones; ``before`` ranks come first."""
-    if before is None:
-        return np.unique(values, return_inverse=True)[1].astype(np.intp)
-    order = np.lexsort((values, before))
-    new = (np.diff(values[order], prepend=values[order[:1]]) != 0) | (
-        np.diff(before[order], prepend=before[order[:1]]) != 0
-    )
-    rank = np.empty(len(values), dtype=np.intp)
-    rank[order] = np.cumsum(new)
-    return rank
-
-
-def _number(rank: Positions) -> int:
-    return int(rank.max(initial=-1)) + 1
+    An order that follows the features would make folds that are not shuffled unfair.
+    """
+    rising = np.lexsort(keys)
+    order: Positions = rising[np.random.default_rng(0).permutation(rising.size)]
+    return order
 
 
 def _put_back(values: Any, order: Positions | None) -> Any:

@@ -6,20 +6,24 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache, partial
-from typing import Any
+from functools import cache
+from typing import Any, Self
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold
 from sklearn.utils import _safe_indexing
 
 from noisypairs import algebra, model_selection
 from noisypairs.algebra import Array
 from noisypairs.errors import ChosenPairsWarning, NotIdentifiable, NotIdentifiableWarning
 from noisypairs.estimation import PriorEstimate, estimate_prior, random_answers
-from noisypairs.estimators.base import PairClassifier, label_names, warn_names
-from noisypairs.estimators.order import GivenOrder
+from noisypairs.estimators.base import PairClassifier, label_names, one_thread, warn_names
+from noisypairs.estimators.copies import warn_of_copies
+from noisypairs.estimators.order import item_order, row_order
 from noisypairs.noise import NoiseModel, family
-from noisypairs.pairs import Answers, Pairs
+from noisypairs.pairs import Answers, ItemCounts, Pairs
+from noisypairs.pairs.counts import some_pairs
 
 HeldOut = Callable[[], model_selection.HeldOutShare]
 
@@ -37,10 +41,16 @@ PAIRS_IN_MEMORY = 2_000_000
 class PointwiseClassifier(PairClassifier):
     """Base of learners that see pairs as weighted items and need a − b ≠ 0.
 
-    Subclasses have the parameters ``noise``, ``noise_model``, ``prior``, ``positive``, ``cv``,
-    ``random_state``, ``n_jobs`` and define `_positive_proba`.
+    Their fit depends on the pairs through counts per item: answers are never sorted, and items only
+    so that what draws rows at random (a kernel map, folds, the user's estimator) gets them in the
+    same order, whatever order was given.
+
+    Subclasses have the parameters ``estimator``, ``noise``, ``noise_model``, ``prior``,
+    ``positive``, ``cv``, ``random_state``, ``n_jobs``, and define `_inner_estimator`,
+    `_fit_candidate`, `_keep` and `_positive_proba`.
     """
 
+    estimator: Any
     noise: Any
     noise_model: Any
     prior: Any
@@ -50,11 +60,55 @@ class PointwiseClassifier(PairClassifier):
     n_jobs: Any
     estimator_: Any
 
+    def fit(self, X: Any, pairs: Pairs) -> Self:
+        """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
+        with one_thread():
+            X, pairs = self._check_input(X, self._drawn_at_random(pairs))
+            warn_of_copies(pairs)
+            inner = self._inner_estimator(X)
+            counts = pairs.item_counts()
+            held_out = self._held_out_share(inner, X, pairs)
+            noise = self._chosen_noise(held_out)
+            priors = self._candidate_priors(pairs, noise, held_out)
+            order = row_order(X, counts.different, counts.same)
+            items = _safe_indexing(X, order)
+            counts = ItemCounts(counts.same[order], counts.different[order])
+            models = []
+            for prior in priors:
+                check_signal(noise, prior, pairs)
+                models.append(
+                    self._fit_candidate(clone(inner), items, counts, noise, prior, held_out)
+                )
+            best = self._best_candidate(models, X, pairs)
+            self.prior_, self.noise_ = priors[best], noise
+            self._keep(models[best])
+            return self
+
+    @abstractmethod
+    def _inner_estimator(self, X: Any) -> Any:
+        """Return the estimator to clone, after checking that it can do what is asked of it."""
+
+    @abstractmethod
+    def _fit_candidate(
+        self,
+        model: Any,
+        X: Any,
+        counts: ItemCounts,
+        noise: NoiseModel,
+        prior: float,
+        held_out: HeldOut,
+    ) -> Any:
+        """Fit the inner estimator on pooled items under this noise and prior."""
+
+    @abstractmethod
+    def _keep(self, model: Any) -> None:
+        """Store the candidate that was chosen."""
+
     def _leaves_in_place(self, pairs: Answers) -> bool:
         return pairs.n_pairs > PAIRS_IN_MEMORY  # a smaller table gives the model that `Pairs` give
 
-    def _check_training(self, X: Any, pairs: Any) -> tuple[Any, Pairs, GivenOrder]:
-        """Return what the base does, without chosen pairs.
+    def _drawn_at_random(self, pairs: Any) -> Any:
+        """Return the pairs without chosen ones and without those of an item with itself.
 
         What an answer says about one of its items rests on the other being any item, of class k
         with probability π_k: that is so of pairs drawn at random and of no others.
@@ -69,7 +123,7 @@ class PointwiseClassifier(PairClassifier):
                 stacklevel=3,
             )
             pairs = drawn
-        return super()._check_training(X, pairs)
+        return pairs.without_self_pairs() if isinstance(pairs, Pairs) else pairs
 
     def _class_proba(self, X: Any) -> Array:
         positive = self._positive_proba(self._fitted_rule(), X)
@@ -99,22 +153,27 @@ class PointwiseClassifier(PairClassifier):
         return self.rate_choice_.noise
 
     def _held_out_share(self, share_estimator: Any, X: Any, pairs: Pairs) -> HeldOut:
-        """Return a function that cross-fits P("same" | x) when first asked, and only then."""
-        cross_fit = partial(
-            model_selection.out_of_fold_share,
-            share_estimator,
-            X,
-            pairs,
-            cv=self.cv,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-        )
+        """Return a function that cross-fits P("same" | x) when first asked, and only then.
+
+        Folds, and the answers on which rates are chosen, are drawn from items in their own order.
+        """
 
         @cache
         def held_out() -> model_selection.HeldOutShare:
-            found = cross_fit()
-            some, _ = found.pairs.sample(model_selection.MOST_PAIRS).in_order()
-            return replace(found, pairs=some)
+            order = item_order(X, pairs) if isinstance(pairs, Pairs) else row_order(X)
+            folds = KFold(self.cv, shuffle=True, random_state=self.random_state).split(order)
+            share = model_selection.out_of_fold_share(
+                share_estimator,
+                X,
+                pairs,
+                cv=[(order[train], order[test]) for train, test in folds],
+                n_jobs=self.n_jobs,
+            )
+            some = share.pairs.sample(model_selection.MOST_PAIRS)
+            place = np.argsort(order).astype(some.left.dtype)
+            ends = place[some.left], place[some.right]
+            few = some.select(some_pairs(*ends, model_selection.MOST_PAIRS))
+            return replace(share, pairs=few[order].in_order()[0], centred=share.centred[order])
 
         return held_out
 
@@ -141,7 +200,7 @@ class PointwiseClassifier(PairClassifier):
             return [found.choose(self.positive or "majority").estimate]
         return [float(algebra.class_prior(self.prior)[1])]
 
-    def _keep_best(self, models: list[Any], X: Any, pairs: Pairs) -> int:
+    def _best_candidate(self, models: list[Any], X: Any, pairs: Pairs) -> int:
         """Return which candidate agrees best with the labelled items (the only one, if one)."""
         if len(models) == 1:
             return 0

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from sklearn.base import clone, is_regressor
+from sklearn.base import is_regressor
 from sklearn.utils import _safe_indexing
 from sklearn.utils.metaestimators import available_if
 
@@ -13,9 +13,9 @@ from noisypairs import algebra, model_selection, reduction
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import Positive
 from noisypairs.estimators.inner.defaults import default_classifier
-from noisypairs.estimators.pointwise import HeldOut, PointwiseClassifier, check_signal
+from noisypairs.estimators.pointwise import HeldOut, PointwiseClassifier
 from noisypairs.noise import NoiseModel
-from noisypairs.pairs import Pairs
+from noisypairs.pairs import ItemCounts
 
 
 class WeightedRule(NamedTuple):
@@ -106,27 +106,24 @@ class WeightedPairClassifier(PointwiseClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, pairs: Pairs) -> Self:
-        """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
-        X, pairs, _ = self._check_training(X, pairs)
-        inner = self._inner_estimator(X)
-        counts = pairs.item_counts()
-        held_out = self._held_out_share(inner, X, pairs)
-        noise = self._chosen_noise(held_out)
-        priors = self._candidate_priors(pairs, noise, held_out)
-        rules = []
-        for prior in priors:
-            check_signal(noise, prior, pairs)
-            alpha = self._chosen_alpha(held_out, noise, prior)
-            rows, label, weight = reduction.weighted_rows(counts, alpha)
-            if len(np.unique(label)) < 2:
-                raise ValueError("all answers are equal: there is nothing to tell apart")
-            model = reduction.fit_weighted(clone(inner), _safe_indexing(X, rows), label, weight)
-            rules.append(WeightedRule(model, alpha, algebra.gain(noise.same_probability(), prior)))
-        best = self._keep_best(rules, X, pairs)
-        self.estimator_, self.alpha_, self.gain_ = rules[best]
-        self.prior_, self.noise_ = priors[best], noise
-        return self
+    def _fit_candidate(
+        self,
+        model: Any,
+        X: Any,
+        counts: ItemCounts,
+        noise: NoiseModel,
+        prior: float,
+        held_out: HeldOut,
+    ) -> WeightedRule:
+        alpha = self._chosen_alpha(held_out, noise, prior)
+        rows, label, weight = reduction.weighted_rows(counts, alpha)
+        if len(np.unique(label)) < 2:
+            raise ValueError("all answers are equal: there is nothing to tell apart")
+        reduction.fit_weighted(model, _safe_indexing(X, rows), label, weight)
+        return WeightedRule(model, alpha, algebra.gain(noise.same_probability(), prior))
+
+    def _keep(self, model: WeightedRule) -> None:
+        self.estimator_, self.alpha_, self.gain_ = model
 
     @available_if(_has_proba)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:

@@ -22,7 +22,8 @@ from noisypairs.pairs.counts import pair_keys
 FloatArray = NDArray[np.float64]
 RandomSource = int | np.random.Generator | np.random.RandomState | None
 
-_BLOCK = 1 << 13  # edges worked on at once: a handful of such arrays stays in cache
+_BLOCK = 1 << 15  # edges worked on at once: a handful of such arrays stays in cache
+_ENTRIES = 1 << 24  # … fewer if a matrix for each of them has more entries than this
 _NEAR = 1e-3  # of an eigenvalue: a guess needs no more, and few answers make more of it slow
 _DENSE_ITEMS = 64  # below this a dense eigensolver is faster, and never fails
 
@@ -148,6 +149,13 @@ class PairGraph:
         plain = (np.diff(self.answer_start) == 1) & (self.answer_weight[first] == 1)
         return np.flatnonzero(~plain)
 
+    @cached_property
+    def largest_weight(self) -> float:
+        """Largest total weight of the answers on one edge."""
+        if self.n_edges == 0:
+            return 0.0
+        return float(np.add.reduceat(self.answer_weight, self.answer_start[:-1]).max())
+
     def with_edges(self, edges: NDArray[np.intp]) -> PairGraph:
         """Return the graph of some edges, in order, of the same items; answers are numbered anew.
 
@@ -167,42 +175,29 @@ class PairGraph:
         same = (kind % 2).astype(bool)
         return PairGraph(self.n_items, self.n_groups, *ends, start, kind, weight, edge_of, same)
 
-    @cached_property
-    def incidences(self) -> tuple[csr_array, csr_array]:
-        """Which edges end at which item, (n_items, n_edges): at their right ends, at their left."""
-        return _incidence(self.right, self.n_items), _incidence(self.left, self.n_items)
-
     @property
     def nbytes(self) -> int:
         """Bytes held by the arrays of the graph."""
         arrays = (getattr(self, one.name) for one in fields(self))
         return sum(array.nbytes for array in arrays if isinstance(array, np.ndarray))
 
-    def blocks(self, at_least: int = 0) -> Iterator[slice]:
-        """Cut the edges into slices that fit the cache, or of ``at_least`` so many edges."""
-        size = max(_BLOCK, at_least)
+    def blocks(self, n_classes: int = 1) -> Iterator[slice]:
+        """Cut the edges into slices, short ones if each has a matrix over many classes."""
+        size = min(_BLOCK, max(1, _ENTRIES // n_classes**2))
         return (slice(lo, min(lo + size, self.n_edges)) for lo in range(0, self.n_edges, size))
 
-    def evidence(self, block: slice) -> csr_array:
-        """Total weight of each kind of answer on each edge: sparse, (edges of block, 2·n_groups).
+    def evidence(self, edges: slice | NDArray[np.intp]) -> csr_array:
+        """Total weight of each kind of answer on some edges: sparse, (edges, 2·n_groups).
 
         One matrix serves both ways: ``evidence @ log-factors`` merges the answers of an edge, and
         ``evidence.T @ posteriors`` counts classes by kind of answer.
         """
-        start = self.answer_start[block.start : block.stop + 1]
-        rows = slice(int(start[0]), int(start[-1]))
-        return csr_array(
-            (self.answer_weight[rows], self.answer_kind[rows], start - start[0]),
-            shape=(block.stop - block.start, 2 * self.n_groups),
-        )
-
-
-def _incidence(end: NDArray[np.int32], n_items: int) -> csr_array:
-    """Return which edges have an item at this end, (n_items, n_edges), from items (n_edges,)."""
-    order = np.argsort(end, kind="stable").astype(np.int32)
-    start = np.searchsorted(end[order], np.arange(n_items + 1)).astype(np.int32)
-    ones = np.ones(end.size, dtype=np.float32)
-    return csr_array((ones, order, start), shape=(n_items, end.size))
+        start = self.answer_start[:-1][edges]
+        times = self.answer_start[1:][edges] - start
+        filled = np.append(np.int32(0), np.cumsum(times, dtype=np.int32))
+        answer = np.repeat(start - filled[:-1], times) + np.arange(filled[-1])
+        content = self.answer_weight[answer], self.answer_kind[answer], filled
+        return csr_array(content, shape=(start.size, 2 * self.n_groups))
 
 
 def checked_positions(name: str, values: ArrayLike, upper: int | None) -> NDArray[np.int32]:

@@ -5,40 +5,55 @@ Items i carry potentials φ_i(y) = P(class y | item alone); an answer a on items
 
     P(y, answers) ∝ Π_i φ_i(y_i) · Π_a ψ_a(y_i, y_j)^{w_a},   ψ_a = S_r if "same", 1 − S_r if not.
 
-All answers on one unordered pair are merged into a single factor (logarithms add). That is exact,
-while parallel edges would be short loops that count the same evidence again and again. A soft
-answer p is two answers of weight p ("same") and 1 − p ("different").
+All answers on one unordered pair are merged into a single factor ψ_e (logarithms add). That is
+exact, while parallel edges would be short loops that count the same evidence again and again. A
+soft answer p is two answers of weight p ("same") and 1 − p ("different").
 
-Messages are kept as log-ratios to class 0, K − 1 numbers per direction. They are float64, or, if
-edges are many and the tolerance is no finer than float32 can show, float32: half the memory (8
-bytes an edge for K = 2) and several times faster. Sums over edges are always float64. Edges are
-processed in blocks, so extra memory is bounded. One sweep costs O(edges · K) under pairing noise,
-whose matrix has two levels, and O(edges · K²) under others.
+The cavity c of an item on an edge is its belief divided by the message it received over that edge.
+The cavities c, c' of the two ends give
 
-Noiseless answers (entries 0 or 1 in S) are floored (see `factors`): messages stay finite, and
-contradictory "certain" answers outvote each other instead of dividing zero by zero.
-What the beliefs say about pairs and answers is in `posteriors`.
+    the message to the other end  m(y') ∝ Σ_y c(y) ψ_e(y, y')   and
+    P(y, y' | everything)               ∝ c(y) ψ_e(y, y') c'(y').
+
+Messages are kept as log-ratios to class 0, (2, K − 1, n_edges). Arrays over edges have the class
+before the edge, so that operations run over long rows. Edges are processed in blocks that share
+their work arrays, so extra memory is bounded. One sweep costs O(edges · K) if S has one value on
+its diagonal and one beside it, as under pairing noise, and O(edges · K²) otherwise.
+
+Entries 0 or 1 in S are floored: messages stay finite, and contradictory "certain" answers outvote
+each other instead of dividing zero by zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy.sparse import csc_array
 
-from noisypairs.inference import levels
-from noisypairs.inference.factors import Factors
 from noisypairs.inference.graph import FloatArray, PairGraph, checked_positions
-from noisypairs.inference.messages import Floats, cavity, message_two, odds
 
+Floats = NDArray[np.floating]
 Clamp = Mapping[int, int] | tuple[ArrayLike, ArrayLike]
+#: Positions of edges in a block, the entries of their factors and the logarithms taken off.
+Merged = tuple[NDArray[np.intp], Floats, Floats]
 
-#: Messages on more edges are float32 where ``tol`` is no smaller than `COARSE`.
+#: Entries of S and of 1 − S below this are raised to it.
+PROBABILITY_FLOOR = 1e-12
+#: Messages on more edges than this are float32 if ``tol`` is no smaller than `COARSE`. They take
+#: half the memory, 8 bytes an edge for K = 2, and half the time. Sums over edges are float64.
 FEW_EDGES = 1 << 12
 COARSE = 1e-4
+#: Entries of a factor are at least e^(−reach) times the largest. A belief b = c · m that matters is
+#: then above e^(−2 reach), and the type can hold it.
+REACH = {np.dtype(np.float32): 36.0, np.dtype(np.float64): 300.0}
+#: If ψ_on / ψ_off is smaller, rounding may leave nothing of it in ψ_off Σ c + (ψ_on − ψ_off) c.
+SMALL = 1e-3
+#: Factors are kept from sweep to sweep if those of all edges take no more than this.
+KEPT_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,57 +61,36 @@ class Beliefs:
     """What belief propagation found.
 
     ``item`` (n_items, K) holds P(class | everything), ``log_item`` its logarithm, and ``sent`` the
-    messages as they were renewed: `messages`, or those of `levels`. ``max_change`` is the largest
-    change of the last sweep, of a probability in ``item`` or of a message; ``converged`` says that
-    it fell below ``tol``.
+    messages to the right end [0] and to the left end [1] of each edge, (2, K − 1, n_edges), as
+    log-ratios to class 0. ``max_change`` is the largest change of the last sweep, of a probability
+    in ``item`` or of a message; ``converged`` says that it fell below ``tol``.
     ``log_scale`` is Σ_i log Σ_y φ_i(y) Π m(y), the items' share of the Bethe log-likelihood.
     """
 
     item: FloatArray
     log_item: FloatArray
-    sent: Floats | levels.RowMessages
+    sent: Floats
     log_scale: float
     converged: bool
     n_iter: int
     max_change: float
 
-    @cached_property
-    def messages(self) -> Floats:
-        """Log-ratios to class 0, (2, K − 1, n_edges), to the right end [0] and to the left [1]."""
-        return self.sent if isinstance(self.sent, np.ndarray) else self.sent.log_ratios()
-
-    @cached_property
-    def rows(self) -> levels.RowMessages:
-        """The messages as `levels` takes them."""
-        return levels.RowMessages.of(self.sent) if isinstance(self.sent, np.ndarray) else self.sent
-
     def on_edges(self, edges: NDArray[np.intp]) -> Beliefs:
         """Return the same with the messages on some edges alone."""
-        if isinstance(self.sent, levels.RowMessages):
-            return replace(self, sent=self.sent.on_edges(edges))
         return replace(self, sent=self.sent[..., edges])
 
     def reordered(self, order: NDArray[np.intp]) -> Beliefs:
         """Return the same with class ``order[k]`` as number k, the messages too."""
-        if isinstance(self.sent, levels.RowMessages):
-            sent: Floats | levels.RowMessages = self.sent.reordered(order)
-        else:  # log-ratios to the first class: the new first one is taken off
-            ratio = np.concatenate([np.zeros_like(self.sent[:, :1]), self.sent], axis=1)[:, order]
-            sent = ratio[:, 1:] - ratio[:, :1]
+        ratio = np.concatenate([np.zeros_like(self.sent[:, :1]), self.sent], axis=1)[:, order]
         item, log_item = self.item[:, order], self.log_item[:, order]
-        return replace(self, item=item, log_item=log_item, sent=sent)
-
-    @cached_property
-    def narrow_item(self) -> Floats:
-        """``item`` in the precision of the messages."""
-        return np.asarray(self.item, dtype=self.sent.dtype)
+        return replace(self, item=item, log_item=log_item, sent=ratio[:, 1:] - ratio[:, :1])
 
 
 def propagate(
     graph: PairGraph,
     log_potential: ArrayLike,
     S: ArrayLike,
-    messages: Floats | levels.RowMessages | None = None,
+    messages: Floats | None = None,
     *,
     damping: float = 0.1,
     tol: float = 1e-6,
@@ -112,7 +106,7 @@ def propagate(
 
     - ``log_potential`` (n_items, K): log φ; rows need not be normalised, −inf excludes a class.
     - ``S``: (K, K) or (n_groups, K, K), symmetric, ``S[y, y'] = P("same" | y, y')``.
-    - ``messages``: those of an earlier call on this graph, to start from (left unchanged).
+    - ``messages``: ``sent`` of an earlier call on the same edges, to start from (left unchanged).
     - ``damping``: share of the old message, in [0, 1).
     - ``tol``: stop when neither a belief nor a message moved by more. Beliefs alone are not enough:
       two opposite messages can meet at an item, cancel there, and still have to travel on.
@@ -133,38 +127,33 @@ def propagate(
     if max_iter < 1:
         raise ValueError(f"max_iter must be at least 1, got {max_iter}")
     log_phi = _checked_potential(graph, log_potential, clamp)
-    n_classes = log_phi.shape[1]
-    dtype = np.float32 if graph.n_edges > FEW_EDGES and tol >= COARSE else np.float64
-    factors = Factors(graph, S, n_classes, dtype)
-    sweep: Callable[..., float] = _sweep_two if n_classes == 2 else _sweep_any
-    collect: Callable[..., FloatArray] = _collected
-    if factors.by_row:
-        logs = np.empty((graph.n_edges, n_classes), dtype)
-        sweep, collect = levels.sweep, partial(levels.collected, logs=logs)
-    sent = _first_messages(factors, messages)
-    log_item = collect(graph, log_phi, sent)
-    log_scale = float(normalise(log_item).sum())
-    item = np.exp(log_item)
+    factors = Factors(graph, S, log_phi.shape[1], _precision(graph, S, tol))
+    sent = _initial_messages(factors, messages)
+    item, log_item, log_scale = _collected(graph, log_phi, sent)
     change, n_iter = np.inf, 0
     while n_iter < max_iter and change >= tol:
         n_iter += 1
-        change = sweep(factors, log_item, sent, damping)
-        log_item = collect(graph, log_phi, sent)
-        log_scale = float(normalise(log_item).sum())
-        before, item = item, np.exp(log_item)
-        change = max(change, float(np.abs(item - before).max(initial=0)))
+        change = renew_messages(factors, item, sent, damping)
+        before = item
+        item, log_item, log_scale = _collected(graph, log_phi, sent)
+        before -= item
+        change = max(change, float(before.max(initial=0)), -float(before.min(initial=0)))
     return Beliefs(item, log_item, sent, log_scale, change < tol, n_iter, change)
 
 
-def _collected(graph: PairGraph, log_phi: FloatArray, sent: Floats) -> FloatArray:
-    """Return log φ + Σ log m, not normalised, shape (n_items, K)."""
-    total = log_phi.copy(order="K")
-    for block in graph.blocks(at_least=graph.n_items):
-        for end, received in ((graph.right, sent[0]), (graph.left, sent[1])):
-            item = end[block].astype(np.intp)
-            for k, row in enumerate(received[:, block], start=1):
-                total[:, k] += np.bincount(item, row, minlength=graph.n_items)
-    return total
+def _collected(
+    graph: PairGraph, log_phi: FloatArray, sent: Floats
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return beliefs (n_items, K), their logarithms, and Σ_i log Σ_y φ_i(y) Π m(y)."""
+    log_item = add_messages(log_phi.copy(order="K"), graph, sent)
+    top = log_item.max(axis=1)
+    log_item -= top[:, None]
+    item = np.exp(log_item)
+    total = item.sum(axis=1)
+    item /= total[:, None]
+    log_total = np.log(total)
+    log_item -= log_total[:, None]
+    return item, log_item, float(top.sum() + log_total.sum())
 
 
 def normalise(log_weight: FloatArray) -> FloatArray:
@@ -179,44 +168,412 @@ def normalise(log_weight: FloatArray) -> FloatArray:
     return np.asarray(top + rest)
 
 
-def _sweep_any(factors: Factors, log_item: FloatArray, sent: Floats, damping: float) -> float:
-    """Renew all messages in place, for any K; return the largest change."""
-    graph, change = factors.graph, 0.0
-    by_class = np.ascontiguousarray(log_item.T, dtype=sent.dtype)
-    for block in graph.blocks():
-        cavities = [
-            cavity(by_class.take(end[block], axis=1), received[:, block])[0]
-            for end, received in ((graph.left, sent[1]), (graph.right, sent[0]))
-        ]
-        for towards, new in enumerate(factors.carried(block, cavities)):
-            np.log(new, out=new)
-            new[1:] -= new[0]
-            change = max(change, _renew(sent[towards, :, block], new[1:], damping))
+def edge_statistics(
+    graph: PairGraph, beliefs: Beliefs, S: ArrayLike
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return `expected_counts` and the edges' share of `bethe_log_likelihood`, in one pass.
+
+    >>> graph = PairGraph.from_answers([0], [1], [True])
+    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
+    >>> beliefs = propagate(graph, np.zeros((2, 2)), S)
+    >>> same, different, log_edges = edge_statistics(graph, beliefs, S)
+    >>> same.round(3).tolist(), round(float(np.exp(beliefs.log_scale + log_edges)), 6)
+    ([[[0.375, 0.125], [0.125, 0.375]]], 0.6)
+    """
+    return statistics(_factors_of(graph, beliefs, S), beliefs.item, beliefs.sent)
+
+
+def statistics(
+    factors: Factors, item: Floats, sent: Floats
+) -> tuple[FloatArray, FloatArray, float]:
+    """Return `edge_statistics` of beliefs (n_items, K) and messages, under factors at hand."""
+    K, n_groups, log_edges = factors.n_classes, factors.graph.n_groups, 0.0
+    counts = np.zeros((2 * n_groups, K, K))
+    for block, cavity, log_total in _posterior_cavities(factors, item, sent):
+        _add_counts(counts, factors, block, cavity)
+        log_edges += log_total
+    by_answer = counts.reshape(n_groups, 2, K, K)
+    by_answer = (by_answer + by_answer.swapaxes(2, 3)) / 2
+    return by_answer[:, 1], by_answer[:, 0], log_edges
+
+
+def expected_counts(
+    graph: PairGraph, beliefs: Beliefs, S: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
+    """Count the classes behind the answers, as the M-step needs them: (N_same, N_different).
+
+        N_q[r, y, y'] = Σ over answers q of group r of weight · P(y, y' | everything)
+
+    Each is (n_groups, K, K), symmetrised, since left and right mean nothing. A free S is then
+    re-estimated by N_same / (N_same + N_different).
+
+    >>> graph = PairGraph.from_answers([0, 0], [1, 1], [True, False])
+    >>> S = np.array([[0.5, 0.5], [0.5, 0.5]])
+    >>> same, different = expected_counts(graph, propagate(graph, np.zeros((2, 2)), S), S)
+    >>> same.tolist()
+    [[[0.25, 0.25], [0.25, 0.25]]]
+    """
+    same, different, _ = edge_statistics(graph, beliefs, S)
+    return same, different
+
+
+def bethe_log_likelihood(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> float:
+    """Bethe's log Σ_y Π_i φ_i(y_i) Π_a ψ_a^{w_a}, with normalised φ: exact on forests.
+
+        Σ_i log Σ_y φ_i(y) Π_k m_{k→i}(y) + Σ_e log Σ_{y,y'} [b_i/m](y) ψ_e(y, y') [b_j/m](y')
+
+    With clamped items this is log P(answers | the known classes). Self pairs do not enter.
+
+    >>> graph = PairGraph.from_answers([0], [1], [True])
+    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
+    >>> value = bethe_log_likelihood(graph, propagate(graph, np.zeros((2, 2)), S), S)
+    >>> round(float(np.exp(value)), 6)
+    0.6
+    """
+    factors = _factors_of(graph, beliefs, S)
+    blocks = _posterior_cavities(factors, beliefs.item, beliefs.sent)
+    return beliefs.log_scale + sum(log_total for *_, log_total in blocks)
+
+
+def edge_posterior(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> FloatArray:
+    """P(y_left, y_right | everything) of each distinct edge, shape (n_edges, K, K).
+
+    >>> graph = PairGraph.from_answers([0], [1], [True])
+    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
+    >>> edge_posterior(graph, propagate(graph, np.zeros((2, 2)), S), S).round(3).tolist()
+    [[[0.375, 0.125], [0.125, 0.375]]]
+    """
+    n_classes = beliefs.item.shape[1]
+    posterior = np.empty((graph.n_edges, n_classes, n_classes))
+    for block, of_block in edge_posteriors(graph, beliefs, S):
+        posterior[block] = of_block
+    return posterior
+
+
+def edge_posteriors(
+    graph: PairGraph, beliefs: Beliefs, S: ArrayLike
+) -> Iterator[tuple[slice, Floats]]:
+    """Yield `edge_posterior` block by block, with the slice of its edges."""
+    factors = _factors_of(graph, beliefs, S)
+    for block, (left, right), _ in _posterior_cavities(factors, beliefs.item, beliefs.sent):
+        posterior = left[:, None] * factors.matrices(factors.entries(block))
+        posterior *= right
+        yield block, posterior.transpose(2, 0, 1)
+
+
+def answer_wrong_probability(
+    graph: PairGraph, beliefs: Beliefs, S: ArrayLike, alike: ArrayLike | None = None
+) -> FloatArray:
+    """Posterior probability that each answer, in the order given, is wrong, shape (n,).
+
+    P(y ≠ y' | everything) for the answer "same", P(y = y' | everything) for "different". A self
+    pair is of one class for certain, so there it is 0 or 1. ``alike`` (K, K) says which states are
+    of one class where states are not classes.
+
+    >>> graph = PairGraph.from_answers([0, 1, 2], [1, 0, 2], [True, False, False])
+    >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
+    >>> answer_wrong_probability(graph, propagate(graph, np.zeros((3, 2)), S), S).round(3).tolist()
+    [0.7, 0.3, 1.0]
+    """
+    one_class = np.ones(graph.n_edges + 1)  # the last entry, index −1, is that of self pairs
+    n_classes = beliefs.item.shape[1]
+    same_class = np.eye(n_classes, dtype=bool) if alike is None else np.asarray(alike, dtype=bool)
+    for block, posterior in edge_posteriors(graph, beliefs, S):
+        one_class[block] = posterior[:, same_class].sum(axis=1)
+    probability = np.minimum(one_class, 1.0)[graph.edge_of_answer]
+    wrong: FloatArray = np.where(graph.same, 1 - probability, probability)
+    return wrong
+
+
+def cavities(
+    graph: PairGraph, beliefs: Beliefs, edges: NDArray[np.intp]
+) -> tuple[FloatArray, FloatArray]:
+    """P(class | everything but the answers on the pair) of both ends of some edges, (m, K) each.
+
+    >>> graph = PairGraph.from_answers([0, 1], [1, 2], [True, False])
+    >>> S = np.array([[0.9, 0.2], [0.2, 0.9]])
+    >>> beliefs = propagate(graph, np.zeros((3, 2)), S, clamp={0: 1})
+    >>> [end.round(3).tolist() for end in cavities(graph, beliefs, np.array([1]))]
+    [[[0.182, 0.818]], [[0.5, 0.5]]]
+    """
+    both = []
+    for end, received in ((graph.left, beliefs.sent[1]), (graph.right, beliefs.sent[0])):
+        log_cavity = beliefs.log_item[end[edges]]
+        log_cavity[:, 1:] -= received[:, edges].T
+        normalise(log_cavity)
+        both.append(np.exp(log_cavity))
+    return both[0], both[1]
+
+
+def renew_messages(factors: Factors, item: Floats, sent: Floats, damping: float = 0.0) -> float:
+    """Renew all messages in place, from beliefs (n_items, K); return the largest change."""
+    change = 0.0
+    for block, cavity, room in _cavities(factors.graph, item, sent):
+        new = factors.messages_from(block, cavity, out=room)
+        new[:, 1:] /= new[:, :1]
+        step = np.log(new[:, 1:], out=new[:, 1:])
+        old = sent[..., block]
+        step -= old
+        step *= 1 - damping
+        old += step
+        change = max(change, float(step.max()), -float(step.min()))
     return change
 
 
-def _sweep_two(factors: Factors, log_item: FloatArray, sent: Floats, damping: float) -> float:
-    """Renew all messages in place, for K = 2; return the largest change."""
-    graph, change = factors.graph, 0.0
-    ratio = (log_item[:, 1] - log_item[:, 0]).astype(sent.dtype)
-    for block in graph.blocks():
-        factor, _ = factors(block)
-        from_left = ratio.take(graph.left[block])
-        from_left -= sent[1, 0, block]
-        from_right = ratio.take(graph.right[block])
-        from_right -= sent[0, 0, block]
-        for towards, h in enumerate((from_left, from_right)):
-            new = message_two(odds(h), factor)
-            change = max(change, _renew(sent[towards, 0, block], new, damping))
-    return change
+def _cavities(
+    graph: PairGraph, item: Floats, sent: Floats
+) -> Iterator[tuple[slice, Floats, Floats]]:
+    """Yield blocks of edges and b(y)/m(y) of the left [0] and right ends [1], (2, K, m), unscaled.
+
+    The last array is room for as many numbers. The next block overwrites both.
+    """
+    by_class = np.ascontiguousarray(item.T, dtype=sent.dtype)
+    K, work = len(by_class), np.empty((2, 0))
+    for block in graph.blocks(K):
+        size = 2 * K * (block.stop - block.start)
+        if work.shape[1] < size:  # the first block is the longest
+            work = np.empty((2, size), dtype=sent.dtype)
+        cavity, room = (one[:size].reshape(2, K, -1) for one in work)
+        for end, one in zip((graph.left, graph.right), cavity, strict=True):
+            # Positions are in range: "wrap" is numpy's fastest way not to check them.
+            by_class.take(end[block], axis=1, out=one, mode="wrap")
+        cavity[:, 1:] /= np.exp(sent[::-1, :, block], out=room[:, 1:])
+        yield block, cavity, room
 
 
-def _renew(old: Floats, new: Floats, damping: float) -> float:
-    """Move ``old`` towards ``new`` in place, which is used up; return the largest step."""
-    new -= old
-    new *= 1 - damping
-    old += new
-    return max(float(new.max()), -float(new.min()))
+def _posterior_cavities(
+    factors: Factors, item: Floats, sent: Floats
+) -> Iterator[tuple[slice, Floats, float]]:
+    """Yield blocks, cavities (2, K, m) and the edges' share of the Bethe log-likelihood.
+
+    Cavities are scaled such that P(y, y' | everything) = c(y) ψ(y, y') c'(y').
+    """
+    for block, cavity, room in _cavities(factors.graph, item, sent):
+        scale = cavity.sum(axis=1)
+        cavity /= scale[:, None]
+        product = factors.messages_from(block, cavity[:1], out=room[:1])[0]
+        product *= cavity[1]
+        total = product.sum(axis=0)
+        cavity[0] /= total
+        logs = np.log(scale).sum(dtype=np.float64) + np.log(total).sum(dtype=np.float64)
+        yield block, cavity, factors.log_scale(block) + float(logs)
+
+
+def _add_counts(counts: FloatArray, factors: Factors, block: slice, cavity: Floats) -> None:
+    """Add P(y, y' | everything) of a block by kind of answer, times weight, to (n_kinds, K, K).
+
+    Over edges with one factor this is a matrix product, ψ(y, y') Σ_e c(y) c'(y'). If there are more
+    than K² kinds of answers, their sums are taken for one (y, y') after the other.
+    """
+    graph, K, n_kinds = factors.graph, factors.n_classes, len(counts)
+    if n_kinds > K * K:
+        matrices, by_kind = (
+            factors.matrices(factors.entries(block)),
+            graph.evidence(block).T.tocsr(),
+        )
+        for y, left in enumerate(cavity[0]):
+            for z, right in enumerate(cavity[1]):
+                counts[:, y, z] += by_kind @ (matrices[y, z] * left * right)
+        return
+    merged, entries, _ = factors.merged(block)
+    kind = graph.first_kind[block].copy()
+    kind[merged] = -1
+    for k, psi in enumerate(factors.matrices(factors.table).transpose(2, 0, 1)):
+        left, right = cavity.take(np.flatnonzero(kind == k), axis=2)
+        counts[k] += psi * (left @ right.T)
+    if merged.size:
+        weight = graph.evidence(merged + block.start).toarray().T
+        left, right = cavity.take(merged, axis=2)
+        size = max(1, (1 << 20) // K**2)
+        for start in range(0, merged.size, size):
+            some = slice(start, start + size)
+            posterior = factors.matrices(entries[:, some]) * left[:, None, some]
+            posterior *= right[:, some]
+            sums = weight[:, some] @ posterior.reshape(K * K, -1).T
+            counts += sums.reshape(counts.shape)
+
+
+class Factors:
+    """The merged factors ψ_e(y, y') of a graph under S, scaled to maximum one.
+
+    ``S`` is (K, K), or (n_groups, K, K) with one matrix per group; ``S[y, y'] = P("same" | y, y')``
+    and every matrix is symmetric, so the orientation of an edge does not matter. A factor is kept
+    as its entries: K · K numbers, or two if all matrices have two levels, one value on the diagonal
+    and one beside it. An edge with one answer of weight one has its factor in a small ``table``; in
+    most data nearly all edges are such, and only the rest pays for exponentials.
+    """
+
+    def __init__(self, graph: PairGraph, S: ArrayLike, n_classes: int, dtype: DTypeLike) -> None:
+        self.graph, self.n_classes, self.dtype = graph, n_classes, np.dtype(dtype)
+        same = _checked_same_probability(S, graph.n_groups, n_classes)
+        self.two_levels = n_classes > 2 and _has_two_levels(same)
+        both = np.stack([1 - same, same], axis=1).reshape(-1, n_classes**2)
+        entries = both[:, :2] if self.two_levels else both
+        # By kind of answer, 2·group + same: (n_entries, n_kinds) and (n_kinds,).
+        log_table = np.log(np.maximum(entries, PROBABILITY_FLOOR)).T
+        self.table, self.table_log_scale = self._scaled(log_table)
+        self.log_table = np.ascontiguousarray(log_table, dtype=self.dtype)
+        size = len(self.table) * self.dtype.itemsize * graph.n_edges
+        self._keep = size <= KEPT_BYTES
+        self._entries: dict[int, Floats] = {}
+        self._merged: dict[int, Merged] = {}
+        self._work: Floats = np.empty(0, dtype=self.dtype)
+
+    def messages_from(self, block: slice, cavity: Floats, out: Floats) -> Floats:
+        """Fill ``out`` with messages Σ_y c(y) ψ_e(y, y') from cavities (n, K, m), and return it.
+
+        Factors of two levels add a constant to a multiple of the cavity, in O(K):
+
+            Σ_y c(y) ψ(y, y') = ψ_off Σ_y c(y) + (ψ_on − ψ_off) c(y').
+
+        If ψ_on is far smaller this may cancel, so it is kept above what it cannot be below. With
+        other factors, single answers of one group take one matrix product, S c + (1 − S) c', in
+        which c is zero where the answer is "different" and c' where it is "same". For two classes
+        that is slower than a factor for each edge.
+        """
+        if self.two_levels:
+            on, off = self.entries(block)
+            total = cavity.sum(axis=1, keepdims=True)
+            np.multiply(cavity, on - off, out=out)
+            out += off * total
+            if float(on.min()) < SMALL:
+                np.maximum(out, np.minimum(on, off) * total, out=out)
+            return out
+        K, m = cavity.shape[1:]
+        rows, entries, _ = self.merged(block)
+        if K == 2 or self.graph.n_groups > 1 or rows.size > m // 8:
+            return self._messages_by(self.matrices(self.entries(block)), cavity, out)
+        apart = self._work_array(len(cavity), 2 * K, m)
+        np.multiply(cavity, self.graph.first_kind[block].astype(self.dtype), out=apart[:, K:])
+        np.subtract(cavity, apart[:, K:], out=apart[:, :K])
+        np.matmul(self.matrices(self.table).transpose(0, 2, 1).reshape(K, -1), apart, out=out)
+        some = cavity.take(rows, axis=2)
+        out[..., rows] = self._messages_by(self.matrices(entries), some, np.empty_like(some))
+        return out
+
+    def _messages_by(self, matrices: Floats, cavity: Floats, out: Floats) -> Floats:
+        """Fill ``out`` with Σ_y c(y) ψ(y, y') from cavities (n, K, m) and factors (K, K, m)."""
+        room = self._work_array(*cavity.shape)
+        np.multiply(cavity[:, :1], matrices[0], out=out)
+        for y in range(1, self.n_classes):
+            out += np.multiply(cavity[:, y : y + 1], matrices[y], out=room)
+        return out
+
+    def _work_array(self, *shape: int) -> Floats:
+        """Return an array to work in: new memory for every block takes longer than the work."""
+        size = int(np.prod(shape))
+        if self._work.size < size:
+            self._work = np.empty(size, dtype=self.dtype)
+        return self._work[:size].reshape(shape)
+
+    def matrices(self, entries: Floats) -> Floats:
+        """Return whole matrices (K, K, m) from their entries (n_entries, m)."""
+        K = self.n_classes
+        if self.two_levels:
+            return entries[1 - np.eye(K, dtype=np.intp)]
+        return entries.reshape(K, K, -1)
+
+    def entries(self, block: slice) -> Floats:
+        """Return the entries of the factors of the edges of a block, (n_entries, m)."""
+        if block.start in self._entries:
+            return self._entries[block.start]
+        rows, merged, _ = self.merged(block)
+        entries = merged
+        if rows.size < block.stop - block.start:
+            entries = self.table.take(self.graph.first_kind[block], axis=1, mode="wrap")
+            entries[:, rows] = merged
+        if self._keep:
+            self._entries[block.start] = entries
+        return entries
+
+    def merged(self, block: slice) -> Merged:
+        """Return the entries of edges with several answers, or with one of another weight than one.
+
+        With their positions in the block, (m,), and the logarithms taken off, (m,).
+        """
+        if block.start in self._merged:
+            return self._merged[block.start]
+        compound = self.graph.compound_edges
+        edges = compound[slice(*np.searchsorted(compound, (block.start, block.stop)))]
+        logs = np.empty((len(self.table), 0), dtype=self.dtype)
+        if edges.size:
+            logs = np.ascontiguousarray((self.graph.evidence(edges) @ self.log_table.T).T)
+        merged = edges - block.start, *self._scaled(logs)
+        if self._keep:
+            self._merged[block.start] = merged
+        return merged
+
+    def log_scale(self, block: slice) -> float:
+        """Return the sum of the logarithms taken off the factors of a block."""
+        log_scale = self.table_log_scale.take(self.graph.first_kind[block])
+        rows, _, log_scale[rows] = self.merged(block)
+        return float(log_scale.sum())
+
+    def _scaled(self, log_entries: Floats) -> tuple[Floats, Floats]:
+        """Return entries (n_entries, m) of maximum one, and the logarithms taken off, (m,)."""
+        log_scale = log_entries.max(axis=0)
+        relative = np.maximum(log_entries - log_scale, -REACH[self.dtype])
+        return np.exp(relative, out=relative).astype(self.dtype, order="C"), log_scale
+
+
+def add_messages(log_item: FloatArray, graph: PairGraph, sent: Floats) -> FloatArray:
+    """Add the messages (2, K − 1, n_edges) to the rows of their items, (n_items, K), in place."""
+    size = max(graph.n_items, 1 << 20)  # bounds the copy in float64
+    for start in range(0, graph.n_edges, size):
+        some = slice(start, start + size)
+        for end, received in ((graph.right, sent[0]), (graph.left, sent[1])):
+            sum_by_item = _sum_by(end[some], graph.n_items)
+            for k, row in enumerate(received[:, some], start=1):
+                log_item[:, k] += sum_by_item(row)
+    return log_item
+
+
+def _sum_by(item: NDArray[np.int32], n_items: int) -> Callable[[Floats], FloatArray]:
+    """Return what sums values by item: from (m,) to (n_items,).
+
+    A sparse matrix of one column, with values as entries and their items as rows, takes half the
+    time of ``np.bincount``, which converts the items to another type; but it takes a while to make.
+    """
+    if item.size <= FEW_EDGES:
+        return lambda value: np.asarray(np.bincount(item, value, n_items), dtype=np.float64)
+    column: Any = csc_array((item, item, np.array([0, item.size], np.int32)), shape=(n_items, 1))
+
+    def column_sums(value: Floats) -> FloatArray:
+        column.data = value
+        return np.asarray(column @ np.ones(1))
+
+    return column_sums
+
+
+def _factors_of(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> Factors:
+    """Return the factors in the precision of the messages."""
+    return Factors(graph, S, beliefs.item.shape[1], beliefs.sent.dtype)
+
+
+def _precision(graph: PairGraph, S: ArrayLike, tol: float) -> np.dtype[np.floating]:
+    """Return float32 if edges are many, the tolerance coarse, and no edge holds too many nats."""
+    same, single = np.asarray(S, dtype=np.float64), np.dtype(np.float32)
+    least = max(float(np.minimum(same, 1 - same).min()), PROBABILITY_FLOOR)
+    few_nats = -np.log(least) * graph.largest_weight <= REACH[single]
+    narrow = graph.n_edges > FEW_EDGES and tol >= COARSE and few_nats
+    return single if narrow else np.dtype(np.float64)
+
+
+def _initial_messages(factors: Factors, messages: Floats | None) -> Floats:
+    """Copy the messages to start from, or say nothing on every edge."""
+    shape = (2, factors.n_classes - 1, factors.graph.n_edges)
+    if messages is None:
+        return np.zeros(shape, dtype=factors.dtype)
+    largest = max(float(messages.max(initial=0)), -float(messages.min(initial=0)))
+    if messages.shape != shape or not largest < np.inf:
+        raise ValueError(
+            f"messages must be finite and of shape {shape}, got shape {messages.shape}; "
+            "they can only come from the same graph and number of classes"
+        )
+    sent = np.array(messages, dtype=factors.dtype)
+    if largest > REACH[factors.dtype]:
+        np.clip(sent, -REACH[factors.dtype], REACH[factors.dtype], out=sent)
+    return sent
 
 
 def _checked_potential(
@@ -243,24 +600,20 @@ def _checked_potential(
     return log_phi
 
 
-def _first_messages(
-    factors: Factors, messages: Floats | levels.RowMessages | None
-) -> Floats | levels.RowMessages:
-    """Copy the messages to start from, or say nothing on every edge."""
-    n_edges, n_classes = factors.graph.n_edges, factors.n_classes
-    shape = (2, n_classes - 1, n_edges)
-    if messages is None:
-        by_row = factors.by_row
-        return levels.RowMessages.silent(factors) if by_row else np.zeros(shape, factors.dtype)
-    if isinstance(messages, levels.RowMessages):
-        if factors.by_row and messages.shape == (n_edges, n_classes):
-            return messages.scaled_for(factors)
-        messages = messages.log_ratios()
-    if messages.shape != shape or not np.all(np.isfinite(messages)):
-        raise ValueError(
-            f"messages must be finite and of shape {shape}, got shape {messages.shape}; "
-            "they can only come from the same graph and number of classes"
-        )
-    if factors.by_row:
-        return levels.RowMessages.of(messages.astype(factors.dtype)).scaled_for(factors)
-    return np.array(messages, dtype=factors.dtype)
+def _checked_same_probability(S: ArrayLike, n_groups: int, n_classes: int) -> FloatArray:
+    """Bring S to (n_groups, K, K); refuse wrong shapes, values outside [0, 1] and asymmetry."""
+    same = np.asarray(S, dtype=np.float64)
+    one = (n_classes, n_classes)
+    if same.shape not in (one, (n_groups, *one)):
+        raise ValueError(f"S must be {one} or {(n_groups, *one)}, got shape {same.shape}")
+    if not np.all((same >= 0) & (same <= 1)):
+        raise ValueError("S holds probabilities of the answer 'same': found values outside [0, 1]")
+    if not np.abs(same - same.swapaxes(-1, -2)).max() <= 1e-9:
+        raise ValueError("S must be symmetric: left and right have no meaning; use (S + S.T) / 2")
+    return np.broadcast_to(same, (n_groups, *one))
+
+
+def _has_two_levels(same: FloatArray) -> bool:
+    """Return whether each matrix (n, K, K) has one value on its diagonal and one beside it."""
+    on = np.eye(same.shape[1], dtype=bool)
+    return all(np.all(part == part[:, :1]) for part in (same[:, on], same[:, ~on]))

@@ -15,7 +15,7 @@ on items.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -23,15 +23,24 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.inference import messages, progress
-from noisypairs.inference.em import CERTAIN, Expectation
-from noisypairs.inference.factors import PROBABILITY_FLOOR
-from noisypairs.inference.propagation import COARSE, Beliefs, normalise
+from noisypairs.inference import progress
+from noisypairs.inference.graph import PairGraph
+from noisypairs.inference.propagation import (
+    COARSE,
+    Beliefs,
+    Factors,
+    Floats,
+    add_messages,
+    answer_wrong_probability,
+    normalise,
+    renew_messages,
+    statistics,
+)
 
 #: Answers read at once: the arrays of one batch stay within tens of megabytes.
 BATCH = 500_000
-#: … and processed at once, for two classes.
-PIECE = 1 << 13
+#: No first belief is more certain than this.
+CERTAIN = 1e-3
 
 
 class Stream(Protocol):
@@ -90,35 +99,45 @@ def sweep(
 ) -> Sweep:
     """Renew all beliefs in one pass; ``past`` holds log-beliefs (n_items, K), newest first.
 
-    ``S`` is (K, K), or (R, K, K) by annotator code. ``clamped`` items keep log φ. Messages between
-    two classes are worked out in ``dtype``; float32 is several times faster.
+    ``S`` is (K, K), or (R, K, K) by annotator code. ``clamped`` items keep log φ. Messages are
+    computed in ``dtype``; float32 is faster.
     """
-    n, K = log_phi.shape
-    exchange = _exchange(S, past, dtype)
-    n_kinds = 2 * (len(S) if S.ndim == 3 else 1)
-    total, counts, log_edges = log_phi.copy(), np.zeros((n_kinds, K * K)), 0.0
+    K, n_groups = log_phi.shape[1], len(S) if S.ndim == 3 else 1
+    items = [np.exp(one, order="F").astype(dtype, copy=False) for one in past]
+    total, log_edges = log_phi.copy(order="F"), 0.0
+    same, different = np.zeros((2, n_groups, K, K))
     for batch in table.batches(size):
-        proper = batch.left != batch.right
-        left, right = batch.left[proper], batch.right[proper]
-        group = batch.annotator[proper] if S.ndim == 3 else 0
-        kind = 2 * group + batch.same[proper]
-        weight = None if batch.weight is None else batch.weight[proper]
-        (to_left, to_right), joint, log_total = exchange(left, right, kind, weight)
-        for k in range(1, K):
-            total[:, k] += np.bincount(left, to_left[k - 1], n)
-            total[:, k] += np.bincount(right, to_right[k - 1], n)
-        log_edges += log_total
-        counts += _by_kind(joint, kind, weight, n_kinds)
+        graph = _graph(batch, table.n_items, n_groups)
+        factors = Factors(graph, S, K, dtype)
+        sent = _remembered_messages(factors, items)
+        one_same, one_different, one_log = statistics(factors, items[0], sent)
+        same += one_same
+        different += one_different
+        log_edges += one_log
+        renew_messages(factors, items[0], sent)
+        add_messages(total, graph, sent)
     if clamped is not None:
         total[clamped] = log_phi[clamped]
     log_normaliser = normalise(total)
-    split = counts.reshape(-1, 2, K, K)
-    split = (split + split.swapaxes(2, 3)) / 2
-    return Sweep(total, float(log_normaliser.sum()), split[:, 1], split[:, 0], log_edges)
+    return Sweep(total, float(log_normaliser.sum()), same, different, log_edges)
+
+
+class Streamed(NamedTuple):
+    """What passes over a stream found: beliefs, counts (n_groups, K, K), Bethe's log-likelihood.
+
+    ``complete`` says whether enough passes were made for the loop to stop.
+    """
+
+    beliefs: Beliefs
+    same: Array
+    different: Array
+    log_likelihood: float
+    complete: bool
+    passes: int
 
 
 class StreamEStep:
-    """The E-step of `inference.em.infer` on a stream: at most ``sweeps`` passes a round.
+    """The E-step on a stream: at most ``sweeps`` passes a round.
 
     A sweep counts for the M-step as it goes, so a round needs no pass of its own for S. With
     ``n_groups`` > 1 answers are counted by annotator. The beliefs of the last ``depth`` sweeps are
@@ -149,7 +168,7 @@ class StreamEStep:
         self.past: list[Array] = []
         self.passes = 0
 
-    def __call__(self, phi: Array, item_proba: Array, S: Array) -> Expectation:
+    def __call__(self, phi: Array, item_proba: Array, S: Array) -> Streamed:
         """Return beliefs and counts at potentials ``phi``, (n_items, K), under S."""
         K = phi.shape[1]
         log_phi = np.log(phi)
@@ -173,8 +192,7 @@ class StreamEStep:
         log_item, no_messages = self.past[0], np.empty((2, K - 1, 0))
         item = np.exp(log_item)
         beliefs = Beliefs(item, log_item, no_messages, log_scale, converged, n_iter, change)
-        notes = {"passes": self.passes}
-        return Expectation(beliefs, one.same, one.different, lambda _S: value, self._deep, notes)
+        return Streamed(beliefs, one.same, one.different, value, self._deep, self.passes)
 
     @property
     def _deep(self) -> bool:
@@ -213,17 +231,16 @@ def most_suspect(
     >>> most_suspect(Stream(), certain, S, k=2).left.tolist()
     [1, 2]
     """
-    K = item_proba.shape[1]
-    past = [np.log(np.maximum(item_proba, np.finfo(float).tiny))] * depth
-    exchange = _exchange(S, past, np.float64)
+    K, n_groups = item_proba.shape[1], len(S) if S.ndim == 3 else 1
+    log_item = np.log(np.maximum(item_proba, np.finfo(float).tiny))
+    item = np.asfortranarray(np.exp(log_item))
     n_wrong, kept = 0, np.zeros((5, 0))
     has_annotator = False
     for batch in table.batches(size):
-        group = batch.annotator if S.ndim == 3 else 0
-        kind = 2 * group + batch.same
-        _, joint, _ = exchange(batch.left, batch.right, kind, batch.weight)
-        together = np.where(batch.left == batch.right, 1.0, joint[:, :: K + 1].sum(axis=1))
-        wrong = np.where(batch.same, 1.0 - together, together)
+        graph = _graph(batch, table.n_items, n_groups)
+        sent = _remembered_messages(Factors(graph, S, K, np.float64), [item] * depth)
+        beliefs = Beliefs(item, log_item, sent, np.nan, False, depth, np.nan)
+        wrong = answer_wrong_probability(graph, beliefs, S)
         n_wrong += int((wrong > 0.5).sum())
         has_annotator = batch.annotator is not None
         who = batch.annotator if has_annotator else np.zeros(len(wrong))
@@ -236,131 +253,33 @@ def most_suspect(
     return Suspects(left, right, said == 1, who if has_annotator else None, kept[0], n_wrong)
 
 
-#: Messages to the left and right ends, (K − 1, m) each, relative to class 0; P(y, y' | everything),
-#: (m, K·K); and the sum of the log-normalisers.
-Exchanged = tuple[tuple[messages.Floats, messages.Floats], messages.Floats, float]
+def _graph(batch: Any, n_items: int, n_groups: int) -> PairGraph:
+    """Return the answers of a batch as a graph in which each is an edge of its own."""
+    proper = batch.left != batch.right
+    group = 0 if n_groups == 1 else batch.annotator[proper]
+    n_edges = int(np.count_nonzero(proper))
+    weight = np.ones(n_edges) if batch.weight is None else batch.weight[proper]
+    return PairGraph(
+        n_items=n_items,
+        n_groups=n_groups,
+        left=batch.left[proper].astype(np.int32),
+        right=batch.right[proper].astype(np.int32),
+        answer_start=np.arange(n_edges + 1, dtype=np.int32),
+        answer_kind=(2 * group + batch.same[proper]).astype(np.int32),
+        answer_weight=weight.astype(np.float32),
+        edge_of_answer=np.where(proper, np.cumsum(proper) - 1, -1).astype(np.int32),
+        same=batch.same,
+    )
 
 
-def _exchange(S: Array, past: list[Array], dtype: DTypeLike) -> _Between | _BetweenTwo:
-    """Return what works out the messages of a batch, given beliefs (n_items, K), newest first."""
-    factors = _factors(S)
-    return _BetweenTwo(factors, past, dtype) if S.shape[-1] == 2 else _Between(factors, past)
+def _remembered_messages(factors: Factors, items: Sequence[Floats]) -> Floats:
+    """Return the messages that had reached the items before their newest beliefs.
 
-
-class _Between:
-    """The messages between the two ends of each answer, given the beliefs of the last sweeps.
-
-    ``factors`` are ψ by kind of answer, (n_kinds, K, K); ``past`` log-beliefs (n_items, K), newest
-    first. Works from the oldest to the newest; the oldest have no message to take out.
+    ``items`` are the beliefs of the last sweeps, (n_items, K) each, newest first. The oldest have
+    no message to take out.
     """
-
-    def __init__(self, factors: Array, past: list[Array]) -> None:
-        self.factors = np.ascontiguousarray(factors.transpose(1, 2, 0))
-        self.past = [np.ascontiguousarray(one.T) for one in past]
-
-    def __call__(
-        self, left: NDArray[Any], right: NDArray[Any], kind: NDArray[Any], weight: Array | None
-    ) -> Exchanged:
-        """Return messages, posteriors and log-likelihood of a batch of m answers."""
-        own = self.factors.take(kind, axis=2)
-        if weight is not None:
-            own **= weight
-        to_left: messages.Floats = np.zeros((len(own) - 1, len(left)))
-        to_right = to_left
-        for beliefs in reversed(self.past):
-            (one, left_scale), (other, right_scale) = (
-                messages.cavity(beliefs.take(end, axis=1), received)
-                for end, received in ((left, to_left), (right, to_right))
-            )
-            to_left, to_right = _message(other, own), _message(one, own)
-        joint, total = messages.joint(one, other, own)
-        log_total = float((np.log(total) + left_scale + right_scale).sum())
-        return (to_left, to_right), joint.reshape(-1, len(left)).T, log_total
-
-
-class _BetweenTwo:
-    """The same for two classes, by log-ratios, and in pieces that stay in the cache.
-
-    ``item`` has one row per item, so that one look serves all sweeps: the log-ratios of the past,
-    oldest first, and the log-belief in class 0 of the newest. Where a class is ruled out these are
-    cut to what the other one leaves of it.
-    """
-
-    def __init__(self, factors: Array, past: list[Array], dtype: DTypeLike) -> None:
-        self.dtype = np.dtype(dtype)
-        self.most = messages.most(self.dtype)
-        far = 2 * self.most
-        log_ratios = [np.clip(one[:, 1] - one[:, 0], -far, far) for one in reversed(past)]
-        log_zero = np.maximum(past[0][:, 0], past[0][:, 1] - far)
-        self.item = np.stack([*log_ratios, log_zero], axis=1).astype(self.dtype)
-        logs = np.log(factors[:, [0, 0, 1], [0, 1, 1]].T)  # ψ₀₀, ψ₀₁ = ψ₁₀, ψ₁₁ by kind
-        self.log_scale = logs.max(axis=0)
-        self.log_factor = (logs - self.log_scale).astype(self.dtype)
-
-    def __call__(
-        self, left: NDArray[Any], right: NDArray[Any], kind: NDArray[Any], weight: Array | None
-    ) -> Exchanged:
-        """Return messages, posteriors and log-likelihood of a batch of m answers."""
-        m = len(left)
-        sent, joint = np.empty((2, m)), np.empty((4, m))
-        log_total = 0.0
-        for start in range(0, m, PIECE):
-            piece = slice(start, start + PIECE)
-            own = None if weight is None else weight[piece]
-            log_total += self._piece(
-                left[piece], right[piece], kind[piece], own, sent[:, piece], joint[:, piece]
-            )
-        return (sent[:1], sent[1:]), joint.T, log_total
-
-    def _piece(
-        self,
-        left: NDArray[Any],
-        right: NDArray[Any],
-        kind: NDArray[Any],
-        weight: Array | None,
-        sent: Array,
-        joint: Array,
-    ) -> float:
-        """Fill in ``sent`` (2, m) and posteriors (4, m); return the sum of log-normalisers."""
-        logs, scale = self.log_factor.take(kind, axis=1), self.log_scale.take(kind)
-        if weight is not None:
-            logs *= weight.astype(self.dtype)
-            scale *= weight
-        psi = np.exp(np.maximum(logs, -2 * self.most, out=logs), out=logs)
-        *at_left, left_zero = self.item.take(left, axis=0).T
-        *at_right, right_zero = self.item.take(right, axis=0).T
-        to_left: Any = 0.0
-        to_right: Any = 0.0
-        for on_left, on_right in zip(at_left, at_right, strict=True):
-            h_left, h_right = on_left - to_left, on_right - to_right
-            one, other = messages.odds(h_left), messages.odds(h_right)
-            to_right, to_left = messages.message_two(one, psi), messages.message_two(other, psi)
-        sent[0], sent[1] = to_left, to_right
-        joint[:], total = messages.joint_two(one, other, psi)
-        log_total = np.log(total) + scale
-        for h, log_zero in ((h_left, left_zero), (h_right, right_zero)):
-            log_total += log_zero
-            log_total += np.maximum(h - self.most, 0)  # what `odds` cut off
-        return float(log_total.sum())
-
-
-def _message(cavity: messages.Floats, factor: messages.Floats) -> messages.Floats:
-    """Return log Σ_y c(y) ψ(y, y'), relative to class 0, (K − 1, m), for (K, m) and (K, K, m)."""
-    log_carried = np.log(messages.carried(cavity, factor))
-    return np.asarray(log_carried[1:] - log_carried[0])
-
-
-def _factors(S: Array) -> Array:
-    """Return ψ by kind of answer, 2·group + same, shape (2·n_groups, K, K), from S."""
-    groups = S if S.ndim == 3 else S[None]
-    both = np.stack([1 - groups, groups], axis=1).reshape(-1, *S.shape[-2:])
-    return np.maximum(both, PROBABILITY_FLOOR)
-
-
-def _by_kind(
-    joint: messages.Floats, kind: NDArray[Any], weight: Array | None, n_kinds: int
-) -> Array:
-    """Sum the rows of joint (m, K·K), times weight, by kind of answer: (n_kinds, K·K)."""
-    weighted = joint if weight is None else joint * weight[:, None]
-    columns = [np.bincount(kind, column, n_kinds) for column in weighted.T]
-    return np.stack(columns, axis=1)
+    shape = (2, factors.n_classes - 1, factors.graph.n_edges)
+    sent: Floats = np.zeros(shape, dtype=factors.dtype)
+    for item in reversed(items[1:]):
+        renew_messages(factors, item, sent)
+    return sent

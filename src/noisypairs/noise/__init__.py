@@ -3,6 +3,8 @@
 A family is a model with a name, by which learners find it: see `families` and `NoiseModel`.
 """
 
+from noisypairs.noise.answers import PARTS, AnswerModel, Part
+from noisypairs.noise.clarity import Clarity
 from noisypairs.noise.labeling import LabelingNoise
 from noisypairs.noise.model import (
     Fit,
@@ -14,17 +16,27 @@ from noisypairs.noise.model import (
     fixed,
     models,
 )
+from noisypairs.noise.pair_error import PairError
 from noisypairs.noise.pairing import CleanPairs, ComposedNoise, PairingNoise
+from noisypairs.noise.people import People
+from noisypairs.noise.similarity import Similarity
 
 __all__ = [
+    "PARTS",
+    "AnswerModel",
+    "Clarity",
     "CleanPairs",
     "ComposedNoise",
     "Fit",
     "LabelingNoise",
     "MatrixNoise",
     "NoiseModel",
+    "PairError",
     "PairingNoise",
+    "Part",
+    "People",
     "RandomState",
+    "Similarity",
     "families",
     "family",
     "fixed",

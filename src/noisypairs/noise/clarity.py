@@ -1,127 +1,136 @@
-"""Items that people do not recognise: a hidden bit per item, clear or hard, beside its class.
+"""Items that nobody recognises: one state more, whose answers do not follow the classes.
 
-A state is (class, clarity): states 0..K−1 are the clear classes and K..2K−1 the hard ones. Answers
-about two clear items follow any noise model. Where one item is hard, two rates are left, whatever
-the classes: P("same") for one class and for two; two more where both are. It is still one matrix S,
-of size 2K, so belief propagation and counting stay as they are.
+The share h of such hard items is learnt. With S of the classes, r₁ = P("same") about a hard and a
+clear item and r₂ about two hard ones, the matrix of the K + 1 states is [[S, r₁], [r₁, r₂]]. What
+class a hard item has, only its features tell.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.noise.model import MARGIN, PSEUDO_ANSWERS, Fit, NoiseModel
+from noisypairs.noise.answers import Expectation, Part
+from noisypairs.noise.model import MARGIN, PSEUDO_ANSWERS
+from noisypairs.pairs import Pairs
 
-#: Share of hard items to start from.
-FIRST_SHARE = 0.1
-#: Hard items as they are guessed at first: P("same") for one class, and for two.
-FIRST_RATES = (0.55, 0.45)
+#: Share of hard items to start from, and rounds to learn it.
+FIRST_SHARE, ROUNDS = 0.05, 200
 
 
 @dataclass(frozen=True)
-class ClarityNoise(NoiseModel):
-    """Any noise between clear items, and four rates for answers about hard ones.
+class Clarity(Part):
+    """A share of the items is hard: ``rates`` are P("same") with one and with two hard items."""
 
-    ``one_hard`` and ``both_hard`` hold P("same" | one class) and P("same" | two classes);
-    ``hard_share`` is the share of hard items, by which S of the K classes is a mean.
+    name = "clarity"
+    n_states = 1
 
-    >>> from noisypairs import PairingNoise
-    >>> noise = ClarityNoise(PairingNoise(0.1, 0.1), (0.5, 0.3), (0.6, 0.6), 0.2, n_classes=2)
-    >>> noise.same_probability(4)
-    array([[0.9, 0.1, 0.5, 0.3],
-           [0.1, 0.9, 0.3, 0.5],
-           [0.5, 0.3, 0.6, 0.6],
-           [0.3, 0.5, 0.6, 0.6]])
-    >>> noise.same_probability(2).round(3)
-    array([[0.76 , 0.184],
-           [0.184, 0.76 ]])
-    """
-
-    clear: NoiseModel
-    one_hard: tuple[float, float]
-    both_hard: tuple[float, float]
     hard_share: float
-    n_classes: int
+    rates: tuple[float, float]
 
-    def same_probability(self, n_classes: int = 2) -> Array:
-        """Return S of the 2K states, or of the K classes where so many are asked for."""
-        K = self.n_classes
-        clear, alike = self.clear.same_probability(K), np.eye(K, dtype=bool)
-        one, both = (np.where(alike, *rates) for rates in (self.one_hard, self.both_hard))
-        if n_classes == 2 * K:
-            return np.block([[clear, one], [one, both]])
-        if n_classes != K:
-            raise ValueError(f"clear and hard items of {K} classes, but {n_classes} are needed")
+    @classmethod
+    def begin(cls, pairs: Pairs, X: Any, seen: Expectation | None = None) -> Self | None:
+        """Return the share of items whose answers are likelier without any class, by EM.
+
+        With L_i the likelihood of the answers about item i given what is believed of the others,
+        and H_i = Π r^same (1 − r)^different, share h and rate r maximise Σ log((1−h) L_i + h H_i).
+        A share below one item is none.
+        """
+        del X
+        if seen is None or seen.graph is None:
+            return None
+        clear, same, total = _answer_likelihoods(seen)
+        some = total > 0
+        clear, same, total = clear[some], same[some], total[some]
+        rate = start = float(same.sum() / total.sum())
+        share = FIRST_SHARE
+        for _ in range(ROUNDS):
+            hard = same * np.log(rate) + (total - same) * np.log1p(-rate)
+            odds = np.clip(hard - clear, -700, 700)
+            member = share / (share + (1.0 - share) * np.exp(-odds))
+            share = float(member.mean())
+            said, asked = float(member @ same), float(member @ total)
+            rate = (said + PSEUDO_ANSWERS * start) / (asked + PSEUDO_ANSWERS)
+            if share * len(member) < 1.0:
+                return None
+        return cls(share * len(member) / pairs.n_items, (rate, rate))
+
+    @property
+    def strength(self) -> float:
+        """The share of hard items."""
+        return self.hard_share
+
+    def expand_matrix(self, S: Array) -> Array:
+        """Return [[S, r₁], [r₁, r₂]]."""
+        K, (one, both) = len(S), self.rates
+        full = np.full((K + 1, K + 1), one)
+        full[:K, :K], full[K, K] = S, both
+        return full
+
+    def expand_proba(self, phi: Array) -> Array:
+        """Return P(class and clear) and, last, P(hard)."""
         h = self.hard_share
-        mean: Array = (1 - h) ** 2 * clear + 2 * h * (1 - h) * one + h**2 * both
+        return np.column_stack([(1.0 - h) * phi, np.full(len(phi), h)])
+
+    def collapse(self, states: Array, phi: Array) -> Array:
+        """Return P(class): hard items have the class that their features show."""
+        classes: Array = states[:, :-1] + states[:, -1:] * phi
+        return classes
+
+    def fit(self, seen: Expectation, table: Array) -> Self:
+        """Return share and rates by counting; a share below one item is none."""
+        K = len(table)
+        hard = float(seen.beliefs.item[:, K].sum())
+        same, different = seen.same.sum(axis=0), seen.different.sum(axis=0)
+        one = _rate(2 * same[:K, K].sum(), 2 * different[:K, K].sum())
+        both = _rate(same[K, K], different[K, K])
+        n_items = len(seen.beliefs.item)
+        return replace(self, hard_share=hard / n_items if hard >= 1.0 else 0.0, rates=(one, both))
+
+    def class_matrix(self, S: Array) -> Array:
+        """Return the mean of S over clear and hard items."""
+        h, (one, both) = self.hard_share, self.rates
+        mean: Array = (1 - h) ** 2 * S + 2 * h * (1 - h) * one + h**2 * both
         return mean
 
-    def same_class(self, n_states: int) -> NDArray[np.bool_]:
-        """Return which states are of one class, clear or hard."""
-        which = np.arange(n_states) % self.n_classes
-        same: NDArray[np.bool_] = which[:, None] == which
-        return same
 
-    def permuted(self, order: ArrayLike) -> ClarityNoise:
-        """Return the noise with its classes renumbered."""
-        clear = self.clear.permuted(order)
-        return ClarityNoise(clear, self.one_hard, self.both_hard, self.hard_share, self.n_classes)
-
-
-def first_clarity(clear: NoiseModel, n_classes: int) -> ClarityNoise:
-    """Return the noise to start from: answers about hard items say next to nothing."""
-    return ClarityNoise(clear, FIRST_RATES, FIRST_RATES, FIRST_SHARE, n_classes)
-
-
-def fit_clarity(fit_clear: Fit, n_classes: int) -> Fit:
-    """Return the M-step of 2K states: the noise of clear items, and four rates by counting.
-
-    >>> from noisypairs import PairingNoise
-    >>> S = first_clarity(PairingNoise(0.2, 0.1), 2).same_probability(4)
-    >>> found = fit_clarity(PairingNoise.fit, 2)(1000 * S, 1000 * (1 - S))
-    >>> str(found.clear), [round(rate, 2) for rate in found.one_hard]
-    ('PairingNoise(similar_flip=0.2, dissimilar_flip=0.1)', [0.55, 0.45])
-    """
-    K, on = n_classes, np.eye(n_classes, dtype=bool)
-
-    def fit(same: Array, different: Array) -> ClarityNoise:
-        def rates(rows: slice, columns: slice) -> tuple[float, float]:
-            said, other = same[rows, columns], different[rows, columns]
-            return _rate(said[on], other[on]), _rate(said[~on], other[~on])
-
-        low, high = slice(0, K), slice(K, 2 * K)
-        total = (same + different).sum(axis=1)
-        share = float(np.clip(total[high].sum() / max(total.sum(), 1e-12), MARGIN, 0.5))
-        clear = fit_clear(same[low, low], different[low, low])
-        return ClarityNoise(clear, rates(low, high), rates(high, high), share, K)
-
-    return fit
-
-
-def _rate(same: Array, different: Array) -> float:
+def _rate(same: float, different: float) -> float:
     """Return the share of "same", with a weak prior at one half."""
-    said, total = float(same.sum()), float((same + different).sum())
-    rate = (said + PSEUDO_ANSWERS / 2) / (total + PSEUDO_ANSWERS)
+    rate = (same + PSEUDO_ANSWERS / 2) / (same + different + PSEUDO_ANSWERS)
     return float(np.clip(rate, MARGIN, 1.0 - MARGIN))
 
 
-def with_clarity(beliefs: Array, hard_share: float = FIRST_SHARE) -> Array:
-    """Return P(class, clarity), shape (n, 2K), of items that are hard with this chance."""
-    return np.hstack([(1.0 - hard_share) * beliefs, hard_share * beliefs])
+def _answer_likelihoods(seen: Expectation) -> tuple[Array, Array, Array]:
+    """Return log L_i, the weight of "same" and of all answers about every item, (n_items,) each."""
+    from noisypairs.inference.propagation import cavities
 
-
-def without_clarity(beliefs: Array) -> Array:
-    """Return P(class), shape (n, K), from P(class, clarity)."""
-    K = beliefs.shape[1] // 2
-    both: Array = beliefs[:, :K] + beliefs[:, K:]
-    return both
-
-
-def hard_probability(beliefs: Array) -> Array:
-    """Return P(hard), shape (n,), from P(class, clarity)."""
-    hard: Array = beliefs[:, beliefs.shape[1] // 2 :].sum(axis=1)
-    return hard
+    graph, n_items = seen.graph, len(seen.phi)
+    assert graph is not None  # answers in memory
+    K = seen.phi.shape[1]
+    matrices = seen.matrices.reshape(-1, *seen.matrices.shape[-2:])[:, :K, :K]
+    log_chance = np.log(seen.phi)
+    same, total = np.zeros(n_items), np.zeros(n_items)
+    edge = np.repeat(np.arange(graph.n_edges), np.diff(graph.answer_start))
+    ends = graph.left, graph.right
+    order = np.argsort(graph.answer_kind // 2, kind="stable")
+    person = (graph.answer_kind // 2)[order]
+    for rows in np.split(order, np.flatnonzero(np.diff(person)) + 1):
+        who = graph.answer_kind[rows[0]] // 2 if len(matrices) > 1 else 0  # or one S for all
+        S, said = matrices[who], graph.answer_kind[rows] % 2
+        weight = graph.answer_weight[rows].astype(float)
+        items = [end[edge[rows]] for end in ends]
+        for here, other in zip(items, cavities(graph, seen.beliefs, edge[rows])[::-1], strict=True):
+            chance = other[:, :K] @ S
+            chance = np.where(
+                said[:, None] == 1, chance, other[:, :K].sum(axis=1)[:, None] - chance
+            )
+            logs = weight[:, None] * np.log(np.maximum(chance, 1e-12))
+            for k in range(K):
+                log_chance[:, k] += np.bincount(here, logs[:, k], n_items)
+            total += np.bincount(here, weight, n_items)
+            same += np.bincount(here, weight * said, n_items)
+    top = log_chance.max(axis=1)
+    return top + np.log(np.exp(log_chance - top[:, None]).sum(axis=1)), same, total

@@ -11,13 +11,16 @@ own, in other coordinates; with a richer S they keep what the crowd says about s
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, logit
 
 from noisypairs.algebra import Array
+from noisypairs.noise.answers import Expectation, Part
 from noisypairs.noise.model import MARGIN
+from noisypairs.pairs import Pairs
 
 #: Spreads lie between these: below the first nobody differs, beyond the second all shrinking ends.
 NARROWEST, WIDEST = 0.02, 3.0
@@ -30,7 +33,7 @@ SHIFT_PRECISION = 0.1
 
 
 @dataclass(frozen=True, eq=False)
-class People:
+class People(Part):
     """Bias and skill of R people, shape (R,) each, with standard errors and the crowd's spreads.
 
     ``bias`` is how far a person leans towards "same", in log-odds; ``skill`` how much further than
@@ -38,6 +41,9 @@ class People:
     ``cost`` is by how many nats the likelihood of the fitted numbers exceeds that of the crowd they
     are drawn from (Laplace's approximation): what they must gain at least.
     """
+
+    name = "people"
+    with_search = True
 
     bias: Array
     skill: Array
@@ -49,7 +55,29 @@ class People:
     cost: float = 0.0
 
     @classmethod
-    def unknown(cls, n_people: int) -> People:
+    def begin(cls, pairs: Pairs, X: Any, seen: Expectation | None = None) -> Self | None:
+        """Return people of whom nothing is known; None where nobody, or one person, is named."""
+        del X, seen
+        names = pairs.annotator_names
+        return None if names is None or len(names) < 2 else cls.unknown(len(names))
+
+    @property
+    def strength(self) -> float:
+        """The larger of the two spreads, none below `NARROWEST`."""
+        widest = max(self.bias_spread, self.skill_spread)
+        return widest if widest > NARROWEST else 0.0
+
+    def fit(self, seen: Expectation, table: Array) -> People:
+        """Return the people after an M-step from the answers of everybody about classes."""
+        K = len(table)
+        return fit_people(seen.same[:, :K, :K], seen.different[:, :K, :K], table, start=self)
+
+    def by_group(self, S: Array, alike: Array) -> Array:
+        """Return S of everybody, (R, Q, Q)."""
+        return self.matrices(S, alike)
+
+    @classmethod
+    def unknown(cls, n_people: int) -> Self:
         """Return people of whom nothing is known yet."""
         zero, half = np.zeros(n_people), np.full(n_people, 0.5)
         return cls(zero, zero, half, half)

@@ -23,6 +23,7 @@ from noisypairs.pairs.checks import (
 )
 from noisypairs.pairs.copies import copied
 from noisypairs.pairs.counts import Array, IntArray, answer_weights, pair_keys
+from noisypairs.pairs.groups import check_groups
 from noisypairs.pairs.ids import labelled_positions
 from noisypairs.pairs.protocol import Labels, OneEntryPerItem
 from noisypairs.pairs.questions import check_questions, question_weights
@@ -44,6 +45,8 @@ class AnswerArrays(OneEntryPerItem):
     item_ids: NDArray[Any] | None
     dropped: Mapping[str, int]
     question: NDArray[np.int32] | None
+    groups: NDArray[np.int32] | None
+    group_names: NDArray[Any] | None
 
     def __init__(
         self,
@@ -56,6 +59,7 @@ class AnswerArrays(OneEntryPerItem):
         labels: Labels | None = None,
         chosen: ArrayLike | None = None,
         question: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
     ) -> None:
         first, second = check_positions(left, "left"), check_positions(right, "right")
         answered = answers.parse(same).same
@@ -68,6 +72,7 @@ class AnswerArrays(OneEntryPerItem):
         if asked is not None:
             share = question_weights(asked, first, second)
             amounts = share if amounts is None else amounts * share
+        members, group_names = check_groups(groups, size)
         self._store(
             left=first.astype(dtype),
             right=second.astype(dtype),
@@ -81,6 +86,8 @@ class AnswerArrays(OneEntryPerItem):
             item_ids=None,
             dropped={},
             question=asked,
+            groups=members,
+            group_names=group_names,
         )
 
     def _store(self, **values: Any) -> Self:
@@ -122,6 +129,11 @@ class AnswerArrays(OneEntryPerItem):
         return pair_keys(self.left, self.right, self.n_items)
 
     @property
+    def n_groups(self) -> int:
+        """Number of groups among the items; that of the items where no groups are given."""
+        return self.n_items if self.groups is None else int(np.unique(self.groups).size)
+
+    @property
     def nbytes(self) -> int:
         """Bytes held by all arrays."""
         return sum(v.nbytes for v in self._state().values() if isinstance(v, np.ndarray))
@@ -138,6 +150,8 @@ class AnswerArrays(OneEntryPerItem):
             parts.append(f"chosen={int(np.count_nonzero(self.chosen))}")
         if self.labels:
             parts.append(f"labels={len(self.labels)}")
+        if self.groups is not None:
+            parts.append(f"groups={self.n_groups}")
         return f"{type(self).__name__}({', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:
@@ -146,7 +160,8 @@ class AnswerArrays(OneEntryPerItem):
 
         def columns(of: AnswerArrays) -> tuple[Any, ...]:
             who = None if of.annotator_names is None else of.annotator_names[of.annotator]
-            rest = of.chosen, of.item_ids, of.question
+            group = None if of.group_names is None else of.group_names[of.groups]
+            rest = of.chosen, of.item_ids, of.question, group
             return of.left, of.right, of.same, of.weight, who, *rest
 
         alike = all(map(np.array_equal, columns(self), columns(other)))
@@ -156,14 +171,15 @@ class AnswerArrays(OneEntryPerItem):
         return self._state() | {"labels": dict(self.labels), "dropped": dict(self.dropped)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # numpy forgets that arrays were read-only; older pickles have no marks and no questions
-        self._store(**{"chosen": None, "question": None} | state)
+        # numpy forgets that arrays were read-only; older pickles lack the newer fields
+        newer = dict.fromkeys(("chosen", "question", "groups", "group_names"))
+        self._store(**newer | state)
 
     def __getitem__(self, rows: Any) -> Self:
         """Return the sub-graph on the items `rows`, renumbered in the order given.
 
         Positions, boolean mask or slice; also `pairs[rows, ...]`. Pairs with an end outside are
-        left out. Annotator codes keep their meaning.
+        left out. The codes of annotators and groups keep their meaning.
         """
         if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
             rows = rows[0]
@@ -184,6 +200,7 @@ class AnswerArrays(OneEntryPerItem):
             n_items=int(kept.size),
             labels={int(moved[k]): name for k, name in self.labels.items() if moved[k] >= 0},
             item_ids=None if self.item_ids is None else self.item_ids[kept],
+            groups=None if self.groups is None else self.groups[kept],
             dropped=self.dropped if kept.size == self.n_items else {},
         )
 
@@ -289,3 +306,14 @@ class AnswerArrays(OneEntryPerItem):
         """
         known = labelled_positions(labels, lambda: self.item_ids, by)
         return self._replace(labels=check_labels(known, self.n_items))
+
+    def with_groups(self, groups: ArrayLike | None) -> Self:
+        """Return the same pairs with these groups of items, shape (n_items,); None removes them.
+
+        >>> from noisypairs import Pairs
+        >>> pairs = Pairs.from_ids(["p1", "p2"], ["q1", "q1"], [True, False])
+        >>> pairs.with_groups([name[0] for name in pairs.item_ids]).groups
+        array([0, 1, 0], dtype=int32)
+        """
+        codes, names = check_groups(groups, self.n_items)
+        return self._replace(groups=codes, group_names=names)

@@ -10,17 +10,22 @@ judgement then: people who err contradict each other now and then, copies never 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.pairs.counts import IntArray, pair_keys
 
+if TYPE_CHECKING:
+    from noisypairs.pairs.pairs import Pairs
+
 Mask = NDArray[np.bool_]
 
 #: Fewer repeated pairs than this say nothing about whether answers were copied.
 FEWEST_PAIRS = 20
+#: Votes are looked at one by one up to this number.
+MOST_VOTES = 2_000_000
 #: Share of all pairs that must be repeated, and share of those that may be answered both ways.
 MOSTLY_REPEATED, HARDLY_CONTRADICTED = 0.9, 0.01
 
@@ -77,3 +82,23 @@ def repeats(key: NDArray[np.int64], same: Mask) -> tuple[int, int, int]:
     asked, yes = np.bincount(pair), np.bincount(pair, same)
     both_ways = (yes > 0) & (yes < asked)
     return int(np.count_nonzero(asked > 1)), int(np.count_nonzero(both_ways)), asked.size
+
+
+def single_answers(pairs: Pairs) -> Pairs:
+    """Return votes as one answer each; pairs that do not hold votes as they are.
+
+    Weights are votes where they are whole numbers, nobody is named, and pairs hold both answers far
+    more often than one answer twice: votes that agree stand in one row.
+
+    >>> from noisypairs.pairs import Pairs
+    >>> single_answers(Pairs.from_votes([0, 1], [1, 2], [2, 0], [1, 2])).same.tolist()
+    [True, True, False, False, False]
+    """
+    weight = pairs.weight
+    if weight is None or pairs.annotator is not None or weight.sum() > MOST_VOTES:
+        return pairs
+    _, both_ways, _ = repeats(pairs.pair_keys, pairs.same)
+    alike = int(np.count_nonzero(pairs.reweighted(None).copies()))
+    if not ((weight % 1 == 0).all() and both_ways > 5 * alike):
+        return pairs
+    return pairs.select(np.repeat(np.arange(pairs.n_pairs), weight.astype(int))).reweighted(None)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+
+#: Answers that are counted at once.
+CHUNK = 1 << 16
 
 Array = NDArray[np.float64]
 IntArray = NDArray[np.integer[Any]]
@@ -63,6 +67,48 @@ def answer_weights(weight: NDArray[np.floating[Any]] | None, n_pairs: int) -> Ar
     (array([1., 1.]), array([3.]))
     """
     return np.ones(n_pairs) if weight is None else weight.astype(np.float64)
+
+
+def count_by_item(
+    left: IntArray, right: IntArray, same: NDArray[np.bool_], n_items: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return how many "same" and how many "different" answers each item has, shape (n_items,).
+
+    >>> count_by_item(np.array([0, 0]), np.array([1, 2]), np.array([True, False]), 3)
+    (array([1, 1, 0]), array([1, 0, 1]))
+    """
+    counts = np.zeros(2 * n_items, dtype=np.int64)
+    for some in _chunks(left.size):
+        for end in (left[some], right[some]):
+            np.add.at(counts, 2 * end.astype(np.int64) + same[some], 1)
+    return counts[1::2], counts[::2]
+
+
+def some_pairs(left: IntArray, right: IntArray, most: int) -> NDArray[np.intp] | slice:
+    """Return about ``most`` answers, or all if there are no more: every answer on a pair, or none.
+
+    Pairs are chosen by a hash of their ends, so that neither order of the answers nor that of the
+    ends decides.
+
+    >>> left, right = np.repeat(np.triu_indices(200, 1), 2, axis=1)
+    >>> chosen = some_pairs(left, right, 5_000)
+    >>> np.unique(chosen // 2, return_counts=True)[1].min(), 4_500 < chosen.size < 5_500
+    (np.int64(2), True)
+    """
+    if left.size <= most:
+        return slice(None)
+    chosen = []
+    for some in _chunks(left.size):
+        one, other = left[some].astype(np.uint32), right[some].astype(np.uint32)
+        hashes = (one * one + other * other) * np.uint32(0x9E3779B9)
+        low = hashes < np.uint32(2**32 * most // left.size)
+        chosen.append(some.start + np.flatnonzero(low))
+    return np.concatenate(chosen)
+
+
+def _chunks(size: int) -> Iterator[slice]:
+    """Cut answers into chunks that stay in the processor's cache."""
+    return (slice(start, start + CHUNK) for start in range(0, size, CHUNK))
 
 
 def sum_by_item(left: IntArray, right: IntArray, value: Array, n_items: int) -> Array:

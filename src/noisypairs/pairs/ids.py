@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 from noisypairs.pairs.answers import IntArray, Treatment, check_treatment, factorise
 from noisypairs.pairs.columns import Column
 
+#: What a missing id looks like as text.
+MISSING_IDS = frozenset({"", "None", "nan", "NaT", "<NA>"})
+
 _WHOLE = re.compile(r"([+-]?)0*(\d+)(?:\.0*)?")
 
 
@@ -157,7 +160,7 @@ def clean_ids(ids: Sequence[Any], name: str) -> list[Any]:
     ['a', 7]
     """
     cleaned = [entry.strip() if isinstance(entry, str) else entry for entry in ids]
-    missing = [k for k, entry in enumerate(cleaned) if str(entry) in ("", "None", "nan", "<NA>")]
+    missing = [k for k, entry in enumerate(cleaned) if str(entry) in MISSING_IDS]
     if missing:
         raise ValueError(f"{name} has missing ids (for example {ids[missing[0]]!r}): fill them in")
     return cleaned

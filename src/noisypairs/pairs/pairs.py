@@ -25,7 +25,13 @@ from noisypairs.pairs.checks import (
     check_positions,
 )
 from noisypairs.pairs.columns import OPTIONAL, Column, frame_of, read_columns
-from noisypairs.pairs.counts import Array, ItemCounts, sum_by_item, sum_neighbours
+from noisypairs.pairs.counts import (
+    Array,
+    ItemCounts,
+    count_by_item,
+    sum_by_item,
+    sum_neighbours,
+)
 from noisypairs.pairs.ids import number_items, warn_dropped
 from noisypairs.pairs.protocol import Batch
 
@@ -54,6 +60,10 @@ class Pairs(AnswerArrays):
     question : which answers were given together, any ids, shape (n_pairs,)
         Who groups m items at once gives m(m−1)/2 answers, of which m−1 are free: their weights are
         multiplied by 2/m. Ids need to be unique only for each annotator. Stored as codes.
+    groups : which items show the same thing, such as visits of one patient; shape (n_items,)
+        Texts, numbers or other ids, such as a column of a data frame. Folds keep a group together.
+        Stored as codes into `group_names`, which are sorted. An item whose group is missing (None
+        or NaN) is a group of its own.
 
     Also kept: `item_ids`, the ids behind the positions when `from_frame` made them (else None), and
     `dropped`, how many rows `from_frame` left out and why. A pair costs 9 bytes, 17 with annotator
@@ -123,6 +133,10 @@ class Pairs(AnswerArrays):
         >>> Pairs([0, 0], [1, 2], [True, False]).item_counts()
         ItemCounts(same=array([1., 1., 0.]), different=array([1., 0., 1.]))
         """
+        if self.weight is None:
+            some = self.without_self_pairs()
+            counts = count_by_item(some.left, some.right, some.same, self.n_items)
+            return ItemCounts(*(each.astype(float) for each in counts))
         weight = self._proper_weights()
         same = sum_by_item(self.left, self.right, weight * self.same, self.n_items)
         return ItemCounts(same, sum_by_item(self.left, self.right, weight, self.n_items) - same)
@@ -163,7 +177,10 @@ class Pairs(AnswerArrays):
         Pairs(n_items=3, n_pairs=2, same=1, different=1, chosen=1)
         """
         more = Pairs(left, right, same, self.n_items, annotator, weight, self.labels, chosen)
-        more = more._replace(item_ids=self.item_ids, dropped=self.dropped)
+        of_items = {
+            name: getattr(self, name) for name in ("groups", "group_names", "item_ids", "dropped")
+        }
+        more = more._replace(**of_items)
         if not (self.n_pairs and more.n_pairs):
             return more if more.n_pairs else self
         columns: dict[str, tuple[Any, Any]]
@@ -177,7 +194,7 @@ class Pairs(AnswerArrays):
                 raise ValueError(f"{name} is known of some answers only: give it for all, or none")
         joined = {k: np.concatenate(both) for k, both in columns.items() if both[0] is not None}
         whole = Pairs(**joined, n_items=self.n_items, labels=self.labels)
-        return whole._replace(item_ids=self.item_ids, dropped=self.dropped)
+        return whole._replace(**of_items)
 
     def _who(self) -> NDArray[Any] | None:
         """Return the name of who gave each answer, if known."""

@@ -53,6 +53,10 @@ class Answers(Protocol):
             """The known classes, {item position: class}."""
 
         @property
+        def groups(self) -> NDArray[np.int32] | None:
+            """Codes of groups of items that show the same thing, (n_items,), if given."""
+
+        @property
         def annotator_names(self) -> NDArray[Any] | None:
             """Sorted names of the annotators, or None where nothing says who answered."""
 
@@ -74,6 +78,9 @@ class Answers(Protocol):
         self, labels: Mapping[Any, Hashable] | None, by: Literal["position", "id"] | None = None
     ) -> Self:
         """Return the same answers with these known classes, by position or id, and no others."""
+
+    def with_groups(self, groups: ArrayLike | None) -> Self:
+        """Return the same answers with these groups of items, shape (n_items,)."""
 
     def item_counts(self) -> ItemCounts:
         """Return how often each item occurs in "same" and in "different" pairs."""

@@ -17,6 +17,7 @@ from noisypairs.pairs import Batch, ItemCounts, Labels, Pairs
 from noisypairs.pairs.audit import Audit
 from noisypairs.pairs.checks import check_index, check_labels
 from noisypairs.pairs.columns import ROLES, Role
+from noisypairs.pairs.groups import check_groups
 from noisypairs.pairs.ids import clean_ids, id_array, labelled_positions
 from noisypairs.pairs.protocol import OneEntryPerItem
 from noisypairs.tables import sums
@@ -53,6 +54,8 @@ class PairTable(OneEntryPerItem):
     labels: Labels = field(default_factory=lambda: MappingProxyType({}))
     kept: NDArray[np.int64] | None = None
     self_pairs: bool = True
+    groups: NDArray[np.int32] | None = None
+    group_names: NDArray[Any] | None = None
 
     # --- building ---------------------------------------------------------------------------
 
@@ -198,7 +201,8 @@ class PairTable(OneEntryPerItem):
         return f"PairTable(n_items={self.n_items}, n_pairs={self.n_pairs})"
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {name: self.__dict__[name] for name in ("source", "kept", "self_pairs")}
+        names = ("source", "kept", "self_pairs", "groups", "group_names")
+        state = {name: getattr(self, name) for name in names}
         return state | {"labels": dict(self.labels), "recipe": dict(self.recipe)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -215,7 +219,8 @@ class PairTable(OneEntryPerItem):
         new = {old: at for at, old in enumerate(chosen.tolist())} if self.labels else {}
         labels = {new[k]: name for k, name in self.labels.items() if k in new}
         kept = chosen if self.kept is None else self.kept[chosen]
-        return self._changed(kept=kept, labels=MappingProxyType(labels))
+        groups = None if self.groups is None else self.groups[chosen]
+        return self._changed(kept=kept, labels=MappingProxyType(labels), groups=groups)
 
     def without_self_pairs(self) -> PairTable:
         """Leave out pairs of an item with itself; the same object if there are none."""
@@ -229,6 +234,19 @@ class PairTable(OneEntryPerItem):
         """Return the same table with these known classes and no others, as `Pairs.with_labels`."""
         known = labelled_positions(labels, lambda: self.item_ids, by)
         return self._changed(labels=MappingProxyType(check_labels(known, self.n_items)))
+
+    def with_groups(self, groups: ArrayLike | None) -> PairTable:
+        """Return the same table with these groups of items, as `Pairs.with_groups`."""
+        codes, names = check_groups(groups, self.n_items)
+        for array in (codes, names):
+            if array is not None:
+                array.setflags(write=False)
+        return self._changed(groups=codes, group_names=names)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups among the items; that of the items where no groups are given."""
+        return self.n_items if self.groups is None else int(np.unique(self.groups).size)
 
     # --- sums, made by the engine -----------------------------------------------------------
 
@@ -366,7 +384,8 @@ class PairTable(OneEntryPerItem):
         left, right, same, who, weight = columns
         names = self.annotator_names
         who = None if who is None or names is None else names[who]
-        return Pairs(left, right, same, self.n_items, who, weight, self.labels)
+        pairs = Pairs(left, right, same, self.n_items, who, weight, self.labels)
+        return pairs._replace(groups=self.groups, group_names=self.group_names)
 
     def _require_rows(self, seen: int, expected: int) -> None:
         if seen != expected:

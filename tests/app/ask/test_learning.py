@@ -16,8 +16,8 @@ from noisypairs.app.ask.learning import Learner, pairs_of
 from noisypairs.app.ask.questions import CHOSEN, RANDOM
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation import Interval
-from noisypairs.estimators import JointPairClassifier
-from noisypairs.estimators.joint.asking.enough import Enough
+from noisypairs.joint import JointPairClassifier
+from noisypairs.joint.enough import Enough
 from tests.app.ask.ask_problems import open_site, write_items
 
 N_ITEMS = 40

@@ -19,6 +19,7 @@ pytest.importorskip("ibis", reason="pair tables need the app extra")
 pytest.importorskip("duckdb", reason="pair tables need the app extra")
 pytest.importorskip("pyarrow", reason="pair tables need the app extra")
 
+
 from noisypairs import PairTable, WeightedPairClassifier, cli
 from noisypairs.app import annotators as annotators_module
 from noisypairs.app import check as check_module
@@ -26,7 +27,7 @@ from noisypairs.app.check import check
 from noisypairs.app.files import BadFile, Columns, large, read_dataset
 from noisypairs.app.fit import comparison
 from noisypairs.app.suspects import training_suspects
-from noisypairs.estimators.joint import classifier as joint
+from noisypairs.joint import classifier as joint
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +48,7 @@ def lowered(monkeypatch):
     """Every file counts as too large, and every sample is a real one."""
     monkeypatch.setattr(large, "MOST_ROWS", 1000)
     monkeypatch.setattr(large, "MOST_BYTES", 10_000)
-    monkeypatch.setattr(joint, "PAIRS_FOR_CHOICE", 1600)
+    monkeypatch.setattr(joint, "SEARCH_PAIRS", 1600)
     monkeypatch.setattr(comparison, "MOST_PAIRS_COMPARED", 1600)
     monkeypatch.setattr(check_module, "MOST_PAIRS_CHECKED", 1600)
     monkeypatch.setattr(annotators_module, "MOST_ANSWERS_COMPARED", 1600)

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from noisypairs import PairingNoise, sample_pairs
+from noisypairs import PairingNoise, datasets, sample_pairs
+from noisypairs.app import model_file
 from noisypairs.app.files import Dataset, read_dataset
+from noisypairs.app.fit.fitting import fit_dataset
+from noisypairs.app.fit.request import Request
 
 NOISE = PairingNoise(0.15, 0.1)
 
@@ -66,3 +72,38 @@ def write_files(
     answers.to_csv(files.pairs, index=False)
     labels.to_csv(files.labels, index=False)
     return files
+
+
+#: Removed when the process ends.
+FOLDER = tempfile.TemporaryDirectory(prefix="noisypairs-model-")
+
+
+class SmallModel(NamedTuple):
+    """A model file, and a file of items that it was not fitted to."""
+
+    model: Path
+    items: Path
+
+
+def _items(X: np.ndarray, first: int) -> pd.DataFrame:
+    columns = {f"x{k}": X[:, k] for k in range(X.shape[1])}
+    return pd.DataFrame({"id": [f"i{first + k}" for k in range(len(X))], **columns})
+
+
+@cache
+def small_model() -> SmallModel:
+    """Fit a linear model to 90 items of two clear classes, and write it with 60 new items."""
+    folder = Path(FOLDER.name)
+    X, y = datasets.load("gaussians", n_samples=150, prior=0.4, random_state=0)
+    pairs = sample_pairs(y[:90], 600, PairingNoise(0.1, 0.1), random_state=0)
+    ids = np.array([f"i{k}" for k in range(90)])
+    answers = {"left": ids[pairs.left], "right": ids[pairs.right]}
+    answers["same"] = np.where(pairs.same, "yes", "no")
+    known, new = folder / "known.csv", folder / "items.csv"
+    _items(X[:90], 0).to_csv(known, index=False)
+    _items(X[90:], 90).to_csv(new, index=False)
+    pd.DataFrame(answers).to_csv(folder / "pairs.csv", index=False)
+    asked = Request("joint", "logistic", n_classes=2).without_parts()
+    fitted = fit_dataset(read_dataset(known, folder / "pairs.csv"), asked)
+    path = model_file.save(folder / "model.skops", fitted.model, fitted.result.facts)
+    return SmallModel(path, new)

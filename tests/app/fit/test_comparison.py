@@ -188,7 +188,7 @@ def test_misspelt_names_are_refused(given: dict[str, str], meant: str) -> None:
 
 def test_what_is_left_open_is_read_off_the_pairs() -> None:
     plain = Pairs([0, 1], [1, 2], [True, False])
-    assert Request().settled(plain) == Request(n_classes=(2, 3, 4, 5, 6), annotators=False)
+    assert Request().settled(plain) == Request(n_classes="auto", annotators=False)
     crowd = Pairs([0, 1], [1, 2], [True, False], annotator=["a", "b"])
     assert Request().settled(crowd).annotators
     assert not Request(annotators=False).settled(crowd).annotators
@@ -203,7 +203,7 @@ def test_what_is_left_open_is_read_off_the_pairs() -> None:
     assert Request(n_classes=(2, 3, 4)).settled(named).n_classes == (3, 4)
     with pytest.raises(ValueError, match="name 3 classes, but at most 2"):
         Request(n_classes=(2,)).settled(named)
-    assert Request().settled(plain.with_labels({0: "x"})).n_classes == (2, 3, 4, 5, 6)
+    assert Request().settled(plain.with_labels({0: "x"})).n_classes == "auto"
 
 
 @pytest.mark.parametrize(

@@ -8,20 +8,19 @@ import numpy as np
 import pandas as pd
 
 from noisypairs.app.fit.parts import MOST_HARD, hard_items, summarise_parts
-from noisypairs.estimators.joint.parts.parts import HeldOutGain
+from noisypairs.noise import AnswerModel, Clarity, PairError, PairingNoise
 
 
-def test_every_part_is_told_kept_or_not_with_its_gains() -> None:
-    gains = (
-        HeldOutGain("people", 30.0, 4.0, 20.0, 5.0, True),
-        HeldOutGain("clarity", 1.0, 3.0),
-    )
-    people, clarity, similarity = summarise_parts(
-        SimpleNamespace(parts_=("people",), part_gains_=gains)
-    )
-    assert (people.kept, people.items_gain, people.people_error) == (True, 30.0, 5.0)
-    assert (clarity.kept, clarity.items_error, clarity.people_gain) == (False, 3.0, None)
-    assert (similarity.kept, similarity.is_measured) == (False, False)
+def test_every_part_is_told_with_its_strength() -> None:
+    parts = (Clarity(0.2, (0.5, 0.5)), PairError(0.0))
+    answers = AnswerModel(PairingNoise(0.1, 0.1), "pairing", 2, parts)
+    found = summarise_parts(SimpleNamespace(answer_model_=answers))
+    assert [(one.name, one.kept, one.strength) for one in found] == [
+        ("people", False, 0.0),
+        ("clarity", True, 0.2),
+        ("pair error", False, 0.0),
+        ("similarity", False, 0.0),
+    ]
     assert summarise_parts(SimpleNamespace()) == ()
 
 

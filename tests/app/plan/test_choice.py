@@ -9,8 +9,7 @@ from noisypairs import PairingNoise, sample_pairs
 from noisypairs.app import plan
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.information import pair_information
-from noisypairs.inference.posteriors import edge_posterior
-from noisypairs.inference.propagation import propagate
+from noisypairs.inference.propagation import edge_posterior, propagate
 from tests.app.plan.plan_problems import NOISE, items, mutual_information
 
 

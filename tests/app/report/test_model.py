@@ -386,4 +386,4 @@ def test_how_the_number_of_classes_was_chosen_stands_with_the_classes():
     number = ClassNumber(2, {"2": -50.0, "3": -52.0})
     page = words_of(fit_report(replace(result, choice=replace(result.choice, class_number=number))))
     start, end = page.rindex("The classes"), page.rindex("How good the model is")
-    assert "2 classes, chosen from 2 to 3: 3 classes explain them worse." in page[start:end]
+    assert "2 classes: a third is not supported by held-out answers." in page[start:end]

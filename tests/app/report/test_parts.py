@@ -9,19 +9,21 @@ from noisypairs.app.report.parts import parts
 from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
 
 PARTS = (
-    PartSummary("people", "everybody has a bias", True, 30.0, 4.0, 20.0, 5.0),
-    PartSummary("clarity", "some items are hard", True),
-    PartSummary("similarity", "alike", False, 1.0, 2.0),
+    PartSummary("people", "everybody has a bias", True, 0.31),
+    PartSummary("clarity", "some items are hard", True, 0.05),
+    PartSummary("pair error", "pairs mislead", True, 0.25),
+    PartSummary("similarity", "alike", False),
 )
 
 
-def test_parts_and_their_gains_stand_in_words() -> None:
+def test_parts_and_their_strengths_stand_in_words() -> None:
     _, table = parts(with_fields(fit_result(), parts=PARTS))
     assert isinstance(table, Table)
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["everybody has a bias", "yes", "30.0 ± 4.0", "20.0 ± 5.0"],
-        ["some items are hard", "yes, as asked for", "–", "–"],
-        ["alike", "no, it predicts no better", "1.0 ± 2.0", "–"],
+        ["everybody has a bias", "yes", "spread of 0.31 between people, in log-odds"],
+        ["some items are hard", "yes", "5.0% of the items"],
+        ["pairs mislead", "yes", "correlation of 0.25 between answers to one pair"],
+        ["alike", "no", "–"],
     ]
     html = fit_report(with_fields(fit_result(), parts=PARTS))
     assert html.index(">How people answer<") < html.index(">The classes<")

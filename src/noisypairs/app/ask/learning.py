@@ -22,7 +22,7 @@ from noisypairs.app.ask.project import Settings, Shown
 from noisypairs.app.ask.questions import CHOSEN, RANDOM, Pick
 from noisypairs.app.encoding import item_encoder
 from noisypairs.errors import NotIdentifiable, collected_warnings
-from noisypairs.estimators import JointPairClassifier, NextPairs, enough, first_pairs
+from noisypairs.joint import JointPairClassifier, NextPairs, enough, first_pairs
 from noisypairs.pairs import Pairs
 
 FEWEST = 20

@@ -17,12 +17,12 @@ from noisypairs.app.fit.summary import mean_rates, shares
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimators import (
     COPKMeans,
-    JointPairClassifier,
     LossCorrectionClassifier,
     PairKMeans,
     WeightedPairClassifier,
 )
 from noisypairs.estimators.inner.defaults import default_classifier
+from noisypairs.joint import JointPairClassifier
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise import CleanPairs, PairingNoise
 from noisypairs.sampling import sample_pairs

@@ -44,7 +44,8 @@ Cells = Callable[[str], Sequence[str]]
 class Columns:
     """Names of the columns that play a role; None is guessed, and an annotator may be absent.
 
-    left, right, same and annotator are columns of the pairs, id is one of the items.
+    left, right, same and annotator are columns of the pairs, id and group are of the items. A group
+    is never guessed.
     """
 
     left: str | None = None
@@ -52,11 +53,12 @@ class Columns:
     same: str | None = None
     annotator: str | None = None
     id: str | None = None
+    group: str | None = None
 
     @property
     def of_pairs(self) -> dict[str, Role]:
         """The columns of the pairs by role, as `find_columns` takes them."""
-        return {role: name for role, name in asdict(self).items() if role != "id"}
+        return {role: name for role, name in asdict(self).items() if role not in ("id", "group")}
 
     def __str__(self) -> str:
         named = {role: name for role, name in self.of_pairs.items() if name}

@@ -15,11 +15,11 @@ from noisypairs.algebra import Array
 from noisypairs.app.files import large
 from noisypairs.app.files.answers import read_answers
 from noisypairs.app.files.columns import Columns
-from noisypairs.app.files.contents import SourceFile
+from noisypairs.app.files.contents import BadFile, SourceFile
 from noisypairs.app.files.copies import without_copies
 from noisypairs.app.files.frames import read_table
 from noisypairs.app.files.importers import import_pairs, naming_near
-from noisypairs.app.files.items import Items, items_of, labels_of
+from noisypairs.app.files.items import Items, items_of, labels_of, with_group
 from noisypairs.app.files.known import KnownItems
 from noisypairs.app.files.pairs import pairs_of
 from noisypairs.app.files.times import seconds_of
@@ -36,8 +36,9 @@ class Dataset:
     ----------
     features : one row per item, without the ids; None if no file holds the items.
     ids : the items' ids as text; item i of `features` and of `pairs` is ``ids[i]``.
-    pairs : the answers, with annotators, weights and known classes where there are any. Of a file
-        too large to load a `PairTable`, which stands wherever `Pairs` do (`read_dataset`).
+    pairs : the answers, with annotators, weights, known classes and groups of items where there
+        are any. Of a file too large to load a `PairTable`, which stands wherever `Pairs` do
+        (`read_dataset`).
     annotator_names : names behind ``pairs.annotator``, or None.
     columns : the columns that were used, by name.
     mapping : how each answer was read, for example {"yes": "same", "no": "different"}.
@@ -90,7 +91,7 @@ def read_dataset(
     `large.MOST_BYTES` bytes (CSV, too) is not loaded: `pairs` is then a `PairTable`. Copied answers
     are left out and counted in the notes (see `copies`), unless `keep_copies`; those of a
     `PairTable` stay and are counted by its audit. ``words`` says what answers mean that are not
-    known: {"nope": "different"}.
+    known: {"nope": "different"}. A column ``columns.group`` of the items becomes their groups.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -105,6 +106,7 @@ def read_dataset(
     beside = None if items is None or Path(items) == Path(pairs) else read_table(items)
     known = None if beside is None else KnownItems(beside, columns.id)
     if stream and format in (None, "table") and (kind := large.kind_of_large(Path(pairs))):
+        _require_items(known, columns)
         found = large.read_large(Path(pairs), kind, known, columns, words)
         data = _dataset(found.pairs, found.items, found.columns, found.mapping, found.notes)
         return _with_files(data, found.items, [found.source], labels)
@@ -113,17 +115,35 @@ def read_dataset(
         meant = {**imported.words, **(words or {})}
         everything = read_answers(imported.table, imported.columns, known, meant)
     answers, copies, on_copies = without_copies(everything, keep_copies)
-    read = imported.items if beside is None else items_of(beside, columns.id, answers.ids)
+    read = (
+        _imported_items(imported.items, columns)
+        if beside is None
+        else items_of(beside, columns.id, answers.ids, columns.group)
+    )
     where = imported.table.path.name if read is None else Path(read.source["path"]).name
     ids = None if read is None else read.ids
     loaded, more, rows = pairs_of(answers, ids, where, copies)
     seconds, on_times = seconds_of(imported.table)
     more += on_times
     notes = [*imported.table.notes, *imported.notes, *answers.notes, *on_copies, *more]
-    used = replace(answers.columns, id=read.id_column if read else None)
+    used = replace(answers.columns, id=read.id_column if read else None, group=columns.group)
     data = _dataset(loaded, read, used, answers.mapping, notes)
     data = replace(data, seconds=None if seconds is None else seconds[rows])
     return replace(_with_files(data, read, imported.sources, labels), format=imported.format)
+
+
+def _imported_items(items: Items | None, columns: Columns) -> Items | None:
+    """Return the items that stand beside the answers, with their groups if a column is named."""
+    _require_items(items, columns)
+    return items if items is None or columns.group is None else with_group(items, columns.group)
+
+
+def _require_items(items: object | None, columns: Columns) -> None:
+    if items is None and columns.group is not None:
+        raise BadFile(
+            f"--group {columns.group} names a column of the items, but no file of items is given: "
+            "name one, or leave --group out"
+        )
 
 
 def _dataset(
@@ -134,6 +154,8 @@ def _dataset(
     notes: Sequence[str],
 ) -> Dataset:
     names = pairs.annotator_names
+    if items is not None and items.groups is not None:
+        pairs = pairs.with_groups(items.groups)
     return Dataset(
         features=None if items is None else items.features,
         ids=items.ids if items else [str(name) for name in np.asarray(pairs.item_ids)],

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -29,13 +30,18 @@ CLASS_NAMES = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class Items:
-    """Items as read: typed features, one row per item, and their ids in the same order."""
+    """Items as read: typed features, one row per item, and their ids in the same order.
+
+    ``groups`` says which items belong together, None for one that is alone; it is None where no
+    column was named.
+    """
 
     features: pd.DataFrame
     ids: list[str]
     id_column: str | None
     source: SourceFile
     notes: list[str]
+    groups: list[str | None] | None = None
 
 
 def read_items(path: PathLike[str] | str, id: str | None = None) -> tuple[pd.DataFrame, list[str]]:
@@ -56,19 +62,31 @@ def read_items(path: PathLike[str] | str, id: str | None = None) -> tuple[pd.Dat
     return items.features, items.ids
 
 
-def items_of(table: FileTable, id: str | None = None, asked: Sequence[str] | None = None) -> Items:
-    """Return the items of a table; `asked`, the ids that pairs use, helps to find their column."""
+def items_of(
+    table: FileTable,
+    id: str | None = None,
+    asked: Sequence[str] | None = None,
+    group: str | None = None,
+) -> Items:
+    """Return the items of a table; `asked`, the ids that pairs use, helps to find their column.
+
+    The column `group` says which items belong together and is no feature.
+    """
     if table.frame.empty:
         raise BadFile(f"{table.path} has a header but no rows: expected one row per item")
     table, on_vectors = expanded(with_array_beside(table))
-    column, notes = find_ids(table, id, asked)
+    if group is not None:
+        _check_group(group, id, list(map(str, table.frame.columns)), table.path)
+    apart = [] if group is None else [group]
+    rest = replace(table, frame=table.frame.drop(columns=apart))
+    column, notes = find_ids(rest, id, asked)
     notes += on_vectors
     if column is None:
         ids, kept = [str(k) for k in range(len(table.frame))], np.arange(len(table.frame))
     else:
         ids, kept, more = _unique_ids(table, column)
         notes += more
-    frame = table.frame.drop(columns=[] if column is None else [column]).iloc[kept]
+    frame = rest.frame.drop(columns=[] if column is None else [column]).iloc[kept]
     features, repaired = typed(frame.reset_index(drop=True), (), table.decimal_comma)
     notes += [f"{table.path.name}: {note}" for note in repaired]
     for name in features.columns:
@@ -77,7 +95,50 @@ def items_of(table: FileTable, id: str | None = None, asked: Sequence[str] | Non
                 f"{table.path.name}: column {name!r} may be the class itself and is used as a "
                 "feature; take it out, or give it as a file of known classes (--labels)"
             )
-    return Items(features, ids, column, table.source, [*table.notes, *notes])
+    items = Items(features, ids, column, table.source, [*table.notes, *notes])
+    return items if group is None else _grouped(items, table.frame[group].iloc[kept], table.path)
+
+
+def with_group(items: Items, group: str) -> Items:
+    """Return items with one of their features taken out, which says what belongs together."""
+    path = Path(items.source["path"])
+    _check_group(group, None, list(map(str, items.features.columns)), path)
+    rest = replace(items, features=items.features.drop(columns=[group]))
+    return _grouped(rest, items.features[group], path)
+
+
+def _check_group(group: str, id: str | None, columns: Sequence[str], path: Path) -> None:
+    """Refuse a column of groups that is not there, or that holds the ids."""
+    if group not in columns:
+        raise BadFile(
+            f"{path}: there is no column {group!r} to hold the groups of the items (--group); "
+            + did_you_mean(group, columns)
+        )
+    if group == id:
+        raise BadFile(
+            f"{path}: column {group!r} cannot hold both the ids (--id) and the groups (--group): a "
+            "group is a value that several items share, an id belongs to one item"
+        )
+
+
+def _grouped(items: Items, cells: pd.Series, path: Path) -> Items:
+    """Return items with the groups in these cells, one per item, and a note on them."""
+    groups = [None if text.lower() in MISSING else text for text in as_text(cells)]
+    alone, named = groups.count(None), {name for name in groups if name is not None}
+    if len(named) == 1 and not alone and len(groups) > 1:
+        raise BadFile(
+            f"{path}: column {cells.name!r} (--group) holds {groups[0]!r} for all "
+            f"{len(groups):,} items: expected two groups or more. Name another column, or leave "
+            "--group out"
+        )
+    n_groups = len(named) + alone
+    note = f"{path.name}: {plural(len(groups), 'item')} in {plural(n_groups, 'group')} by column "
+    note += f"{cells.name!r}"
+    if alone:
+        note += f"; {alone:,} of them without a group: each counts as one of its own"
+    elif n_groups == len(groups):
+        note += "; every item is a group of its own, so that --group changes nothing"
+    return replace(items, groups=groups, notes=[*items.notes, note])
 
 
 def find_ids(

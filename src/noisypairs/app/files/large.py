@@ -106,7 +106,7 @@ def read_large(
         named = columns.of_pairs | {"left": left, "right": right}
         raw, names = select_columns(files.table, named, OPTION)
     asked = [*cells(left), *cells(right)]
-    read = None if known is None else items_of(known.table, columns.id, asked)
+    read = None if known is None else items_of(known.table, columns.id, asked, columns.group)
     with about(path), files.unchanged():
         keys, matched = _keys(raw, read, path, asked)
         table, notes = _opened(path, kind, keys, names, words)
@@ -118,7 +118,7 @@ def read_large(
             "columns that hold the ids with --left, --right and --id"
         )
     roles = {role: name for role, name in names.items() if role != "weight"}
-    used = Columns(**roles, id=None if read is None else read.id_column)
+    used = Columns(**roles, id=None if read is None else read.id_column, group=columns.group)
     source = _source(path, table)
     where = f"{path.name}: {plural(source['rows'], 'row')}, too many to load: read where they lie"
     notes = [where, f"{path.name}: columns {used}", *matched, *notes]

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.model_selection import KFold
 
 from noisypairs.algebra import Array
 from noisypairs.app.encoding import item_encoder
@@ -31,6 +30,7 @@ from noisypairs.errors import collected_warnings
 from noisypairs.estimation import dyadic_mean
 from noisypairs.estimators import PairKMeans
 from noisypairs.inference import progress
+from noisypairs.model_selection import item_folds
 from noisypairs.pairs import Pairs
 
 #: Pairs of a `PairTable` on which methods are compared; the winner learns from all.
@@ -78,6 +78,7 @@ def learner(name: str, request: Request) -> Learner:
 class HeldOutAnswers:
     """Items in folds: learn from the pairs inside all folds but one, predict those inside it.
 
+    The items of a group stay in one fold.
     Also the encoder sees the other folds alone. Labels are left out, for a fold may lack a class;
     the likelihood of answers does not depend on the classes' names.
     """
@@ -90,14 +91,14 @@ class HeldOutAnswers:
             )
         self.seed = seed
         self.folds: list[tuple[Array, Pairs, Array]] = []
-        self.item_fold = fold = np.empty(pairs.n_items, dtype=np.intp)
+        self.item_fold = fold = item_folds(pairs, N_FOLDS, seed)
         self.place = np.empty(pairs.n_items, dtype=np.intp)  # of an item in its fold
-        split = KFold(N_FOLDS, shuffle=True, random_state=seed).split(fold)
-        for k, (train, test) in enumerate(split):
+        for k in range(N_FOLDS):
+            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
             encoder = item_encoder(features, seed).fit(features.iloc[train])
             X, new = (encoder.transform(features.iloc[rows]) for rows in (train, test))
             self.folds.append((X, pairs[train].with_labels(None).without_self_pairs(), new))
-            fold[test], self.place[test] = k, np.arange(len(test))
+            self.place[test] = np.arange(len(test))
         inside = (fold[pairs.left] == fold[pairs.right]) & (pairs.left != pairs.right)
         self.pairs = pairs.select(inside)
         self.answer_fold = fold[self.pairs.left]

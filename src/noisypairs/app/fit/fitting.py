@@ -35,6 +35,7 @@ from noisypairs.app.fit.result import DataSummary, FitResult, MethodChoice, RunF
 from noisypairs.app.suspects import Suspects, training_suspects
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.groups import warn_of_repeated_items
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset, SourceFile
@@ -77,6 +78,7 @@ def fit_dataset(
     with collected_warnings() as warned:
         encoder = item_encoder(features, asked.seed)
         X = encoder.fit_transform(features)
+        warn_of_repeated_items(X, pairs)
         records = records_to_link(some, lambda: X, asked.seed)
         try:
             model = pair_classifier(name, asked).fit(X, pairs)
@@ -157,6 +159,7 @@ def _data_summary(dataset: Dataset, X: Array) -> DataSummary:
         n_features=X.shape[1],
         audit=pairs.audit(),
         training=summarise_training(dataset.features, plans, X),
+        n_groups=None if pairs.groups is None else pairs.n_groups,
     )
 
 

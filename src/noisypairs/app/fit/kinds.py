@@ -14,11 +14,9 @@ from noisypairs.app.fit.request import Request, pair_classifier
 from noisypairs.app.fit.result import KindSummary, ShownItem
 from noisypairs.app.suspects import cells_of
 from noisypairs.errors import ClassNamesWarning, collected_warnings
-from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.estimators.joint.parts.kinds import choose_kinds, kind_numbers
-from noisypairs.estimators.joint.parts.parts import wanted_parts
-from noisypairs.estimators.joint.problem import JointProblem
+from noisypairs.joint import JointPairClassifier
+from noisypairs.joint.kinds import kind_numbers
 from noisypairs.pairs import Pairs
 
 #: Items shown of each kind, typical and doubtful each: two name a kind, one more shows a mistake.
@@ -36,12 +34,9 @@ def settle_kinds(X: Any, pairs: Pairs, asked: Request) -> tuple[tuple[int, ...],
     if len(numbers) > 1:
         some = pairs.sample(MOST_PAIRS).with_labels({})
         learner: Any = pair_classifier("joint", asked)
-        problem = JointProblem(X, some, numbers, learner.cv, asked.seed)
         with collected_warnings(ClassNamesWarning):
-            search, *_ = choose_kinds(
-                lambda: learner.search(problem), numbers, wanted_parts(learner, some)
-            )
-        return tuple(numbers), replace(asked, n_kinds=search.n_classes)
+            chosen, _ = learner.choose_number(X, some)
+        return tuple(numbers), replace(asked, n_kinds=chosen)
     return tuple(numbers), replace(asked, n_kinds=numbers[0])
 
 

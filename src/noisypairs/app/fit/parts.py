@@ -1,4 +1,4 @@
-"""The parts of a fit's answer model: which were kept, what each gained, which items are hard."""
+"""The parts of a fit's answer model: how strong each is, and which items are hard."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from noisypairs.app.suspects import cells_of
 TITLES = {
     "people": "everybody has a bias and a skill of their own",
     "clarity": "some items are hard for everybody",
+    "pair error": "some pairs mislead everybody",
     "similarity": "pairs that look alike are called same more often",
 }
 #: Hard items that a page shows.
@@ -22,18 +23,15 @@ MOST_HARD = 20
 
 
 def summarise_parts(model: Any) -> tuple[PartSummary, ...]:
-    """Return all parts; those that were not tried showed no sign. None of a model without parts."""
-    kept: Sequence[str] | None = getattr(model, "parts_", None)
-    if kept is None:
+    """Return all parts with their learnt strength. None of a model without parts."""
+    answers = getattr(model, "answer_model_", None)
+    if answers is None:
         return ()
-    gains = {gain.part: gain for gain in model.part_gains_}
     found = []
     for name, title in TITLES.items():
-        gain = gains.get(name)
-        measured: tuple[Any, ...] = (None,) * 4
-        if gain is not None:
-            measured = gain.items, gain.items_error, gain.people, gain.people_error
-        found.append(PartSummary(name, title, name in kept, *measured))
+        part = answers.part(name)
+        strength = 0.0 if part is None else float(part.strength)
+        found.append(PartSummary(name, title, strength > 0, strength))
     return tuple(found)
 
 

@@ -18,13 +18,12 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from noisypairs.app.fit.class_number import numbers_in_question
 from noisypairs.errors import NotIdentifiable, did_you_mean
 from noisypairs.estimators import (
-    JointPairClassifier,
     LossCorrectionClassifier,
     WeightedPairClassifier,
 )
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.estimators.joint.parts.parts import Switch
-from noisypairs.estimators.joint.search.class_number import AUTOMATIC
+from noisypairs.joint import JointPairClassifier
+from noisypairs.joint.classifier import Switch
 from noisypairs.noise import families
 from noisypairs.pairs import Pairs
 
@@ -48,7 +47,7 @@ class Request:
     """What is asked for; names are checked at once.
 
     ``n_classes=None`` leaves the number open: as many as labels name, else chosen from 2 to 6.
-    ``n_kinds`` asks for kinds instead (`noisypairs.estimators.joint.parts.kinds`).
+    ``n_kinds`` asks for kinds instead (`noisypairs.joint.kinds`).
 
     >>> Request(estimator="forrest")
     Traceback (most recent call last):
@@ -57,7 +56,7 @@ class Request:
 
     method: str = "auto"
     estimator: str = "default"
-    n_classes: int | tuple[int, ...] | None = None
+    n_classes: int | tuple[int, ...] | Literal["auto"] | None = None
     n_kinds: int | tuple[int, ...] | Literal["auto"] | None = None  # None: classes, not kinds
     annotators: Switch | None = None  # None: where the pairs name more than one, and it helps
     noise_model: str = "auto"
@@ -89,7 +88,8 @@ class Request:
             raise ValueError("annotators were asked for, but no column says who answered")
         numbers = None
         if self.n_kinds is None:
-            numbers = numbers_in_question(self.n_classes, named)
+            asked = None if self.n_classes == "auto" else self.n_classes
+            numbers = numbers_in_question(asked, named)
         people: Switch = "auto" if self.annotators is None else self.annotators
         return replace(self, n_classes=numbers, annotators=several and people)
 
@@ -164,10 +164,12 @@ def pair_classifier(name: str, request: Request) -> PairClassifier:
     return kind(inner, noise_model=family, random_state=request.seed)
 
 
-def _as_sequence(n_classes: int | tuple[int, ...] | None) -> Sequence[int]:
+def _as_sequence(
+    n_classes: int | tuple[int, ...] | Literal["auto"] | None,
+) -> Sequence[int] | Literal["auto"]:
     """Return the numbers in question: of a sequence of one, labels need not name every class."""
-    if n_classes is None:
-        return AUTOMATIC
+    if n_classes is None or n_classes == "auto":
+        return "auto"
     return (n_classes,) if isinstance(n_classes, int) else n_classes
 
 

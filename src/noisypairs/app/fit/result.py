@@ -36,6 +36,7 @@ class DataSummary:
     n_features: int  # columns after encoding
     audit: Audit
     training: TrainingSummary | None = None  # ranges of the items, to compare new ones with
+    n_groups: int | None = None  # groups of items that belong together; None: not given
 
 
 @dataclass(frozen=True)
@@ -120,24 +121,16 @@ class KindSummary:
 
 @dataclass(frozen=True)
 class PartSummary:
-    """A part of the answer model: whether it is used, and what it gained on held-out answers.
+    """A part of the answer model, and its learnt strength: zero where it is not there.
 
-    Gains are in nats, with standard errors: on answers about held-out items, and of held-out
-    people; None where the part was not tried, or nobody is known.
+    The strength is a spread of people in log-odds, a share of hard items, a correlation of answers
+    to one pair, or a slope on looks.
     """
 
-    name: str  # "people", "clarity", "similarity"
+    name: str  # "people", "clarity", "pair error", "similarity"
     title: str  # in words
     kept: bool
-    items_gain: float | None = None
-    items_error: float | None = None
-    people_gain: float | None = None
-    people_error: float | None = None
-
-    @property
-    def is_measured(self) -> bool:
-        """Whether it was tried on held-out answers."""
-        return self.items_gain is not None
+    strength: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -25,8 +25,8 @@ from noisypairs.app.fit.result import (
 from noisypairs.app.suspects import MOST_SHOWN, Suspects
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import Interval, wilson
-from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import PairClassifier
+from noisypairs.joint import JointPairClassifier
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 

@@ -25,8 +25,8 @@ from noisypairs.algebra import Array
 from noisypairs.app.plan.score import Score, score_predictions
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import dyadic_mean
-from noisypairs.estimators import JointPairClassifier
 from noisypairs.inference.graph import PairGraph
+from noisypairs.joint import JointPairClassifier
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 

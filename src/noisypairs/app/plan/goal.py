@@ -21,9 +21,9 @@ from noisypairs.app.plan.choice import Worth, old_pairs, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, Step, fit_with_doubts, learning_curves
 from noisypairs.app.plan.forecast import Forecast, forecast
 from noisypairs.estimation import Interval
-from noisypairs.estimators import NextPairs, choose_pairs
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import propagate
+from noisypairs.joint import NextPairs, choose_pairs
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 

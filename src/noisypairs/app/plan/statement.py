@@ -10,7 +10,7 @@ from noisypairs.app.files import delimited_text
 from noisypairs.app.plan.goal import Goal, Plan
 from noisypairs.app.words import bracketed, percent, span
 from noisypairs.estimation import Interval
-from noisypairs.estimators import NextPairs
+from noisypairs.joint import NextPairs
 
 #: Old pairs shown as worth asking again.
 N_AGAIN = 5

@@ -136,7 +136,14 @@ def _items(found: DataCheck) -> Sequence[Block]:
     if not found.features:
         return [paragraph("No file holds them: they are known by their ids alone.")]
     rows = column_rows(map(astuple, found.features))
-    return [table(("column", "read as", "what is done with it"), rows)]
+    blocks: list[Block] = [table(("column", "read as", "what is done with it"), rows)]
+    n_items, pairs = count(found.audit.n_items, "item"), found.dataset.pairs
+    if pairs.groups is not None:
+        blocks.append(paragraph(f"{n_items} in {count(pairs.n_groups, 'group')}."))
+    if found.repeated is not None and found.repeated.n_identical:
+        same = f"{found.repeated.n_identical:,} of {n_items} have the same features as another."
+        blocks.append(paragraph(same))
+    return blocks
 
 
 def _files(found: DataCheck) -> Sequence[Block]:

@@ -137,6 +137,8 @@ def _data(data: DataSummary) -> list[Block]:
     if audit.copies or audit.copies_removed:
         remark = f"{audit.copies_removed:,} left out, {audit.copies:,} kept"
         rows.insert(6, ("copied answers", f"{audit.copies + audit.copies_removed:,}", remark))
+    if data.n_groups is not None:
+        rows.insert(1, ("groups of items", f"{data.n_groups:,}", "folds keep a group together"))
     blocks: list[Block] = [table(("what", "number", "remark"), rows, numeric=[1])]
     if data.notes:
         blocks += [paragraph("On reading the files:"), bullets(data.notes)]

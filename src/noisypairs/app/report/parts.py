@@ -1,4 +1,4 @@
-"""How people answer: which parts of the answer model were kept, what each gained, hard items."""
+"""How people answer: how strong each part of the answer model is, and which items are hard."""
 
 from __future__ import annotations
 
@@ -17,13 +17,11 @@ def parts(result: FitResult) -> list[Block]:
         return []
     text = (
         "Besides the classes of the two items, an answer may depend on who gives it, on items that "
-        "nobody recognises, and on how alike two items look. A part is tried where the answers "
-        "show a sign of it, and kept where it predicts answers about held-out items better, and "
-        "answers of held-out people, too, where people are known. Gains are in nats: 1 nat makes "
-        "all those answers together 2.7 times as likely."
+        "nobody recognises, on pairs that mislead everybody, and on how alike two items look. The "
+        "strength of each part is learnt with the rest. It is zero where the answers show none."
     )
-    headings = ("part", "used", "gain on held-out items", "gain on held-out people")
-    rows = [(one.title, _used(one), *_gains(one)) for one in found.parts]
+    rows = [(one.title, "yes" if one.kept else "no", _strength(one)) for one in found.parts]
+    headings = ("part", "found", "strength")
     blocks: list[Block] = [paragraph(text), table(headings, rows)]
     if found.n_hard_items:
         share = percent(found.n_hard_items / max(result.data.n_items, 1), 1)
@@ -45,15 +43,14 @@ def parts(result: FitResult) -> list[Block]:
     return blocks
 
 
-def _used(part: PartSummary) -> str:
-    if part.kept:
-        return "yes" if part.is_measured else "yes, as asked for"
-    return "no, it predicts no better" if part.is_measured else "no, no sign of it"
+#: How a strength is said.
+STRENGTHS = {
+    "people": "spread of {:.2f} between people, in log-odds",
+    "clarity": "{:.1%} of the items",
+    "pair error": "correlation of {:.2f} between answers to one pair",
+    "similarity": "slope of {:.2f} on the cosine of two items",
+}
 
 
-def _gains(part: PartSummary) -> tuple[str, str]:
-    return _gain(part.items_gain, part.items_error), _gain(part.people_gain, part.people_error)
-
-
-def _gain(gain: float | None, error: float | None) -> str:
-    return "–" if gain is None or error is None else f"{gain:,.1f} ± {error:,.1f}"
+def _strength(part: PartSummary) -> str:
+    return STRENGTHS[part.name].format(part.strength) if part.kept else "–"

@@ -21,7 +21,7 @@ from noisypairs.app.report.page import (
     table,
 )
 from noisypairs.app.words import between, count, name_of, percent, sentence, span
-from noisypairs.estimators import NextPairs
+from noisypairs.joint import NextPairs
 
 GENERATOR = "noisypairs plan"
 #: Pairs to ask next that the page shows; the file has them all.

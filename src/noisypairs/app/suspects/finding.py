@@ -16,12 +16,12 @@ from noisypairs.app.prediction import blaming, used_columns
 from noisypairs.app.suspects.reasons import Clue
 from noisypairs.app.suspects.suspect import Suspects, clues_of, written
 from noisypairs.errors import collected_warnings
-from noisypairs.estimators import JointPairClassifier
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.inference import em, streaming
+from noisypairs.inference import streaming
 from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.posteriors import answer_wrong_probability
-from noisypairs.noise import fixed
+from noisypairs.inference.propagation import answer_wrong_probability
+from noisypairs.joint import JointPairClassifier
+from noisypairs.joint.em import beliefs_from
 from noisypairs.pairs import Pairs
 
 if TYPE_CHECKING:
@@ -60,13 +60,11 @@ def model_suspects(
     eta = _states(model, X)
     by_annotator = pairs.annotator_names is not None and len(pairs.annotator_names) > 1
     graph = PairGraph.from_pairs(pairs, annotators=by_annotator)
-    found = em.infer(
-        em.GraphEStep(graph), lambda _: eta, eta, model.noise_, fixed(model.noise_), max_iter=ROUNDS
-    )
+    found = beliefs_from(graph, eta, model.noise_, pairs, ROUNDS)
     class_of = _class_of(model, eta)
     alike = class_of[:, None] == class_of
-    wrong = answer_wrong_probability(graph, found.beliefs, found.matrices, alike)
-    error = _expected_error(model, X, pairs, found.beliefs.item)
+    wrong = answer_wrong_probability(graph, found.beliefs, found.answers.matrices(), alike)
+    error = _expected_error(model, pairs, found.item_proba)
     return _worst(wrong, model.predict_proba(X), pairs, features, ids, error)
 
 
@@ -82,15 +80,12 @@ def _class_of(model: Any, eta: Array) -> NDArray[Any]:
     return np.arange(eta.shape[1]) if found is None else np.asarray(found)
 
 
-def _expected_error(model: Any, X: Any, pairs: Pairs, beliefs: Array) -> Array | None:
-    """Return how probably somebody of the crowd errs on each pair; None for an older model."""
+def _expected_error(model: Any, pairs: Pairs, beliefs: Array) -> Array | None:
+    """Return how probably somebody of the crowd errs on each pair; None for other learners."""
     answers = getattr(model, "answer_model_", None)
     if answers is None:
         return None
-    likeness = None
-    if answers.similarity is not None:
-        likeness = answers.similarity.likeness(X, pairs.left, pairs.right)
-    error: Array = answers.expected_error(answers.states(beliefs), pairs, likeness)
+    error: Array = model._expected_error(answers.states(beliefs), pairs)
     return error
 
 

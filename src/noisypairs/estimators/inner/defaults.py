@@ -12,10 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import _num_samples
 
 from noisypairs import reduction
-from noisypairs.estimators.inner.features import KernelColumns, QuantileBins, kernel_map
-from noisypairs.estimators.inner.gaussian import GaussianClasses
+from noisypairs.estimators.inner.features import KernelColumns, QuantileBins, TailScaler, kernel_map
 from noisypairs.estimators.inner.logistic import LogisticClasses
-from noisypairs.estimators.inner.ridge import RidgeClasses
 from noisypairs.estimators.inner.staged import EPOCHS, TREES, BoostedTrees, SmallNetwork
 
 #: Up to so many classes trees and a network are among the candidates.
@@ -37,18 +35,15 @@ def default_classifier(X: Any, random_state: int | None = None) -> Pipeline:
 def default_candidates(
     X: Any, random_state: int | None = None, n_classes: int = 2
 ) -> dict[str, Any]:
-    """Return what the joint method chooses from, the quickest first.
+    """Return what the joint method chooses from beside the class model of its search.
 
-    Linear, kernel (with a strong and a weak penalty), ridge, Gaussian classes, boosted trees
-    (small and large) and a small network; the last three for dense tables of at most `MANY_CLASSES`
-    classes, since they learn from one row per item and class.
+    Linear, kernel (with a strong and a weak penalty), boosted trees (small and large) and a small
+    network, the simplest first; the last three for dense tables of at most `MANY_CLASSES` classes,
+    since they learn from one row per item and class.
     """
     columns = KernelColumns(random_state=random_state)
-    scale = StandardScaler(with_mean=not issparse(X))
+    scale = StandardScaler(with_mean=False) if issparse(X) else TailScaler()
     candidates: dict[str, Any] = {}
-    if not issparse(X):
-        candidates["ridge"] = RidgeClasses(random_state=random_state)
-        candidates["gaussian"] = GaussianClasses()
     candidates["linear"] = make_pipeline(scale, LogisticClasses(C=0.15))
     candidates["kernel, C=1"] = make_pipeline(columns, LogisticClasses(C=1.0))
     candidates["kernel, C=15"] = make_pipeline(clone(columns), LogisticClasses(C=15.0))

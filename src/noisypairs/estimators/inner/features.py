@@ -11,12 +11,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.validation import _num_samples, check_is_fitted, validate_data
+from sklearn.utils.validation import _num_samples, check_array, check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
 
 #: Columns of a kernel map for 250,000 items or fewer, and the least for more: the map must fit.
 N_COMPONENTS, LEAST_COMPONENTS = 200, 50
+#: Scaled columns are cut at this many deviations.
+FARTHEST = 10.0
 #: What the columns themselves weigh beside their kernel map.
 LINEAR = 0.5
 
@@ -59,6 +61,74 @@ def beside_kernel(scaled: Any, *more: Array, share: float = LINEAR) -> Array:
     return np.column_stack([np.clip(linear, -10, 10) * (share / np.sqrt(linear.shape[1])), *more])
 
 
+class FiniteNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A table of numbers as an array, with the column's mean where they are missing or infinite.
+
+    Infinite numbers of new items are refused.
+
+    >>> FiniteNumbers().fit_transform([[1.0], [np.nan], [3.0]]).ravel().tolist()
+    [1.0, 2.0, 3.0]
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find the mean of every column; zero where nothing is known."""
+        del y  # scikit-learn hands it to every step
+        numbers = np.asarray(X, dtype=np.float64)
+        known = np.isfinite(numbers)
+        total = np.where(known, numbers, 0.0).sum(axis=0)
+        self.mean_ = total / np.maximum(known.sum(axis=0), 1)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Return the numbers of the items that the means are of, shape (n, d)."""
+        return self.fit(X, y)._filled(np.asarray(X, dtype=np.float64))
+
+    def transform(self, X: Any) -> Array:
+        """Return the numbers of new items, shape (n, d)."""
+        check_is_fitted(self)
+        return self._filled(check_array(X, dtype=np.float64, ensure_all_finite="allow-nan"))
+
+    def _filled(self, numbers: Array) -> Array:
+        return np.where(np.isfinite(numbers), numbers, self.mean_)
+
+
+class TailScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Standardise columns, with long tails drawn in: linear about the median, logarithmic beyond.
+
+        z = 3 asinh((x − median) / 3s),   s the interquartile range of a normal with deviation 1,
+
+    then centred, divided by its deviation, and cut at `FARTHEST`. A column of few distinct values
+    may have no such range: s is then its deviation.
+
+    >>> TailScaler().fit_transform(np.array([[1.0], [2.0], [3.0], [1e6]])).round(1).ravel().tolist()
+    [-0.6, -0.6, -0.6, 1.7]
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find median, range, mean and deviation of every column."""
+        del y  # scikit-learn hands it to every step
+        X = validate_data(self, X, dtype=np.float64)
+        self.centre_ = np.median(X, axis=0)
+        spread = np.subtract(*np.percentile(X, [75, 25], axis=0)) / 1.349
+        deviation = X.std(axis=0)
+        spread = np.where(spread > 1e-3 * deviation, spread, deviation)
+        self.scale_ = np.where(spread > 0, spread, 1.0)
+        drawn_in = self._drawn_in(X)
+        self.mean_, self.deviation_ = drawn_in.mean(axis=0), drawn_in.std(axis=0)
+        self.deviation_[self.deviation_ == 0] = 1.0
+        return self
+
+    def _drawn_in(self, X: Array) -> Array:
+        return np.asarray(3.0 * np.arcsinh((X - self.centre_) / (3.0 * self.scale_)))
+
+    def transform(self, X: Any) -> Array:
+        """Return the scaled columns, shape (n, d)."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        scaled = (self._drawn_in(X) - self.mean_) / self.deviation_
+        return np.asarray(np.clip(scaled, -FARTHEST, FARTHEST))
+
+
 class KernelColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Standardised columns beside their RBF kernel map; the map alone where columns are far more.
 
@@ -79,7 +149,8 @@ class KernelColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Fit scale and kernel map, and return the columns, shape (n, m)."""
         del y  # scikit-learn hands it to every step
         X = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
-        self.scaler_, self.kernel_ = kernel_map(X, self.random_state, self.n_components)
+        scaler, self.kernel_ = kernel_map(X, self.random_state, self.n_components)
+        self.scaler_ = scaler if issparse(X) else TailScaler()
         scaled = self.scaler_.fit_transform(X)
         return self._beside(scaled, np.asarray(self.kernel_.fit_transform(scaled)))
 

@@ -10,7 +10,12 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from noisypairs.estimators.inner.features import KernelColumns, QuantileBins
+from noisypairs.estimators.inner.features import (
+    FiniteNumbers,
+    KernelColumns,
+    QuantileBins,
+    TailScaler,
+)
 
 #: Where scikit-learn keeps transformers that look at the items only.
 LABEL_FREE = (
@@ -70,12 +75,13 @@ def joined(front: Pipeline | None, estimator: Any, model: Any) -> Any:
     """Return the whole of a fitted front and the fitted rest of an estimator."""
     if front is None:
         return model
-    rest = model.steps if isinstance(model, Pipeline) else [(estimator.steps[-1][0], model)]
+    last = "classes" if estimator is None else estimator.steps[-1][0]
+    rest = model.steps if isinstance(model, Pipeline) else [(last, model)]
     return Pipeline([*front.steps, *rest])
 
 
 def _label_free(step: Any) -> bool:
-    if isinstance(step, KernelColumns | QuantileBins):
+    if isinstance(step, FiniteNumbers | KernelColumns | QuantileBins | TailScaler):
         return True
     module = type(step).__module__.startswith(LABEL_FREE)
     return module and not get_tags(step).target_tags.required

@@ -48,6 +48,21 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     warm_start: bool = False  # models of older files have none of their own
 
+    @classmethod
+    def of_scores(cls, slope: Array, constant: Array) -> Self:
+        """Return the model with these scores of K classes, xᵀ slope + constant, (d, K) and (K,).
+
+        >>> model = LogisticClasses.of_scores(np.array([[0.0, 1.0]]), np.zeros(2))
+        >>> model.predict_proba([[0.0], [9.0]]).round(2).tolist()
+        [[0.5, 0.5], [0.0, 1.0]]
+        """
+        model = cls()
+        model.classes_, model.n_features_in_ = np.arange(len(constant)), len(slope)
+        if len(constant) == 2:  # one score, the log-odds of the second class
+            slope, constant = slope[:, 1:] - slope[:, :1], constant[1:] - constant[:1]
+        model.coef_, model.intercept_, model.n_iter_ = slope, constant, 0
+        return model
+
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit to hard labels."""
         X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")

@@ -24,6 +24,7 @@ from noisypairs.estimators.base import (
     Positive,
     label_names,
     match_labels,
+    one_thread,
     order_by_size,
 )
 from noisypairs.noise import CleanPairs, RandomState
@@ -61,29 +62,30 @@ class CentreClassifier(PairClassifier):
 
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Group the items ``X``, shape (n_items, n_features), and name the groups."""
-        X, pairs, given = self._check_training(X, pairs)
-        for name, least in (("n_classes", 2), ("n_init", 1), ("max_iter", 1)):
-            _check_count(name, getattr(self, name), least)
-        names = label_names(pairs, self.n_classes)
-        X = self._numbers(X)
-        found = self._cluster(X, pairs, np.random.default_rng(self.random_state))
-        share = np.bincount(found.labels, found.weight, self.n_classes) / found.weight.sum()
-        if names is None:
-            order = order_by_size(share, self.positive)
-        else:
-            order = match_labels(np.eye(self.n_classes)[found.labels], pairs, names)
-        self.classes_ = np.arange(self.n_classes) if names is None else names
-        self.labels_ = self.classes_[np.argsort(order)[found.labels]]
-        self.cluster_centers_ = found.centres[order]
-        self.inertia_ = found.inertia
-        self.n_iter_ = found.n_iter
-        self.prior_ = float(share[order[1]]) if self.n_classes == 2 else share[order]
-        self.noise_ = CleanPairs()
-        # Items that all lie on their centres leave no spread to measure: the nearest centre wins.
-        floor = float(np.finfo(float).eps * found.centres.var() + np.finfo(float).tiny)
-        self.variance_ = max(found.inertia / (found.weight.sum() * X.shape[1]), floor)
-        self._restore_order(given)
-        return self
+        with one_thread():
+            X, pairs, given = self._check_training(X, pairs)
+            for name, least in (("n_classes", 2), ("n_init", 1), ("max_iter", 1)):
+                _check_count(name, getattr(self, name), least)
+            names = label_names(pairs, self.n_classes)
+            X = self._numbers(X)
+            found = self._cluster(X, pairs, np.random.default_rng(self.random_state))
+            share = np.bincount(found.labels, found.weight, self.n_classes) / found.weight.sum()
+            if names is None:
+                order = order_by_size(share, self.positive)
+            else:
+                order = match_labels(np.eye(self.n_classes)[found.labels], pairs, names)
+            self.classes_ = np.arange(self.n_classes) if names is None else names
+            self.labels_ = self.classes_[np.argsort(order)[found.labels]]
+            self.cluster_centers_ = found.centres[order]
+            self.inertia_ = found.inertia
+            self.n_iter_ = found.n_iter
+            self.prior_ = float(share[order[1]]) if self.n_classes == 2 else share[order]
+            self.noise_ = CleanPairs()
+            # Where all items lie on their centres there is no spread: the nearest centre wins.
+            floor = float(np.finfo(float).eps * found.centres.var() + np.finfo(float).tiny)
+            self.variance_ = max(found.inertia / (found.weight.sum() * X.shape[1]), floor)
+            self._restore_order(given)
+            return self
 
     def _class_proba(self, X: Any) -> Array:
         """Return softmax(−|x − c_k|² / 2s²), shape (n, K); s² is the variance within groups.

@@ -1,1 +1,0 @@
-"""What to ask next, and when to stop."""

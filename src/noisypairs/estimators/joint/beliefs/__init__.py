@@ -1,1 +1,0 @@
-"""What beliefs about the items are made from: first guesses, and P(class | x) out of fold."""

@@ -1,1 +1,0 @@
-"""What is chosen by how well it explains the answers: start, number of classes, noise family."""

@@ -1,0 +1,48 @@
+"""Every number that decides something statistical on the way of a joint fit, in one place.
+
+docs/choices.md has a row for each: what it is, and what half and twice its value change on the
+traps and on the paper's tables (printed by benchmarks/ablation.py).
+"""
+
+from __future__ import annotations
+
+#: No P(class | x) is more certain than this: a classifier alone never outweighs all answers.
+CERTAIN = 1e-3
+#: Rounds of EM from one start, and the change of S and of the beliefs at which it has converged.
+ROUNDS, TOLERANCE = 30, 1e-3
+#: Change of a belief, at most, at which passes over a table end.
+STREAM_TOLERANCE = 5e-3
+#: Sweeps of belief propagation in one round.
+SWEEPS = 8
+#: Rounds after which the worse half of the starts is dropped, and sweeps in each of them.
+HALVING_ROUNDS, HALVING_SWEEPS = 3, 4
+#: Share of the answers that is held out, as one fold of this number.
+N_FOLDS = 5
+#: More folds are held out until this many answers, or items, were predicted.
+ENOUGH_HELD_OUT = 2_000
+#: A simpler model is kept unless another one predicts better by more standard errors than this.
+ONE_ERROR = 1.0
+#: Gain over blind guessing, in standard errors of a difference, from which that rule may prefer a
+#: simpler class model: where evidence is weak nothing is ever clearly worse.
+PLAIN = 10.0
+#: Classes that are cut or merged at once to repair a fit, and rounds after each repair.
+REPAIRS, REPAIR_ROUNDS = 4, 4
+#: Precision of the ridge regression's coefficients.
+RIDGE_PENALTY = 1.0
+#: Added to each variance within classes, as a share of their mean.
+WITHIN_SMOOTHING = 0.01
+#: Variance of the normal prior on slope and class weights of a calibration.
+CALIBRATION_VARIANCE = 0.5
+#: Items on which a calibration is fitted, and from which candidate estimators learn, at most.
+CALIBRATION_ITEMS, RACE_ITEMS = 20_000, 4_000
+#: Candidates are compared on fold after fold until this many items were tested.
+ENOUGH_TESTED = 1_000
+#: Pairs on which the model is chosen, at most; the last rounds see all of them.
+SEARCH_PAIRS = 2_000_000
+#: Rounds with the estimator that was chosen, and their tolerance.
+LAST_ROUNDS, LAST_TOLERANCE = 10, 5e-3
+#: Standard deviations beyond permuted answers from which features or graph show classes at all,
+#: and below which little is to be expected.
+DETECTED, CLEARLY_DETECTED = 2.5, 6.0
+#: Answers by which a warm fit may grow, as a multiple, before everything is searched again.
+SEARCH_AGAIN = 1.5

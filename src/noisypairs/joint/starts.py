@@ -1,0 +1,263 @@
+"""Where EM begins: guesses of the classes, from features and from answers."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array, issparse
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+
+from noisypairs.algebra import Array
+from noisypairs.estimators.base import match_labels
+from noisypairs.inference.graph import PairGraph, answer_matrix, signed_embedding
+from noisypairs.noise import PairingNoise
+from noisypairs.pairs import Pairs
+
+if TYPE_CHECKING:
+    from noisypairs.joint.problem import Problem
+
+#: The penalty is the number of items over this: it leaves the strong directions of the features.
+STRENGTH = 30.0
+#: How many permutations of the answers show what chance can do.
+N_PERMUTATIONS = 20
+#: How likeness varies is seen on this many pairs.
+ENOUGH_PAIRS = 20_000
+#: Clusters of a guess are found on this many items at most; the others go to the nearest.
+CLUSTERED_ITEMS = 5_000
+#: k-means runs of a guess.
+N_CLUSTERINGS = 3
+#: How certain a guess is of the class that it names.
+CERTAINTY = 0.8
+#: Guesses that share this part of the items with an earlier one are left out.
+ALIKE = 0.98
+#: What features weigh against answers in a mixed start.
+FEATURE_SHARES = (0.3, 0.7)
+
+
+class Alignment:
+    """How far the answers follow products of features, in the directions where they do most.
+
+    With weak signal P(same | x, x') ≈ p + c r(x) r(x'), and the log-likelihood of the answers is,
+    to second order in r = Zw, the quadratic form Σ_pairs (same − p) r(x) r(x') = wᵀ Mw / 2 with
+    M = Zᵀ(A + Aᵀ)Z, where A holds the centred answers. So the leading eigenvectors of M in the
+    metric ZᵀZ + λI maximise the likelihood there, in closed form: no start, no local optimum. On
+    sparse graphs with many wrong answers it detects classes that no eigenvector of the graph shows.
+
+    ``Z`` has shape (n_items, m).
+
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.choice([-1.0, 1.0], 200)
+    >>> Z = np.column_stack([x + rng.normal(size=200) / 4, rng.normal(size=(200, 5))])
+    >>> left, right = rng.integers(200, size=(2, 600))
+    >>> same = (x[left] == x[right]) ^ (rng.random(600) < 0.3)
+    >>> found = Alignment(Z, Pairs(left, right, same, n_items=200))
+    >>> bool(abs(np.corrcoef(found.directions(1)[:, 0], x)[0, 1]) > 0.9)
+    True
+    >>> found.n_directions(rng)
+    1
+    """
+
+    def __init__(self, Z: Array, pairs: Pairs) -> None:
+        self.Z = Z - Z.mean(axis=0)
+        weight = pairs.weights
+        self.pairs = pairs
+        self.answers: Array = weight * (pairs.same - np.average(pairs.same, weights=weight))
+        penalty = max(len(Z) / STRENGTH, 1e-9) * np.eye(Z.shape[1])
+        self.root = cholesky(self.Z.T @ self.Z + penalty, lower=True)
+
+    def _form(self, answers: Array) -> Array:
+        """Return M in coordinates where the metric is the identity, shape (m, m)."""
+        n = self.pairs.n_items
+        A = csr_array((answers, (self.pairs.left, self.pairs.right)), shape=(n, n))
+        M = self.Z.T @ (A @ self.Z)
+        half = solve_triangular(self.root, M + M.T, lower=True)
+        return np.asarray(solve_triangular(self.root, half.T, lower=True))
+
+    @cached_property
+    def form(self) -> Array:
+        """M of the answers as they are, (m, m), for any number of directions."""
+        return self._form(self.answers)
+
+    def directions(self, number: int) -> Array:
+        """Return the items along the leading directions, largest first, shape (n, number)."""
+        _, vectors = _leading(self.form, number)
+        return np.asarray(self.Z @ solve_triangular(self.root.T, vectors, lower=False))
+
+    def n_directions(self, random_state: np.random.Generator) -> int:
+        """Return along how many directions the answers agree more than permuted answers do."""
+        permuted = self._form(random_state.permutation(self.answers))
+        chance = eigh(permuted, eigvals_only=True)[-1]
+        return int((eigh(self.form, eigvals_only=True) > chance).sum())
+
+    def beyond(self, number: int) -> float:
+        """Return by how many standard deviations all directions exceed the ``number`` leading ones.
+
+        All together they are how far answers follow likeness, with l_e = 2 zᵀ (ZᵀZ + λI)⁻¹ z' of
+        the two items of a pair:
+
+            tr M = Σ_e a_e l_e,     Var tr M ≈ Σ_e a_e² · mean (l_e − l̄)² by chance.
+
+        Answers that follow K classes do so along K − 1 directions, so that the others add up to
+        nothing. Those on records follow likeness along every direction.
+        """
+        others = eigh(self.form, eigvals_only=True)[: max(len(self.form) - number, 0)]
+        by_chance = float((self.answers**2).sum()) * float(np.var(self.likeness()))
+        return float(others.sum()) / max(float(np.sqrt(by_chance)), 1e-12)
+
+    def likeness(self) -> Array:
+        """Return l of the pairs, or of enough of them to know its variance."""
+        some = slice(None, None, -(-self.pairs.n_pairs // ENOUGH_PAIRS))
+        scaled = solve_triangular(self.root, self.Z.T, lower=True).T
+        left, right = self.pairs.left[some], self.pairs.right[some]
+        return np.asarray(2.0 * np.einsum("em,em->e", scaled[left], scaled[right]))
+
+    def excess(self, random_state: np.random.Generator) -> float:
+        """Return by how many standard deviations the largest eigenvalue exceeds chance.
+
+        Chance: the same answers permuted among the pairs, `N_PERMUTATIONS` times.
+        """
+        return _excess(
+            _leading(self.form, 1)[0][0],
+            [
+                _leading(self._form(random_state.permutation(self.answers)), 1)[0][0]
+                for _ in range(N_PERMUTATIONS)
+            ],
+        )
+
+
+def graph_excess(graph: PairGraph, random_state: np.random.Generator) -> float:
+    """Return by how many standard deviations the graph's largest eigenvalue exceeds chance."""
+
+    def largest(kind: NDArray[np.int32]) -> float:
+        placed = signed_embedding(replace(graph, answer_kind=kind), 1, 0)
+        return float(np.linalg.norm(placed))
+
+    if not np.ptp(graph.answer_kind % 2):
+        return 0.0  # all answers are alike
+    seen = largest(graph.answer_kind)
+    orders = (random_state.permutation(graph.answer_kind) for _ in range(N_PERMUTATIONS))
+    return _excess(seen, [largest(order) for order in orders])
+
+
+def _excess(seen: float, by_chance: list[float]) -> float:
+    spread = max(float(np.std(by_chance, ddof=1)), 1e-12)
+    return float((seen - np.mean(by_chance)) / spread)
+
+
+def _leading(M: Array, number: int) -> tuple[Array, NDArray[np.float64]]:
+    number = min(number, len(M))
+    values, vectors = eigh(M, subset_by_index=[len(M) - number, len(M) - 1])
+    return values[::-1], vectors[:, ::-1]
+
+
+def guesses(problem: Problem, n_classes: int, seed: int) -> dict[str, Array]:
+    """Return named guesses of P(class | item), each of shape (n_items, K).
+
+    ``aligned``: directions of the features along which the answers agree most (`Alignment`);
+    ``clusters``: clusters of the features; ``spectral``: leading eigenvectors of the signed graph;
+    ``smooth``: the same, smoothed over the features; ``mixed``: eigenvectors of features and
+    answers together. Columns are matched to known classes.
+    """
+    random = np.random.RandomState(seed)
+    embedding = signed_embedding(problem.graph, n_classes - 1, random)
+    found = {"spectral": _clusters(embedding, n_classes, random)}
+    Z = problem.Z
+    if Z is not None:
+        found["aligned"] = _clusters(problem.alignment.directions(n_classes - 1), n_classes, random)
+        found["smooth"] = _clusters(smoothed(Z, embedding), n_classes, random)
+        features = Z if issparse(problem.numbers) else problem.numbers
+        found["clusters"] = _clusters(features, n_classes, random)
+        if n_classes > 2:
+            for share in FEATURE_SHARES:
+                placed = _mixed(features, problem, n_classes, share, random)
+                found[f"mixed {share:g}"] = _clusters(placed, n_classes, random)
+    found = different_guesses(found)
+    if problem.names is None:
+        return found
+    names, pairs = problem.names, problem.all_pairs
+    return {name: guess[:, match_labels(guess, pairs, names)] for name, guess in found.items()}
+
+
+def different_guesses(found: dict[str, Array]) -> dict[str, Array]:
+    """Return the guesses without those that name nearly the same classes as an earlier one."""
+    kept: dict[str, Array] = {}
+    for name, guess in found.items():
+        named = guess.argmax(axis=1)
+        for other in kept.values():
+            table = np.zeros((guess.shape[1],) * 2)
+            np.add.at(table, (named, other.argmax(axis=1)), 1.0)
+            shared = table[linear_sum_assignment(table, maximize=True)].sum()
+            if shared >= ALIKE * len(guess):
+                break
+        else:
+            kept[name] = guess
+    return kept
+
+
+def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
+    """Return rates at which the guess contradicts the answers, kept within [.1, .4]."""
+    named = guess.argmax(axis=1)
+    same = named[pairs.left] == named[pairs.right]
+    similar = np.mean(~pairs.same[same]) if same.any() else 0.3
+    dissimilar = np.mean(pairs.same[~same]) if (~same).any() else 0.3
+    return PairingNoise(*(float(np.clip(rate, 0.1, 0.4)) for rate in (similar, dissimilar)))
+
+
+def soften(labels: NDArray[np.intp], n_classes: int) -> Array:
+    """Return P(class), (n, K), that names these classes, `CERTAINTY` certain."""
+    soft: Array = CERTAINTY * np.eye(n_classes)[labels] + (1.0 - CERTAINTY) / n_classes
+    return soft
+
+
+def _clusters(placed: Array, n_classes: int, random: np.random.RandomState) -> Array:
+    with warnings.catch_warnings():
+        # Fewer distinct points than clusters only make the guess a poor one, and it may be poor.
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        some = placed[:CLUSTERED_ITEMS]
+        found = KMeans(n_classes, n_init=N_CLUSTERINGS, random_state=random).fit(some)
+        return soften(found.predict(placed), n_classes)
+
+
+def smoothed(Z: Array, values: Array) -> Array:
+    """Return the fits of a ridge regression with penalty 1, (n, q), to values of items (n, q)."""
+    mean = Z.mean(axis=0)
+    gram = Z.T @ Z - len(Z) * np.outer(mean, mean)
+    gram[np.diag_indices_from(gram)] += 1.0
+    centred = values - values.mean(axis=0)
+    slope = cho_solve(cho_factor(gram), Z.T @ centred - np.outer(mean, centred.sum(axis=0)))
+    return np.asarray((Z - mean) @ slope)
+
+
+def _mixed(
+    X: Array, problem: Problem, n_classes: int, share: float, random: np.random.RandomState
+) -> Array:
+    """Place the items by features and answers at once, shape (n_items, K).
+
+    Leading eigenvectors of w XXᵀ/‖XXᵀ‖ + (1 − w) A/‖A‖, times their eigenvalues, with X centred and
+    A the centred answers: many small classes show in neither alone.
+    """
+    centred = (X - X.mean(axis=0)) / max(float(np.linalg.norm(X - X.mean(axis=0), 2)), 1e-12)
+    answers = answer_matrix(problem.graph)
+    first = random.standard_normal(len(X))
+    norm = 0.0  # where all answers are alike
+    if np.abs(answers.data).max(initial=0.0) > 0:
+        norm = abs(float(eigsh(answers, k=1, which="LM", v0=first, tol=1e-3)[0][0]))
+    weight = (1.0 - share) / max(norm, 1e-12)
+
+    def product(v: Array) -> Array:
+        both: Array = share * (centred @ (centred.T @ v)) + weight * (answers @ v)
+        return both
+
+    mixed = LinearOperator((len(X), len(X)), matvec=product, dtype=np.float64)
+    number = min(n_classes, len(X) - 2)
+    values, vectors = eigsh(mixed, k=number, which="LA", v0=first, tol=1e-3)
+    return np.asarray(vectors * np.maximum(values, 0.0))

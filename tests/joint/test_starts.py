@@ -1,0 +1,81 @@
+"""Where EM begins: guesses by name, rates of a guess, directions that answers follow."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from sklearn.linear_model import Ridge
+
+from noisypairs import PairingNoise, Pairs, datasets, sample_pairs
+from noisypairs.joint import starts
+from noisypairs.joint.problem import Problem
+from noisypairs.joint.starts import Alignment, graph_excess, guessed_noise, guesses
+from noisypairs.metrics import accuracy_up_to_names
+
+# --- alignment -----------------------------------------------------------------------------------
+
+N, D = 600, 40
+
+
+def problem(n_items=300, n_pairs=1500, seed=0, noise=(0.1, 0.2)):
+    X, y = datasets.load("gaussians", n_samples=n_items, prior=0.3, random_state=seed)
+    pairs = sample_pairs(y, n_pairs, PairingNoise(*noise), random_state=seed)
+    return X, y, pairs
+
+
+def test_every_guess_is_a_distribution_and_some_find_the_classes():
+    X, y, pairs = problem()
+    found = guesses(Problem(X, pairs, random_state=0), 2, 0)
+    for guess in found.values():
+        assert guess.shape == (300, 2)
+        assert_allclose(guess.sum(axis=1), 1.0)
+    assert max(accuracy_up_to_names(y, g.argmax(axis=1)) for g in found.values()) > 0.95
+
+
+def test_guesses_that_name_the_same_classes_stand_once():
+    same = starts.soften(np.array([0, 0, 1, 1]), 2)
+    other = starts.soften(np.array([0, 1, 0, 1]), 2)
+    kept = starts.different_guesses({"a": same, "b": same[:, ::-1], "c": other})
+    assert list(kept) == ["a", "c"]
+
+
+def test_without_features_the_graph_alone_guesses():
+    _, y, pairs = problem(n_pairs=4000)
+    found = guesses(Problem(None, pairs, random_state=0), 2, 0)
+    assert list(found) == ["spectral"]
+    assert accuracy_up_to_names(y, found["spectral"].argmax(axis=1)) > 0.9
+
+
+def test_columns_are_matched_to_known_classes():
+    X, y, pairs = problem()
+    known = pairs.with_labels({i: int(y[i]) for i in range(20)})
+    for guess in guesses(Problem(X, known, random_state=0), 2, 0).values():
+        assert (guess[:20].argmax(axis=1) == y[:20]).mean() >= 0.5
+
+
+def test_rates_of_a_guess_are_counted_and_kept_within_bounds():
+    pairs = Pairs([0, 0, 2, 0], [1, 1, 3, 2], [True, False, True, True], n_items=4)
+    guess = starts.soften(np.array([0, 0, 1, 1]), 2)
+    noise = guessed_noise(guess, pairs)  # one of three same pairs is called different
+    assert noise.similar_flip == pytest.approx(1 / 3)
+    assert noise.dissimilar_flip == 0.4  # all of one: cut
+
+
+def test_smoothing_is_ridge_regression():
+    rng = np.random.default_rng(0)
+    Z, values = rng.normal(size=(60, 4)), rng.normal(size=(60, 2))
+    expected = Ridge(alpha=1.0).fit(Z, values).predict(Z) - values.mean(axis=0)
+    assert_allclose(starts.smoothed(Z, values), expected, atol=1e-8)
+
+
+def test_random_answers_follow_neither_features_nor_graph():
+    X, _, pairs = problem()
+    rng = np.random.default_rng(1)
+    coin = Pairs(pairs.left, pairs.right, rng.random(pairs.n_pairs) < 0.5, n_items=300)
+    Z = Problem(X, coin, random_state=0).Z
+    assert Alignment(Z, coin).excess(np.random.default_rng(0)) < 4
+    assert Alignment(Z, pairs).excess(np.random.default_rng(0)) > 10
+    graph = Problem(None, coin, random_state=0).graph
+    assert graph_excess(graph, np.random.default_rng(0)) < 4
+    assert graph_excess(Problem(None, pairs, random_state=0).graph, np.random.default_rng(0)) > 6
