@@ -113,7 +113,8 @@ class Stages(Given):
         self.max_iter = max_iter
 
     def stages(self, X, y, sample_weight, X_new, first=1):
-        del X, y, sample_weight  # the probabilities are given
+        del X, sample_weight  # the probabilities are given
+        self.classes_ = np.unique(y)
         for number, right in self.right.items():
             if number >= first:
                 self.fits.append(number)
