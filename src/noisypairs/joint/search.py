@@ -61,6 +61,8 @@ class Search:
     spec: Spec | None = None
     gain: Gain | None = None
     ranking: list[tuple[float, str]] = field(default_factory=list)
+    numbers: Sequence[int] | None = None
+    least: int = 2
 
     # --- one Spec -------------------------------------------------------------------------
 
@@ -139,6 +141,20 @@ class Search:
             spec, fit.start, e_step, model, answers, fit.item_proba, rounds=rounds, **known
         )
 
+    def occupied(self, problem: Problem, fit: Fit) -> Fit:
+        """Return the fit without classes that own no item, if that number is in question too."""
+        owned = np.unique(fit.item_proba.argmax(axis=1))
+        if len(owned) == fit.n_classes or not self.in_question(len(owned)):
+            return fit
+        spec = replace(fit.spec, n_classes=len(owned))
+        guess = fit.item_proba[:, owned]
+        guess = guess / np.maximum(guess.sum(axis=1, keepdims=True), 1e-12)
+        return self.run(problem, spec, fit.start, guess)
+
+    def in_question(self, n_classes: int) -> bool:
+        """Return whether this may be the number of classes."""
+        return n_classes >= self.least and (self.numbers is None or n_classes in self.numbers)
+
     def repaired(self, problem: Problem, fit: Fit) -> Fit:
         """Return the fit after merging two classes and cutting another one while that helps."""
         if fit.n_classes < 3 or problem.clamp is not None:
@@ -173,49 +189,49 @@ class Search:
         Of several numbers all are tried with few rounds on one fold first. Those that another one
         does not clearly beat are then tried in full, with their neighbours.
         """
-        problem = self.problem
+        problem, self.numbers, self.least = self.problem, numbers, least
         self.held = HeldOut.by_pair(problem.pairs, N_FOLDS, problem.seed, problem.groups)
         alive: set[Spec] | None = None
         for train, out in self.held.masks(ENOUGH_HELD_OUT):
             rest = problem.with_pairs(problem.pairs.select(train))
+            self.fold_fits: dict[Spec, Fit] = {}
             if alive is None:
                 one = numbers if numbers is not None and len(numbers) == 1 else None
-                for K in one or self._contenders(rest, out, numbers, least):
+                for K in one or self._contenders(rest, out):
                     self._predict(rest, K, out)
                 if one is None:
-                    self._try_neighbours(rest, out, numbers, least)
+                    self._try_neighbours(rest, out)
             else:
                 for K in sorted({spec.n_classes for spec in alive}):
                     self._predict(rest, K, out, alive)
+            self.fits |= self.fold_fits
             alive = self._alive(alive or set(self.log_chance))
         assert alive is not None  # there is at least one fold
         self.spec = self._simplest({spec: self.log_chance[spec] for spec in alive})
         self.gain = self.held.gain(self.log_chance[self.spec], self.blind)
         return self.spec
 
-    def _contenders(
-        self,
-        rest: Problem,
-        out: NDArray[np.bool_],
-        numbers: Sequence[int] | None,
-        least: int,
-    ) -> list[int]:
+    def _contenders(self, rest: Problem, out: NDArray[np.bool_]) -> list[int]:
         """Return the numbers of classes that are not clearly beaten after few rounds."""
-        enough = np.inf if numbers else 1.5 * (1 + n_directions(rest))
-        most = max(least, rest.pairs.n_items // 2)
-        grid = numbers or sorted({max(least, K) for K in GRID if most >= K} | {least})
+        enough = np.inf if self.numbers else 1.5 * (1 + n_directions(rest))
+        least, most = self.least, max(self.least, rest.pairs.n_items // 2)
+        grid = self.numbers or sorted({max(least, K) for K in GRID if most >= K} | {least})
         tried: dict[Spec, Array] = {}
         models = rest.class_models
         for K in progress.each("candidate number of classes", list(grid)):
             beginnings = guesses(rest, K, self.problem.seed)
             for name in reversed(models):
                 spec = Spec(K, name, self.families[-1])
-                tried[spec] = self._predicted(self.best_start(rest, spec, beginnings, True), out)
+                fit = self.occupied(rest, self.best_start(rest, spec, beginnings, True))
+                found = self._predicted(fit, out)
+                known = tried.get(fit.spec)
+                if known is None or np.nansum(found) > np.nansum(known):
+                    tried[fit.spec] = found
                 leaders = [start for _, start in self.ranking[: (len(beginnings) + 1) // 2]]
                 beginnings = {start: beginnings[start] for start in leaders}
             best = _best(tried)
             models = [name for name in models if self._near(tried, name, best)]
-            if enough <= K and sum(spec.n_classes > best.n_classes for spec in tried) > 1:
+            if enough <= K and sum(best.n_classes < other <= K for other in grid) > 1:
                 break
         near = {spec.n_classes for spec in tried if not self._beats(tried[best], tried[spec])}
         return sorted(K for K in near if best.n_classes >= K)
@@ -225,16 +241,14 @@ class Search:
         own = {spec: value for spec, value in tried.items() if spec.class_model == name}
         return not self._beats(tried[best], own[_best(own)], 2 * ONE_ERROR)
 
-    def _try_neighbours(
-        self, rest: Problem, out: NDArray[np.bool_], numbers: Sequence[int] | None, least: int
-    ) -> None:
+    def _try_neighbours(self, rest: Problem, out: NDArray[np.bool_]) -> None:
         """Try the numbers beside the one that would be kept."""
         tried = {spec.n_classes for spec in self.log_chance}
         while True:
             kept = self._simplest(self.log_chance).n_classes
             beside = {kept - 1, kept + 1} - tried
             for K in sorted(beside):
-                if least <= K and (numbers is None or K in numbers):
+                if self.in_question(K):
                     self._predict(rest, K, out)
             tried |= beside
             if not beside:
@@ -265,9 +279,13 @@ class Search:
             beginnings = {start: beginnings[start] for start in leaders}
             for spec in specs:
                 own = fit if spec == specs[-1] else self.go_on(rest, fit, spec=spec)
-                self.fits[spec] = own
+                own = self.occupied(rest, own)
+                known = self.fold_fits.get(own.spec)
+                if known is not None and known.log_likelihood >= own.log_likelihood:
+                    continue
+                self.fold_fits[own.spec] = own
                 unknown = np.full(self.problem.pairs.n_pairs, np.nan)
-                self.log_chance.setdefault(spec, unknown)[out] = self._predicted(own, out)[out]
+                self.log_chance.setdefault(own.spec, unknown)[out] = self._predicted(own, out)[out]
 
     def _predicted(self, fit: Fit, out: NDArray[np.bool_]) -> Array:
         """Return log P of the answers held out, (n_pairs,), NaN of all others."""
@@ -322,7 +340,8 @@ class Search:
     def final(self, spec: Spec, more: Mapping[str, Array] | None = None) -> Fit:
         """Fit a Spec to all answers, from what was found without those held out, and repair it."""
         beginnings = {self.fits[spec].start: self.fits[spec].item_proba} | dict(more or {})
-        return self.repaired(self.problem, self.best_start(self.problem, spec, beginnings))
+        found = self.repaired(self.problem, self.best_start(self.problem, spec, beginnings))
+        return self.occupied(self.problem, found)
 
 
 def in_order_of(noise: NoiseModel, guess: Array, pairs: Pairs) -> Array:
