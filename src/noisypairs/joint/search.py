@@ -279,7 +279,8 @@ class Search:
             beginnings = {start: beginnings[start] for start in leaders}
             for spec in specs:
                 own = fit if spec == specs[-1] else self.go_on(rest, fit, spec=spec)
-                own = self.occupied(rest, own)
+                if alive is None:  # later folds are about the same Specs
+                    own = self.occupied(rest, own)
                 known = self.fold_fits.get(own.spec)
                 if known is not None and known.log_likelihood >= own.log_likelihood:
                     continue
