@@ -18,6 +18,7 @@ from noisypairs import (
     MatrixNoise,
     PairingNoise,
     Pairs,
+    datasets,
     sample_pairs,
 )
 from noisypairs.joint.em import Spec, beliefs_from
@@ -262,3 +263,23 @@ def test_repairs_find_what_a_poor_start_did_not():
     repaired = search.repaired(problem, fit)
     assert repaired.log_likelihood > fit.log_likelihood
     assert accuracy_up_to_names(y, repaired.item_proba.argmax(axis=1)) > 0.97
+
+
+def test_a_class_without_items_counts_for_the_smaller_number():
+    """Of 60 items of two classes without features, no fit that is kept has an empty class."""
+    for seed in range(6):
+        crowd = datasets.simulated_crowd(
+            60, 2, 15, 25, random_state=seed, similar_flip=0.1, dissimilar_flip=0.1, spread=0.2
+        )
+        problem = Problem(None, crowd.pairs, 2, random_state=0, annotators=False)
+        search = Search(problem, ("pairing",))
+        spec = search.choose([2, 3, 4, 5, 6])
+        assert spec.n_classes == 2
+        owned = np.unique(search.final(spec).item_proba.argmax(axis=1))
+        assert len(owned) == 2
+
+
+def test_a_number_that_is_given_is_kept_even_if_a_class_stays_empty():
+    X, _, pairs = blobs(2, PairingNoise(0.2, 0.2))
+    _, spec = found_on(X, pairs, [3])
+    assert spec.n_classes == 3

@@ -278,6 +278,8 @@ class Search:
             leaders = [start for _, start in self.ranking[: (len(beginnings) + 1) // 2]]
             beginnings = {start: beginnings[start] for start in leaders}
             for spec in specs:
+                if alive is not None and spec not in self.log_chance:
+                    continue  # a class had no items in the first fold
                 own = fit if spec == specs[-1] else self.go_on(rest, fit, spec=spec)
                 if alive is None:  # later folds are about the same Specs
                     own = self.occupied(rest, own)
