@@ -34,8 +34,8 @@ import pandas as pd
 from sklearn.metrics import adjusted_rand_score
 
 from noisypairs import JointPairClassifier, NotIdentifiable, Pairs, first_pairs
-from noisypairs.estimators.inner.defaults import default_candidates
-from noisypairs.joint import choose_pairs
+from noisypairs.assess import choose_pairs
+from noisypairs.estimators.inner.classifiers import default_candidates
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.pairs.counts import pair_ends, pair_keys
 from protocol import machine, mean_error, read, run

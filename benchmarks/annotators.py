@@ -79,7 +79,12 @@ def task(crowd, seed):
         ("one noise for all", data.pairs, False),
         ("oracle", honest, True),
     ):
-        model = JointPairClassifier(n_classes=N_CLASSES, annotators=own, random_state=seed)
+        parts = ["clarity", "similarity", "pair error"]
+        model = JointPairClassifier(
+            n_classes=N_CLASSES,
+            answer_model=["people", *parts] if own else parts,
+            random_state=seed,
+        )
         model.fit(data.data, pairs)
         record[name] = {
             "items": accuracy_up_to_names(data.target, model.item_proba_.argmax(axis=1)),

@@ -32,7 +32,7 @@ from noisypairs.app.experiments import load_records
 from noisypairs.app.experiments.paper import ROWS
 from noisypairs.app.experiments.problem import Problem, noise_of
 from noisypairs.estimators import AveragedClassifier
-from noisypairs.estimators.inner.defaults import default_candidates
+from noisypairs.estimators.inner.classifiers import default_candidates
 from protocol import RECORDS, machine, mean_error, run
 from tree_tables import problem
 from true_labels import SPLITS, best, by_table

@@ -1,4 +1,4 @@
-"""What the written-out gradients of `noisypairs.nn.descent` buy over torch's own optimiser.
+"""What the written-out gradients of `noisypairs.torch.descent` buy over torch's own optimiser.
 
     python benchmarks/descent.py
 
@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from torch import nn
 
-from noisypairs.nn import TorchRegressor, paper_network
+from noisypairs.torch import TorchRegressor, paper_network
 from protocol import machine
+from torch import nn
 
 RECORD = Path(__file__).parent / "records" / "descent.json"
 SIZES, EPOCHS, FITS = ((500, 8), (2_000, 20), (10_000, 50)), 20, 5

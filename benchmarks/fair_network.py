@@ -24,9 +24,9 @@ import time
 from collections import defaultdict
 
 import numpy as np
-import torch
 from sklearn.metrics import accuracy_score
 
+import torch
 from noisypairs import JointPairClassifier, NotIdentifiable, PairingNoise, datasets
 from noisypairs.app.experiments.problem import Problem, noise_of, split_table
 from noisypairs.metrics import accuracy_up_to_names
@@ -80,7 +80,7 @@ def network(data: Problem, seed: int):
 
 def joint(data: Problem, seed: int):
     try:
-        model = JointPairClassifier(random_state=seed).fit(data.X, data.pairs)
+        model = JointPairClassifier(n_classes=2, random_state=seed).fit(data.X, data.pairs)
     except NotIdentifiable as error:
         return None, {"candidate": None, "refused": str(error)}
     return model.predict(data.X_test), {"candidate": model.candidate_, "refused": None}

@@ -41,7 +41,7 @@ PEER_SETTINGS = [
 
 def peers_task(name, n_pairs, rates, seed):
     data = split(name, PairingNoise(*rates), n_pairs=n_pairs, seed=seed, rows=6000)
-    model = JointPairClassifier(random_state=seed).fit(data.X, data.pairs)
+    model = JointPairClassifier(n_classes=2, random_state=seed).fit(data.X, data.pairs)
     clean = clone(model.estimator_).fit(data.X, data.y)
     return {
         "accuracy": accuracy_up_to_names(data.y_test, model.predict(data.X_test)),
@@ -82,7 +82,7 @@ def balanced_task(seed):
     X, y = datasets.gaussians(n_samples=2000, prior=0.5, random_state=seed)
     X_test, y_test = datasets.gaussians(n_samples=5000, prior=0.5, random_state=1000 + seed)
     pairs = sample_pairs(y, 5000, PairingNoise(0.3, 0.3), random_state=seed)
-    model = JointPairClassifier(random_state=seed).fit(X, pairs)
+    model = JointPairClassifier(n_classes=2, random_state=seed).fit(X, pairs)
     clean = clone(model.estimator_).fit(X, y)
     return {
         "joint": accuracy_up_to_names(y_test, model.predict(X_test)),
@@ -104,7 +104,7 @@ def rates_task(seed):
     X, y = datasets.gaussians(n_samples=400, prior=float(rng.uniform(0.25, 0.5)), random_state=seed)
     X = 0.6 * X + rng.normal(size=X.shape)  # classes overlap
     pairs = sample_pairs(y, 4000, PairingNoise(*truth.tolist()), random_state=seed)
-    model = JointPairClassifier(random_state=seed, positive="minority").fit(X, pairs)
+    model = JointPairClassifier(n_classes=2, random_state=seed, class_order="falling").fit(X, pairs)
     found = model.intervals(X, pairs, level=0.9)
     wrong = [abs(found[k].estimate - t) for k, t in zip(NAMES, truth, strict=True)]
     inside = [bool(t in found[k]) for k, t in zip(NAMES, truth, strict=True)]
@@ -147,7 +147,7 @@ def digits() -> None:
 
 def suspects_task(seed):
     data = split("cancer", PairingNoise(0.2, 0.2), n_pairs=2000, seed=seed)
-    model = JointPairClassifier(random_state=seed).fit(data.X, data.pairs)
+    model = JointPairClassifier(n_classes=2, random_state=seed).fit(data.X, data.pairs)
     named = model.wrong_proba_ > 0.5
     wrong = (data.y[data.pairs.left] == data.y[data.pairs.right]) != data.pairs.same
     both = float((named & wrong).sum())

@@ -28,7 +28,7 @@ from sklearn.base import clone
 from noisypairs.app.experiments import Spec, load_records
 from noisypairs.app.experiments.paper import ROWS
 from noisypairs.app.experiments.problem import make_problem
-from noisypairs.estimators.inner.defaults import default_candidates
+from noisypairs.estimators.inner.classifiers import default_candidates
 from protocol import RECORDS, machine, mean_error
 from true_labels import best, by_table
 

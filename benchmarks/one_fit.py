@@ -17,7 +17,7 @@ from noisypairs import algebra, reduction
 from noisypairs.app.experiments.paper import ROWS
 from noisypairs.app.experiments.problem import noise_of, split
 from noisypairs.metrics import accuracy_up_to_names
-from noisypairs.nn import TorchRegressor
+from noisypairs.torch import TorchRegressor
 from protocol import machine
 
 STEPS, BATCH = (1_000, 2_500, 5_000, 10_000, 20_000), 32

@@ -14,10 +14,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
-import torch
-from torch import Tensor, nn
 
+import torch
 from noisypairs import Pairs
+from torch import Tensor, nn
 
 #: Where the two rates start when they are learnt.
 FIRST_RATES = (0.3, 0.3)

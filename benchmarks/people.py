@@ -22,7 +22,7 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import train_test_split
 
-from noisypairs import JointPairClassifier, Pairs
+from noisypairs import JointPairClassifier, Pairs, SearchOptions
 from noisypairs.errors import ClassNamesWarning
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine, mean_error, run
@@ -92,7 +92,9 @@ def new_photos(way, seed):
     if way.startswith("three"):
         model = JointPairClassifier(n_classes=3, random_state=seed).fit(X[train], pairs[train])
         return {"accuracy": accuracy_up_to_names(y[test], model.predict(X[test]))}
-    model = JointPairClassifier(n_kinds="auto", random_state=seed).fit(X[train], pairs[train])
+    model = JointPairClassifier(random_state=seed, search=SearchOptions(n_kinds="auto")).fit(
+        X[train], pairs[train]
+    )
     kinds = model.n_classes_
     if "named" in way:
         shown = model.kinds(2)

@@ -19,8 +19,8 @@ import numpy as np
 
 from active import learner
 from noisypairs import NotIdentifiable, PairingNoise, Pairs, first_pairs
+from noisypairs.assess import enough
 from noisypairs.errors import collected_warnings
-from noisypairs.joint import enough
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine, read, run
 

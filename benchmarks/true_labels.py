@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neural_network import MLPClassifier
 
 from noisypairs import CleanPairs
-from noisypairs.estimators.inner.defaults import default_classifier
+from noisypairs.estimators.inner.classifiers import default_classifier
 from protocol import machine, mean_error, read, run
 from tree_tables import problem
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import fill
 
 from noisypairs.app.files.importers import IMPORTERS, Importer
-from noisypairs.pairs.answers import WORDS
+from noisypairs.pairs.answers import OTHER_LANGUAGES, WORDS
 
 TARGET = Path(__file__).parent / "formats.md"
 
@@ -36,9 +36,10 @@ One row per item, in CSV, TSV, JSON lines, Parquet, or the first sheet of a work
 table (`.xlsx`, `.xls`, `.ods`).
 
 * **Ids.** The column of ids is the one that holds what the pairs name. Names of columns only break
-  ties. `--id` names another. Ids match exactly, else without leading zeros, `.0`, case and blanks,
-  else by the last part of a path: `/data/upload/3f2-SKU.jpg` is `SKU`. What could be two items is
-  not matched.
+  ties. `--id` names another. Without pairs, as in `predict` and `ask`, it is the one that
+  identifies every row: by its name, else by words that are all different, else a running number.
+  Ids match exactly, else without leading zeros, `.0`, case and blanks, else by the last part of a
+  path: `/data/upload/3f2-SKU.jpg` is `SKU`. What could be two items is not matched.
 * **Vectors**, such as embeddings, become numeric features, one for each entry, and a note says so:
   a list column in Parquet, an array in JSON lines, text such as `[0.1, 0.2]` in CSV, an array in a
   `.npz` (with `ids` in it) or `.npy` file (with `ids.npy` or `ids.txt` beside it), and `items.npy`
@@ -50,12 +51,16 @@ table (`.xlsx`, `.xls`, `.ods`).
 
 ## Answers
 
+The column that says who answered is found by its name, else by what it holds: few values, in many
+rows each, that follow no item. A note says so; `--annotator` names another, `--annotator none`
+none. Columns that are not used are listed.
+
 """
 
 WORDS_HEAD = """\
-Words are read whatever their case, blanks, hyphens and apostrophes. One column may mix them: yes,
-TRUE, 1 and y are all same. Two things are refused, because they can be read two ways: 1/2, and -1
-beside 0 or words.
+Words are read whatever their case, blanks, hyphens, apostrophes and accents. One column may mix
+them: yes, TRUE, 1 and y are all same, and so are "same kind", "the same object type" and the like.
+Two things are refused, because they can be read two ways: 1/2, and -1 beside 0 or words.
 
 | meaning | words |
 |---|---|
@@ -79,7 +84,10 @@ def page() -> str:
     rows = [f"| [{one.name}](#{one.name}) | {one.title} |" for one in IMPORTERS.values()]
     table = "\n".join(["| format | what it is |", "|---|---|", *rows])
     sections = "\n".join(map(section, IMPORTERS.values()))
-    words = "".join(f"| {meaning} | {', '.join(said)} |\n" for meaning, said in WORDS.items())
+    words = "".join(
+        f"| {meaning} | {', '.join((*said, *OTHER_LANGUAGES[meaning]))} |\n"
+        for meaning, said in WORDS.items()
+    )
     return f"{HEAD}{table}\n\n{sections}{ITEMS}{WORDS_HEAD}{words}{TAIL}"
 
 

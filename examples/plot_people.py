@@ -14,7 +14,7 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from noisypairs import JointPairClassifier, Pairs
+from noisypairs import JointPairClassifier, Pairs, SearchOptions
 
 warnings.simplefilter("ignore")  # about the number of classes: it is the subject here
 rng = np.random.default_rng(0)
@@ -39,7 +39,9 @@ labels = {int(i): int(y[i]) for k in range(4) for i in np.flatnonzero(kind == k)
 pairs = Pairs(left, right, same, n_items=320, labels=labels)
 models = {
     "two classes": JointPairClassifier(random_state=0).fit(X, pairs),
-    "kinds, clarity": JointPairClassifier(n_kinds=4, clarity=True, random_state=0).fit(X, pairs),
+    "kinds, clarity": JointPairClassifier(random_state=0, search=SearchOptions(n_kinds=4)).fit(
+        X, pairs
+    ),
 }
 new_kind = rng.integers(4, size=2_000)
 new = CENTRES[new_kind] + rng.standard_normal((2_000, 2))

@@ -23,7 +23,7 @@ print(f"{wrong.mean():.0%} of {pairs.n_pairs:,} answers are wrong")
 
 # %%
 # 569 tumours, seven answers each, nothing else given.
-learner = JointPairClassifier(positive="minority", random_state=0)
+learner = JointPairClassifier(class_order="falling", random_state=0)
 make_pipeline(StandardScaler(), learner).fit(X, pairs)
 proba = learner.wrong_proba_
 

@@ -307,7 +307,7 @@ def test_the_grid_holds_the_likelihood_of_the_answers():
 def test_an_unknown_family_gets_a_suggestion():
     pairs = Pairs([0, 1], [1, 2], [True, False])
     held_out = HeldOutShare(pairs, 0.6, np.zeros(3), 1.0)
-    with pytest.raises(ValueError, match=r"noise_model='labelling': did you mean 'labeling'\?"):
+    with pytest.raises(ValueError, match=r"noise='labelling': did you mean 'labeling'\?"):
         choose_rates(held_out, "labelling")
 
 
@@ -350,7 +350,7 @@ def test_randomized_search_finds_the_noise_on_noisy_pairs():
     noise = PairingNoise(0.1, 0.3)
     X, y, pairs = draw(noise, prior=0.25, n_items=1000, n_pairs=15_000)
     candidates = [CleanPairs(), noise, PairingNoise(0.0, 0.2), PairingNoise(0.2, 0.4)]
-    model = LossCorrectionClassifier(positive="minority")
+    model = LossCorrectionClassifier(class_order="falling")
     search = RandomizedSearchCV(
         model, {"noise": candidates}, n_iter=4, cv=KFold(3), random_state=0
     ).fit(X, pairs)

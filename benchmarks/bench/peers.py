@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from record import NOISE, answers, items, seconds, side_by_side
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
+import torch
 from noisypairs import ClassNamesWarning, COPKMeans, JointPairClassifier, Pairs, datasets
 from noisypairs.metrics import accuracy_up_to_names
 from pair_network import FIRST_RATES, PATIENCE, PairLikelihood, class_network

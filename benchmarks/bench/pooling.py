@@ -21,9 +21,9 @@ from noisypairs import (
     algebra,
     reduction,
 )
-from noisypairs.estimators.copies import warn_of_copies
-from noisypairs.nn import TorchRegressor
+from noisypairs.estimators.base import warn_of_copies
 from noisypairs.tables import PairTable
+from noisypairs.torch import TorchRegressor
 
 #: Epochs of the paper's network when both ways to train it get equally many, and the most that
 #: the pooled way gets to show how accurate it becomes.
@@ -242,7 +242,7 @@ def pointwise_in_memory(quick: bool) -> dict[str, Any]:
         "loss correction": LossCorrectionClassifier(**told),
         "weighted, logistic regression": WeightedPairClassifier(LogisticRegression(), **told),
         "weighted": WeightedPairClassifier(**told),
-        "loss correction, noise estimated": LossCorrectionClassifier(positive="minority"),
+        "loss correction, noise estimated": LossCorrectionClassifier(class_order="falling"),
     }
     few, many = answers(y, n_pairs), answers(y, 10 * n_pairs)
     actions: dict[str, Any] = {}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from noisypairs import CleanPairs, JointPairClassifier, MatrixNoise, Pairs, datasets
+from noisypairs import CleanPairs, JointPairClassifier, MatrixNoise, Pairs, SearchOptions, datasets
 
 from .problem import (
     LABELING,
@@ -30,7 +30,7 @@ FAMILIES = ("free", "auto")
 def joint(estimator: Any = "logistic", **settings: Any) -> JointPairClassifier:
     """Return a joint learner; with logistic regression unless other candidates are wanted."""
     chosen = LogisticRegression() if estimator == "logistic" else estimator
-    settings = {"positive": "minority"} | settings
+    settings = {"class_order": "falling"} | settings
     return JointPairClassifier(chosen, random_state=0, **settings)
 
 
@@ -41,23 +41,23 @@ def joint_default_candidates() -> Any:
 
 @problem
 def joint_three_classes() -> Any:
-    return fitted(joint(None, n_classes=3, positive=None), answers(n_classes=3), 3)
+    return fitted(joint(None, n_classes=3, class_order=None), answers(n_classes=3), 3)
 
 
 @problem
 def joint_four_classes() -> Any:
-    return fitted(joint(n_classes=4, positive=None), answers(n_classes=4, n_pairs=1500), 4)
+    return fitted(joint(n_classes=4, class_order=None), answers(n_classes=4, n_pairs=1500), 4)
 
 
 @problem
 def joint_open_number_of_classes() -> Any:
-    return fitted(joint(n_classes=[2, 3, 4], positive=None), answers(n_classes=3), 3)
+    return fitted(joint(n_classes=[2, 3, 4], class_order=None), answers(n_classes=3), 3)
 
 
 @problem
 def joint_many_classes() -> Any:
     pairs = answers(n_classes=12, n_pairs=1800)
-    given, open_number = (joint(n_classes=K, positive=None) for K in (12, "auto"))
+    given, open_number = (joint(n_classes=K, class_order=None) for K in (12, "auto"))
     return {"given": fitted(given, pairs, 12), "open": fitted(open_number, pairs, 12)}
 
 
@@ -66,7 +66,7 @@ def joint_simulated_crowd() -> Any:
     settings = {"n_items": 120, "n_annotators": 20, "pairs_per_item": 12, "random_state": 0}
     people = {"bias_spread": 0.5, "skill_spread": 0.5, "hard_share": 0.1}
     drawn = datasets.load("crowd", return_X_y=False, **settings, **people)
-    model = joint(None, n_classes=3, positive=None).fit(drawn.data, drawn.pairs)
+    model = joint(None, n_classes=3, class_order=None).fit(drawn.data, drawn.pairs)
     return found_by(model, drawn.data)
 
 
@@ -75,26 +75,26 @@ def joint_confused_classes() -> Any:
     S = 0.1 + 0.75 * np.eye(4)
     S[0, 1] = S[1, 0] = 0.5
     pairs = answers(MatrixNoise(S), n_classes=4, n_pairs=1440)
-    models = {name: joint(None, n_classes=4, noise_model=name, positive=None) for name in FAMILIES}
+    models = {name: joint(None, n_classes=4, noise=name, class_order=None) for name in FAMILIES}
     return {name: fitted(model, pairs, 4) for name, model in models.items()}
 
 
 @problem
 def joint_noise_families() -> Any:
     families = ("pairing", "labeling", *FAMILIES)
-    return {name: fitted(joint(noise_model=name), answers(LABELING)) for name in families}
+    return {name: fitted(joint(noise=name), answers(LABELING)) for name in families}
 
 
 @problem
 def joint_free_noise_of_three_classes() -> Any:
-    return fitted(joint(n_classes=3, noise_model="free", positive=None), answers(n_classes=3), 3)
+    return fitted(joint(n_classes=3, noise="free", class_order=None), answers(n_classes=3), 3)
 
 
 @problem
 def joint_given_noise() -> Any:
     return [
         fitted(joint(noise=NOISE), answers()),
-        fitted(joint(noise=LABELING, prior=0.25, positive=None), answers(LABELING)),
+        fitted(joint(noise=LABELING, prior=0.25, class_order=None), answers(LABELING)),
         fitted(joint(noise=CleanPairs()), answers(CleanPairs())),
     ]
 
@@ -109,8 +109,16 @@ def joint_starts() -> Any:
 @problem
 def joint_annotators() -> Any:
     return [
-        fitted(joint(annotators=True), crowd()),
-        fitted(joint(annotators=True, n_classes=3, positive=None), crowd(3), 3),
+        fitted(joint(answer_model=["people", "clarity", "similarity", "pair error"]), crowd()),
+        fitted(
+            joint(
+                n_classes=3,
+                class_order=None,
+                answer_model=["people", "clarity", "similarity", "pair error"],
+            ),
+            crowd(3),
+            3,
+        ),
     ]
 
 
@@ -118,7 +126,10 @@ def joint_annotators() -> Any:
 def joint_weights() -> Any:
     return [
         fitted(joint(), crowd(weights=True)),
-        fitted(joint(annotators=True), crowd(weights=True)),
+        fitted(
+            joint(answer_model=["people", "clarity", "similarity", "pair error"]),
+            crowd(weights=True),
+        ),
     ]
 
 
@@ -127,8 +138,8 @@ def joint_labels() -> Any:
     two = with_some_labels(answers(), items()[1])
     three = with_some_labels(answers(n_classes=3), items(3)[1])
     return [
-        fitted(joint(positive=None), two),
-        fitted(joint(n_classes=3, positive=None), three, 3),
+        fitted(joint(class_order=None), two),
+        fitted(joint(n_classes=3, class_order=None), three, 3),
     ]
 
 
@@ -151,24 +162,24 @@ def joint_repeated_pairs() -> Any:
 @problem
 def joint_several_estimators() -> Any:
     few = [LogisticRegression(C=0.1), LogisticRegression(C=10.0)]
-    return fitted(joint(few, cv=3, max_iter=4, tol=1e-2), answers())
+    return fitted(joint(few, cv=3, search=SearchOptions(max_iter=4, tol=1e-2)), answers())
 
 
 @problem
 def joint_sampled_in_memory() -> Any:
     with enough_pairs(800):
-        return fitted(joint(max_iter=20), answers(n_pairs=4000))
+        return fitted(joint(search=SearchOptions(max_iter=20)), answers(n_pairs=4000))
 
 
 @problem
 def joint_table_loaded() -> Any:
     with table_of(crowd(weights=True)) as table:
-        return fitted(joint(annotators=True), table)
+        return fitted(joint(answer_model=["people", "clarity", "similarity", "pair error"]), table)
 
 
 def streamed(pairs: Pairs, n_classes: int = 2, **settings: Any) -> dict[str, Any]:
     """Fit a joint learner to a table too large to load, and ask for the worst answers."""
-    model = joint(max_iter=20, n_classes=n_classes, **settings)
+    model = joint(n_classes=n_classes, **settings, search=SearchOptions(max_iter=20))
     with table_of(pairs) as table, enough_pairs(600):
         found = fitted(model, table, n_classes)
         suspects = model.stream_suspects(table, 20)
@@ -179,7 +190,7 @@ def streamed(pairs: Pairs, n_classes: int = 2, **settings: Any) -> dict[str, Any
 
 @problem
 def joint_streamed() -> Any:
-    return [streamed(answers()), streamed(answers(n_classes=3), 3, positive=None)]
+    return [streamed(answers()), streamed(answers(n_classes=3), 3, class_order=None)]
 
 
 @problem
@@ -199,6 +210,6 @@ def joint_suspects_and_intervals() -> Any:
     found = model.intervals(X, answers(), n_bootstrap=4)
     with table_of(answers()) as table:
         of_table = model.intervals(X, table, n_bootstrap=2)
-    three = joint(n_classes=3, positive=None).fit(items(3)[0], answers(n_classes=3))
+    three = joint(n_classes=3, class_order=None).fit(items(3)[0], answers(n_classes=3))
     more = three.intervals(items(3)[0], answers(n_classes=3), n_bootstrap=2)
     return [model.suspect_pairs(), model.suspect_pairs(7), found, of_table, more]

@@ -31,12 +31,12 @@ from .problem import (
 
 def correction(**settings: Any) -> LossCorrectionClassifier:
     """Return a loss correction learner whose class 1 is the smaller one."""
-    return LossCorrectionClassifier(**{"positive": "minority", "random_state": 0} | settings)
+    return LossCorrectionClassifier(**{"class_order": "falling", "random_state": 0} | settings)
 
 
 def weighted(**settings: Any) -> WeightedPairClassifier:
     """Return a weighted learner whose class 1 is the smaller one."""
-    return WeightedPairClassifier(**{"positive": "minority", "random_state": 0} | settings)
+    return WeightedPairClassifier(**{"class_order": "falling", "random_state": 0} | settings)
 
 
 @problem
@@ -88,7 +88,7 @@ def weighted_estimated() -> Any:
 @problem
 def pointwise_labels() -> Any:
     pairs = with_some_labels(many(), items()[1])
-    given = {"noise": NOISE, "positive": None}
+    given = {"noise": NOISE, "class_order": None}
     return [fitted(correction(**given), pairs), fitted(weighted(**given), pairs)]
 
 
@@ -102,7 +102,7 @@ def pointwise_tables() -> Any:
 @problem
 def kmeans() -> Any:
     return {
-        "two": fitted(PairKMeans(positive="minority", random_state=0), answers()),
+        "two": fitted(PairKMeans(class_order="falling", random_state=0), answers()),
         "equal": fitted(
             PairKMeans(3, random_state=0, item_weight="equal"), answers(n_classes=3), 3
         ),
@@ -114,8 +114,8 @@ def constrained_kmeans() -> Any:
     clean = answers(CleanPairs(), n_pairs=150)
     three = answers(CleanPairs(), n_classes=3, n_pairs=200)
     return {
-        "clean": fitted(COPKMeans(positive="minority", random_state=0), clean),
-        "noisy": fitted(COPKMeans(positive="minority", random_state=0), crowd(weights=True)),
+        "clean": fitted(COPKMeans(class_order="falling", random_state=0), clean),
+        "noisy": fitted(COPKMeans(class_order="falling", random_state=0), crowd(weights=True)),
         "three": fitted(COPKMeans(3, random_state=0), three, 3),
         "noisy three": fitted(COPKMeans(3, random_state=0), answers(n_classes=3), 3),
     }

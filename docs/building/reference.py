@@ -15,16 +15,18 @@ import noisypairs
 FOLDER = "generated"
 #: Headings of the names that `noisypairs` offers, by the room in which a name lives.
 HEADINGS = {
-    "joint": "Learners",
+    "classifier": "Learners",
+    "assess": "What is stated about a fit",
     "estimators": "Learners",
     "pairs": "Answers",
     "tables": "Answers",
     "sampling": "Answers",
+    "joint": "Learners",
     "noise": "Noise",
     "errors": "Warnings and errors",
 }
 #: Public modules besides those of ``noisypairs.__all__``.
-FURTHER = ("tables", "reduction", "nn", "app.files", "app.model_file", "app.plan")
+FURTHER = ("tables", "reduction", "torch", "app.files", "app.model_file", "app.plan")
 
 
 def names() -> dict[str, list[str]]:
@@ -181,8 +183,8 @@ def _command_pages() -> Iterator[tuple[str, str]]:
         "|---|---|",
         *(f"| [`{name}`](command-{name}.md) | {_first(one)} |" for name, one in found.items()),
         "",
-        "Exit codes: 0 for success, 1 for bad data, 2 for wrong use, 130 after Ctrl-C and 143",
-        "after SIGTERM.",
+        "Exit codes: 0 for success, 1 for bad data, 2 for wrong use, 70 for a defect of ours (with",
+        "a log to report it by), 130 after Ctrl-C and 143 after SIGTERM.",
         "",
         "```{toctree}",
         ":hidden:",

@@ -69,7 +69,7 @@ def main() -> None:
     X, y = datasets.load("gaussians", n_samples=2000, prior=0.2, random_state=0)
     X_new, y_new = datasets.load("gaussians", n_samples=5000, prior=0.2, random_state=1)
     pairs = sample_pairs(y, 10_000, PairingNoise(0.3, 0.2), random_state=0)
-    model = LossCorrectionClassifier(positive="minority", random_state=0).fit(X, pairs)
+    model = LossCorrectionClassifier(class_order="falling", random_state=0).fit(X, pairs)
 
     plt.rcParams.update({"svg.hashsalt": "noisypairs", "svg.fonttype": "none"})
     figure, (first, second) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")

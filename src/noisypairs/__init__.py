@@ -19,6 +19,8 @@ if TYPE_CHECKING:
         model_selection,
         theory,
     )
+    from noisypairs.assess import choose_pairs, enough, first_pairs
+    from noisypairs.classifier import JointPairClassifier, SearchOptions
     from noisypairs.errors import (
         ChosenPairsWarning,
         ClassNamesWarning,
@@ -34,7 +36,6 @@ if TYPE_CHECKING:
         PairKMeans,
         WeightedPairClassifier,
     )
-    from noisypairs.joint import JointPairClassifier, first_pairs
     from noisypairs.noise import (
         CleanPairs,
         ComposedNoise,
@@ -55,7 +56,7 @@ _HOME = {
     "CleanPairs": "noise",
     "ComposedNoise": "noise",
     "CopiedAnswersWarning": "errors",
-    "JointPairClassifier": "joint",
+    "JointPairClassifier": "classifier",
     "LabelingNoise": "noise",
     "LossCorrectionClassifier": "estimators",
     "MatrixNoise": "noise",
@@ -67,8 +68,11 @@ _HOME = {
     "PairingNoise": "noise",
     "Pairs": "pairs",
     "RepeatedItemsWarning": "errors",
+    "SearchOptions": "classifier",
     "WeightedPairClassifier": "estimators",
-    "first_pairs": "joint",
+    "choose_pairs": "assess",
+    "enough": "assess",
+    "first_pairs": "assess",
     "sample_pairs": "sampling",
 }
 _MODULES = (
@@ -101,10 +105,13 @@ __all__ = [
     "PairingNoise",
     "Pairs",
     "RepeatedItemsWarning",
+    "SearchOptions",
     "WeightedPairClassifier",
     "algebra",
     "annotators",
+    "choose_pairs",
     "datasets",
+    "enough",
     "estimation",
     "first_pairs",
     "metrics",
@@ -119,6 +126,11 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"noisypairs.{_HOME[name]}"), name)
     if name in _MODULES:
         return import_module(f"noisypairs.{name}")
+    if name == "nn":
+        import_module("noisypairs.errors").warn_user(
+            "noisypairs.nn is called noisypairs.torch now: write that", FutureWarning
+        )
+        return import_module("noisypairs.torch")
     raise AttributeError(f"module 'noisypairs' has no attribute {name!r}")
 
 

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from types import FrameType
+
+#: Where code stands that a user did not write.
+WITHIN = ("noisypairs.", "sklearn.", "joblib.")
 
 
 class NotIdentifiable(ValueError):
@@ -53,8 +58,26 @@ class RepeatedItemsWarning(UserWarning):
     """
 
 
+class UnpredictedAnswersWarning(UserWarning):
+    """Features do not predict the answers about items left out: new items are guessed."""
+
+
 class ChosenPairsWarning(UserWarning):
     """Some pairs were chosen, not drawn at random, and were left out where that matters."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line of the user's own that led here, however deep inside the package this is."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and _is_within(frame):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_within(frame: FrameType) -> bool:
+    """Whether a frame is of the package, or of an estimator that somebody added to it."""
+    module = str(frame.f_globals.get("__name__"))
+    return module.startswith(WITHIN) or hasattr(frame.f_locals.get("self"), "get_params")
 
 
 class MissingExtra(ImportError):
@@ -80,9 +103,13 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
 
 
 class CollectedWarnings(list[str]):
-    """Texts of warnings, each once; ``doubts`` are those of a kind named in `DOUBTS`."""
+    """Texts of warnings, each once; ``doubts`` are those of a kind named in `DOUBTS`.
+
+    ``caught`` are the warnings themselves.
+    """
 
     doubts: tuple[str, ...] = ()
+    caught: tuple[Warning, ...] = ()
 
 
 @contextmanager
@@ -106,9 +133,33 @@ def collected_warnings(*kinds: type[Warning]) -> Iterator[CollectedWarnings]:
         yield found
     kept = [one for one in caught if issubclass(one.category, kinds or Warning)]
     found += dict.fromkeys(str(one.message) for one in kept)
+    once = {str(one.message): one.message for one in kept}
+    found.caught = tuple(one for one in once.values() if isinstance(one, Warning))
     doubtful = (str(one.message) for one in kept if _is_doubt(one.category))
     found.doubts = tuple(dict.fromkeys(doubtful))
 
 
 def _is_doubt(category: type[Warning]) -> bool:
     return any(one.__name__ in DOUBTS for one in category.__mro__)
+
+
+@contextmanager
+def warnings_kept() -> Iterator[list[Warning]]:
+    """Let warnings pass as they come, and keep them: the list is filled when the block ends.
+
+    >>> with collected_warnings() as heard, warnings_kept() as kept:
+    ...     warnings.warn("few answers", stacklevel=1)
+    >>> heard, [str(one) for one in kept]
+    (['few answers'], ['few answers'])
+    """
+    kept: list[Warning] = []
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield kept
+    finally:
+        for one in caught:
+            said = one.message
+            kept.append(said if isinstance(said, Warning) else UserWarning(said))
+            warnings.warn_explicit(said, one.category, one.filename, one.lineno)

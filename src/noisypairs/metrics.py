@@ -18,7 +18,9 @@ from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
 
-def accuracy_up_to_names(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def accuracy_up_to_names(
+    y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None = None
+) -> float:
     """Return the share of right items after the best one-to-one matching of class names.
 
     >>> accuracy_up_to_names([0, 0, 1, 1], ["b", "b", "a", "b"])
@@ -30,12 +32,14 @@ def accuracy_up_to_names(y_true: ArrayLike, y_pred: ArrayLike) -> float:
             f"y_true has shape {true.shape} and y_pred {predicted.shape}: expected two vectors of "
             "the same length, at least one"
         )
-    table = contingency(true, predicted)
+    table = contingency(true, predicted, sample_weight)
     rows, columns = linear_sum_assignment(table, maximize=True)
-    return float(table[rows, columns].sum() / true.size)
+    return float(table[rows, columns].sum() / table.sum())
 
 
-def contingency(first: ArrayLike, second: ArrayLike) -> NDArray[np.int64]:
+def contingency(
+    first: ArrayLike, second: ArrayLike, weight: ArrayLike | None = None
+) -> NDArray[np.int64] | Array:
     """Return how often each value of ``first`` (rows, sorted) meets each of ``second``.
 
     >>> contingency([0, 0, 1], ["x", "y", "y"])
@@ -44,8 +48,10 @@ def contingency(first: ArrayLike, second: ArrayLike) -> NDArray[np.int64]:
     """
     rows, i = np.unique(np.asarray(first), return_inverse=True)
     columns, j = np.unique(np.asarray(second), return_inverse=True)
-    counts = np.bincount(i * len(columns) + j, minlength=len(rows) * len(columns))
-    return counts.reshape(len(rows), len(columns)).astype(np.int64)
+    each = None if weight is None else np.asarray(weight, dtype=float)
+    counts = np.bincount(i * len(columns) + j, each, minlength=len(rows) * len(columns))
+    table = counts.reshape(len(rows), len(columns))
+    return table if each is not None else table.astype(np.int64)
 
 
 def pair_log_likelihood(pairs: Pairs, item_proba: ArrayLike, noise: NoiseModel) -> float:

@@ -14,64 +14,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy import optimize
+from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone, is_classifier
-from sklearn.model_selection import KFold
-from sklearn.utils import _safe_indexing, check_random_state
+from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
 from noisypairs import algebra, reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable
+from noisypairs.estimation.heldout import item_folds, items_by_fold
 from noisypairs.noise import NoiseModel
 from noisypairs.noise import family as noise_family
-from noisypairs.pairs import Answers, ItemCounts, Pairs
+from noisypairs.pairs import ItemCounts, Pairs
 
 Positions = NDArray[np.intp]
+Method = Literal["predict", "predict_proba", "decision_function"]
 
 #: Pairs looked at when candidates are compared; more would not move the choice.
 MOST_PAIRS = 200_000
 #: Standard errors that the slope of the answers on m̂ must exceed to count as signal.
 BY_CHANCE = 2.0
-
-
-def item_folds(pairs: Answers, n_folds: int, random_state: int | None = None) -> NDArray[np.intp]:
-    """Return the fold of each item, 0 … n_folds−1, shape (n_items,), drawn at random.
-
-    Where the pairs have groups, all items of a group are in one fold, and folds are about equally
-    large. Without groups they are those of a shuffled `KFold`.
-
-    >>> pairs = Pairs([0, 2], [1, 3], [True, False], groups=["ann", "bob", "ann", "bob"])
-    >>> fold = item_folds(pairs, 2, random_state=0)
-    >>> fold[0] == fold[2], fold[1] == fold[3], fold[0] == fold[1]
-    (np.True_, np.True_, np.False_)
-    """
-    if pairs.groups is None:
-        fold = np.empty(pairs.n_items, dtype=np.intp)
-        split = KFold(n_folds, shuffle=True, random_state=random_state).split(fold)
-        for k, (_, test) in enumerate(split):
-            fold[test] = k
-        return fold
-    members, size = np.unique(pairs.groups, return_inverse=True, return_counts=True)[1:]
-    if not 2 <= n_folds <= size.size:
-        raise ValueError(
-            f"the items are in {size.size} groups, which cannot be put into {n_folds} folds: a "
-            "group stays in one fold. Give from two folds to as many as there are groups, or "
-            "finer groups"
-        )
-    order = check_random_state(random_state).permutation(size.size)
-    order = order[np.argsort(-size[order], kind="stable")]  # the largest groups first
-    of_group, n_items = np.empty(size.size, dtype=np.intp), [0] * n_folds
-    for group, n_more in zip(order.tolist(), size[order].tolist(), strict=True):
-        smallest = min(range(n_folds), key=n_items.__getitem__)
-        of_group[group] = smallest
-        n_items[smallest] += n_more
-    return of_group[members]
 
 
 @dataclass(frozen=True)
@@ -119,8 +87,7 @@ def out_of_fold_share(
     ((500,), True)
     """
     if isinstance(cv, int | np.integer):
-        dealt = item_folds(pairs, int(cv), random_state)
-        cv = [(np.flatnonzero(dealt != k), np.flatnonzero(dealt == k)) for k in range(int(cv))]
+        cv = items_by_fold(item_folds(pairs, int(cv), random_state), int(cv))
     folds = cv
     fold = np.empty(pairs.n_items, dtype=np.intp)
     for k, (_, test) in enumerate(folds):
@@ -188,6 +155,50 @@ def share_model(estimator: Any, X: Any, counts: ItemCounts) -> Callable[[Any], A
     else:
         estimator.fit(_safe_indexing(X, rows), share)
     return lambda new: np.asarray(estimator.predict(new), dtype=float)
+
+
+def cross_val_predict(
+    estimator: Any,
+    X: Any,
+    pairs: Pairs,
+    *,
+    cv: int = 5,
+    method: Method = "predict",
+    random_state: int | None = None,
+) -> NDArray[Any]:
+    """Return what models of the other folds predict for each item, under the same class names.
+
+    Pairs cannot name classes, so every fold numbers them anew, and scikit-learn's function of this
+    name mixes them up. Here the classes of each fold are matched to those of the first one by what
+    both predict for all items. Folds keep groups of items together.
+
+    >>> from noisypairs import JointPairClassifier, PairingNoise, datasets, sample_pairs
+    >>> from noisypairs.metrics import accuracy_up_to_names
+    >>> X, y = datasets.load("gaussians", n_samples=200, prior=0.5, random_state=0)
+    >>> pairs = sample_pairs(y, 2000, PairingNoise(0.1, 0.1), random_state=0)
+    >>> clf = JointPairClassifier(n_classes=2, class_order="rising", random_state=0)
+    >>> bool(accuracy_up_to_names(y, cross_val_predict(clf, X, pairs, random_state=0)) > 0.95)
+    True
+    """
+    found: NDArray[Any] = np.empty(0)
+    names: NDArray[Any] = np.empty(0)
+    first: Array = np.empty(0)
+    for train, test in items_by_fold(item_folds(pairs, cv, random_state), cv):
+        model = clone(estimator).fit(_safe_indexing(X, train), pairs[train])
+        proba = model.predict_proba(X)
+        if not names.size:
+            names, first = model.classes_, proba
+            shape = (len(proba),) if method == "predict" else proba.shape
+            found = np.empty(shape, dtype=names.dtype if method == "predict" else float)
+        if len(model.classes_) != len(names):
+            raise ValueError(
+                f"the folds have {len(names)} and {len(model.classes_)} classes, which cannot be "
+                f"matched: give the estimator one number, n_classes={len(names)}"
+            )
+        order = linear_sum_assignment(first.T @ proba, maximize=True)[1]
+        matched = proba[test][:, order]
+        found[test] = names[matched.argmax(axis=1)] if method == "predict" else matched
+    return found[:, 1] - 0.5 if method == "decision_function" and len(names) == 2 else found
 
 
 @dataclass(frozen=True)

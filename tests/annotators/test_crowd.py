@@ -141,3 +141,16 @@ def test_errors_by_feature_find_the_hard_level() -> None:
 def test_without_annotators_the_error_says_what_to_do() -> None:
     with pytest.raises(ValueError, match="--annotator"):
         crowd.agreement(Pairs([0], [1], [True]))
+
+
+def test_known_pairs_that_answers_contradict_are_found():
+    pairs = Pairs(
+        [0] * 5 + [2] * 5 + [4] * 2,
+        [1] * 5 + [3] * 5 + [5] * 2,
+        [True] * 5 + [False] * 4 + [True] + [False] * 2,
+        annotator=[*"abcde", *"abcde", *"ab"],
+    )
+    truth = np.array([0] * 5 + [1] * 5 + [1] * 2, np.int8)
+    found = crowd.contradictions(pairs, truth)
+    assert [tuple(one) for one in found] == [(0, 1, False, 5, 5), (2, 3, True, 5, 4)]
+    assert crowd.contradictions(pairs, np.full(12, -1, np.int8)) == []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from noisypairs import Pairs
+from noisypairs.annotators import annotator_table
 from noisypairs.annotators.pair_truth import infer_pair_truth
 from tests.annotators.linkage_problems import records
 
@@ -94,3 +95,75 @@ def test_groups_of_records_are_tiny_and_classes_are_not() -> None:
     y, left = rng.integers(4, size=60), rng.integers(60, size=600)
     right = (left + rng.integers(1, 60, size=600)) % 60
     assert not infer_pair_truth(Pairs(left, right, y[left] == y[right])).groups().are_tiny
+
+
+def judges(n_pairs=400, n_judges=12, shared=0.15, seed=0):
+    """Judges who see one misleading version of some pairs; truth, and who answered what."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n_pairs) < 0.3
+    seen = truth ^ (rng.random(n_pairs) < shared)
+    own = rng.uniform(0.02, 0.12, n_judges)
+    said = seen[:, None] ^ (rng.random((n_pairs, n_judges)) < own)
+    left = np.repeat(np.arange(n_pairs), n_judges)
+    names = [f"model{k // 4}/{k % 4}" for k in range(n_judges)]
+    pairs = Pairs(left, left + n_pairs, said.ravel(), annotator=np.tile(names, n_pairs))
+    return pairs, truth, np.repeat(truth, n_judges)
+
+
+def test_known_pairs_show_what_everybody_gets_wrong() -> None:
+    """Half of a second look at 15 % misled pairs: without known pairs rates are far too low."""
+    pairs, truth, of_answers = judges()
+    rng = np.random.default_rng(1)
+    some = np.repeat(rng.random(len(truth)) < 0.4, 12)
+    known = np.where(some, of_answers, -1).astype(np.int8)
+    missed = np.array(
+        [(~pairs.same[(pairs.annotator == r) & of_answers]).mean() for r in range(12)]
+    )
+    blind, told = infer_pair_truth(pairs), infer_pair_truth(pairs, known)
+    errors = [np.abs(1 - found.S[:, 0, 0] - missed).mean() for found in (blind, told)]
+    assert errors[1] < errors[0] / 2
+    assert told.together.effective < 4
+    assert told.together.n_known == known[::12].tolist().count(0) + known[::12].tolist().count(1)
+    assert set(told.together.within) == {"model0", "model1", "model2"}
+    np.testing.assert_array_equal(told.same_proba[told.known == 1], 1.0)
+    assert told.same_proba[told.known < 0].max() < 0.97  # twelve copies make nothing certain
+
+
+def test_intervals_of_known_pairs_cover_the_rates() -> None:
+    inside = []
+    for seed in range(4):
+        pairs, truth, of_answers = judges(seed=seed)
+        some = np.repeat(np.random.default_rng(100 + seed).random(len(truth)) < 0.35, 12)
+        known = np.where(some, of_answers, -1).astype(np.int8)
+        table = annotator_table(pairs, known=known, model="pairs", n_drop=0, random_state=0)
+        for r, row in enumerate(table.rows):
+            mine = pairs.annotator == r
+            missed = (~pairs.same[mine & of_answers]).mean()
+            mixed = pairs.same[mine & ~of_answers].mean()
+            for value, one in ((missed, row.similar_flip), (mixed, row.dissimilar_flip)):
+                inside.append(one.low <= value <= one.high)
+    assert np.mean(inside) >= 0.85
+
+
+def test_independent_people_share_nothing() -> None:
+    drawn = records()
+    found = infer_pair_truth(drawn.pairs)
+    assert found.shared is None
+    assert found.together is None
+
+
+def test_rates_of_people_are_covered_where_truths_are_in_doubt() -> None:
+    """Two crowds of 60, three answers a pair: 95 % intervals of J cover 85 to 100 %."""
+    inside = []
+    for seed in (0, 1):
+        drawn = records(seed=seed)
+        table = annotator_table(drawn.pairs, model="pairs", n_drop=0, random_state=0)
+        for row, worth in zip(table.rows, drawn.worth, strict=True):
+            inside.append(row.informativeness.low <= worth <= row.informativeness.high)
+    assert np.mean(inside) >= 0.85
+
+
+def test_known_truths_of_the_wrong_length_are_refused() -> None:
+    pairs = Pairs([0, 1], [1, 2], [1, 0], annotator=["a", "b"])
+    with pytest.raises(ValueError, match="known has 3 entries but there are 2 answers"):
+        annotator_table(pairs, known=[1, 0, 1])

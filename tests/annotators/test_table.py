@@ -10,9 +10,9 @@ from scipy import integrate, stats
 from scipy.special import expit
 
 from noisypairs import NotIdentifiable, Pairs, datasets
+from noisypairs import classifier as joint
 from noisypairs.annotators import KINDS, UNDECIDED, annotator_table
 from noisypairs.annotators.table import table_from_counts
-from noisypairs.joint import classifier as joint
 
 
 def crowd_of(seed: int = 0, n_classes: int = 2, n_annotators: int = 30, n_items: int = 120, **more):
@@ -168,8 +168,8 @@ def test_errors_say_what_to_do(table):
     named = Pairs([0, 1], [1, 2], [1, 0], annotator=["a", "b"])
     with pytest.raises(ValueError, match=r"level=95: .* 0\.95"):
         annotator_table(named, level=95)
-    with pytest.raises(ValueError, match="every class"):
-        annotator_table(named, gold={0: "x"})
+    with pytest.raises(ValueError, match="name 3 classes"):
+        annotator_table(named, gold={0: "x", 1: "y", 2: "z"})
     with pytest.raises(ValueError, match="two distinct items"):
         annotator_table(Pairs([0], [0], [1], annotator=["a"]))
     with pytest.raises(ValueError, match="did you mean 'reversed'"):

@@ -135,7 +135,7 @@ def test_rates_without_a_fit_come_from_repeats_or_known_classes():
     known = pairs.with_labels({k: int(y[k]) for k in range(len(y))})
     found = check(dataset(known, None), fit=False)
     assert found.noise.how == "items of known class"
-    assert outlooks(check(dataset(pairs, None)))["joint"] == "fails"  # no features
+    assert outlooks(check(dataset(pairs, None)))["joint"] == "works"  # from answers alone
 
 
 def test_one_answer_per_pair_and_no_fit_says_why_there_is_no_noise():
@@ -197,3 +197,13 @@ def test_chosen_pairs_are_told_and_show_no_prior():
     plain = check(dataset(drawn.with_answers(odd.left, odd.right, odd.same), None))
     assert any("more than two classes" in text for text in plain.problems)
     assert found.noise.prior.low < (y == 0).mean() < found.noise.prior.high
+
+
+def test_rates_of_coin_flips_are_no_noise():
+    """Every pair answered both ways: half of either kind is wrong, and nothing can be told."""
+    left, right = np.triu_indices(20, 1)
+    same = np.repeat([True, False], len(left))
+    pairs = Pairs(np.tile(left, 2), np.tile(right, 2), same, 20)
+    found = check(dataset(pairs, None), fit=False)
+    assert found.noise is None
+    assert "similar_flip=0.5 + dissimilar_flip=0.5 is at least 1" in (found.no_noise or "")

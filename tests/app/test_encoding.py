@@ -215,7 +215,7 @@ def test_many_columns_of_numbers_are_read_as_each_of_them_is():
     table = pd.DataFrame(rng.normal(size=(20, 5000))).rename(columns="c{}".format)
     table["c1"] = pd.array([1, None] * 10, dtype="Int64")
     table["c2"] = rng.random(20) < 0.5
-    table.iloc[3, 4:9] = [np.inf, -np.inf, np.nan, 1e300, -0.0]
+    table.iloc[3, 4:9] = [np.inf, -np.inf, np.nan, 1e99, -0.0]
     each = [column_values(table[name], "number") for name in table.columns]
     whole = NumberReader().fit_transform(table)
     np.testing.assert_array_equal(whole, np.column_stack(each))
@@ -224,3 +224,13 @@ def test_many_columns_of_numbers_are_read_as_each_of_them_is():
         "column 'c4': 1 cell is no number and counts as missing, such as 'inf'",
         "column 'c5': 1 cell is no number and counts as missing, such as '-inf'",
     ]
+
+
+def test_numbers_whose_squares_are_infinite_are_missing_and_noted() -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"far": rng.normal(size=40) * 1e300, "near": rng.normal(size=40)})
+    encoded = item_encoder(frame).fit_transform(frame)
+    assert np.isfinite(encoded).all()
+    assert describe(frame)[0].note == "numbers, 40 beyond ±1e+100 taken as missing"
+    (note,) = unread(frame, {"far": "number", "near": "number"})
+    assert "column 'far': 40 cells are no numbers and count as missing" in note

@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from noisypairs import cli, datasets
+from noisypairs import JointPairClassifier, NotIdentifiable, cli, datasets
 from noisypairs.annotators.linkage import records_to_link
 from noisypairs.app import check
 from noisypairs.app.files import read_dataset
 from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
-from noisypairs.app.fit.verdict import verdict
 from tests.annotators.linkage_problems import records
 
 SAYS = "not classes to learn but records to link"
@@ -49,16 +48,24 @@ def test_check_says_so_with_evidence_and_tools(folder: Path) -> None:
         assert "splink, dedupe or recordlinkage" in problems[0]
 
 
-def test_fit_warns_and_is_never_called_good(folder: Path) -> None:
-    dataset = read_dataset(folder / "items.csv", folder / "pairs.csv")
+@pytest.mark.parametrize("items", ["items.csv", None])
+def test_fit_warns_and_is_never_called_good(folder: Path, items: str | None) -> None:
+    dataset = read_dataset(None if items is None else folder / items, folder / "pairs.csv")
     fitted = fit_dataset(dataset, Request(method="joint"))
     assert any(SAYS in text for text in fitted.result.run.warnings)
-    assert verdict(fitted.result)[0] != "good"
+    assert any(SAYS in one.text for one in fitted.result.verdict.failed)
+    assert fitted.result.verdict.kind in ("caution", "problem")
 
 
-def test_fit_without_items_refuses_and_says_why(folder: Path) -> None:
-    with pytest.raises(ValueError, match=SAYS):
-        fit_dataset(read_dataset(None, folder / "pairs.csv"))
+@pytest.mark.parametrize("items", ["items.csv", None])
+def test_fit_that_finds_no_classes_says_why(folder: Path, items: str | None, monkeypatch) -> None:
+    def find_none(*_: object) -> None:
+        raise NotIdentifiable("no classes were found")
+
+    monkeypatch.setattr(JointPairClassifier, "fit", find_none)
+    dataset = read_dataset(None if items is None else folder / items, folder / "pairs.csv")
+    with pytest.raises(NotIdentifiable, match=f"no classes were found; these are {SAYS}"):
+        fit_dataset(dataset, Request(method="joint", n_classes=2))
 
 
 def test_annotators_say_what_they_were_judged_by(folder: Path, tmp_path: Path) -> None:

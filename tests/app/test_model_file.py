@@ -5,8 +5,10 @@ from __future__ import annotations
 import io
 import json
 import os
+import struct
 import warnings
 import zipfile
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -20,7 +22,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from noisypairs import JointPairClassifier, PairingNoise, sample_pairs
+from noisypairs import JointPairClassifier, PairingNoise, SearchOptions, sample_pairs
 from noisypairs.app import model_archive, model_card, model_file
 from noisypairs.app.encoding import item_encoder
 from noisypairs.app.files import CannotWrite
@@ -29,7 +31,7 @@ from noisypairs.app.model_archive import FACTS, BadModelFile
 from noisypairs.app.model_file import TRAINING_ONLY, ModelVersionWarning
 from noisypairs.datasets import simulated_crowd
 from noisypairs.errors import collected_warnings
-from noisypairs.estimators.inner.defaults import NETWORK_ITEMS, default_candidates
+from noisypairs.estimators.inner.classifiers import NETWORK_ITEMS, default_candidates
 
 N = 80
 
@@ -57,6 +59,7 @@ def facts() -> dict[str, Any]:
         "accuracy": half,
         "accuracy_how": "by beliefs",
         "majority_share": 0.7,
+        "verdict": {"title": "Consistent", "reason": "Every check passed."},
         "why": "It is best.",
         "classes": [{"name": "ash", "share": 0.7, "n_items": 56}],
         "names_known": True,
@@ -145,8 +148,9 @@ def test_what_is_loaded_predicts_what_was_saved(
 def whole() -> tuple[Pipeline, Any]:
     """A model with kinds and every part of the answer model, and its crowd."""
     crowd = simulated_crowd(150, 3, 12, 10, similar_flip=0.1, dissimilar_flip=0.1, random_state=0)
-    parts = {"annotators": True, "clarity": True, "similarity": True}
-    model = JointPairClassifier(LogisticRegression(), n_kinds=3, random_state=0, **parts)
+    model = JointPairClassifier(
+        LogisticRegression(), random_state=0, search=SearchOptions(n_kinds=3)
+    )
     with collected_warnings():
         model.fit(crowd.data, crowd.pairs)
     return Pipeline([("classifier", model)]), crowd
@@ -407,3 +411,49 @@ def test_the_minor_version_matters_and_the_patch_does_not(
     with collected_warnings() as seen:
         model_file.load(path)
     assert bool(seen) == warned
+
+
+def test_a_model_whose_parts_do_not_fit_together_is_damaged(good: Path, tmp_path: Path) -> None:
+    """The digests are right, as somebody recomputed them; only a prediction shows it."""
+    with zipfile.ZipFile(good) as archive:
+        schema = json.loads(archive.read("schema.json"))
+    statistics = next(one for one in _nodes(schema) if "statistics_" in one)["statistics_"]["file"]
+    short = io.BytesIO()
+    np.save(short, np.zeros(0))
+    path = rewritten(good, tmp_path / "short.skops", **{statistics: short.getvalue()})
+    with pytest.raises(BadModelFile, match=r"short\.skops is damaged"):
+        model_file.load(path)
+
+
+def _nodes(schema: Any) -> Iterator[dict[str, Any]]:
+    values = schema.values() if isinstance(schema, dict) else schema
+    if isinstance(schema, dict):
+        yield schema
+    for one in values:
+        if isinstance(one, dict | list):
+            yield from _nodes(one)
+
+
+def test_an_archive_that_would_unpack_to_more_than_a_model_is_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "large.skops"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(10))
+    whole = bytearray(path.read_bytes())
+    size = struct.pack("<I", 1_900_000_000)
+    for place in (whole.index(b"PK\x03\x04") + 22, whole.index(b"PK\x01\x02") + 24):
+        whole[place : place + 4] = size
+    path.write_bytes(whole)
+    monkeypatch.setattr(zipfile.ZipFile, "read", lambda *_: pytest.fail("was read"))
+    with pytest.raises(BadModelFile, match="would unpack to 1,900,000,000 bytes"):
+        model_file.load(path)
+
+
+def test_a_model_that_could_not_be_loaded_again_is_not_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model_archive, "MOST_BYTES", 1000)
+    with pytest.raises(ValueError, match="a model file holds at most"):
+        model_file.save(tmp_path / "m.skops", fitted()[0], facts())
+    assert list(tmp_path.iterdir()) == []

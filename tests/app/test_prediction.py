@@ -8,6 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from noisypairs.app.files import read_dataset
+from noisypairs.app.fit.fitting import fit_dataset
+from noisypairs.app.fit.request import Request
+from noisypairs.app.model_file import save
 from noisypairs.app.prediction import predict_file, written_probabilities
 from tests.app.fit.fit_problems import small_model
 
@@ -45,3 +49,25 @@ def test_written_probabilities_are_never_absurd_and_add_up_to_one() -> None:
         np.testing.assert_allclose(shown.sum(axis=1), 1.0, atol=1e-9)
         np.testing.assert_allclose(shown[:500], proba, atol=1e-6 * K)
         np.testing.assert_array_equal(shown, shown.round(6))
+
+
+def test_an_array_that_only_the_training_items_had_beside_them_is_named(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    items, pairs = tmp_path / "items.csv", tmp_path / "pairs.csv"
+    items.write_text("id,size\n" + "".join(f"i{k},{k % 3}\n" for k in range(40)))
+    np.save(tmp_path / "items.npy", rng.normal(size=(40, 2)) + 4 * y[:, None])
+    left, right = rng.integers(0, 40, (2, 300))
+    pd.DataFrame(
+        {"left": [f"i{k}" for k in left], "right": [f"i{k}" for k in right]}
+        | {"same": (y[left] == y[right]).astype(int)}
+    )[left != right].to_csv(pairs, index=False)
+    request = Request("joint", "logistic", n_classes=2, annotators=False)
+    found = fit_dataset(read_dataset(items, pairs), request)
+    model = save(tmp_path / "m.skops", found.model, found.result.facts)
+    new = tmp_path / "new.csv"
+    new.write_text("id,size\nn0,1\nn1,2\nn2,0\n")
+    with pytest.raises(ValueError, match=r"such as items\.npy .*new\.npy, one row for each"):
+        predict_file(model, new)
+    np.save(tmp_path / "new.npy", np.array([[0.0, 0.0], [4.0, 4.0], [0.0, 0.1]]))
+    assert predict_file(model, new).table["class"].nunique() == 2

@@ -40,7 +40,7 @@ def test_it_keeps_the_whole_contract(recipe):
 def test_it_learns_and_saving_is_refused_by_name(recipe, tmp_path):
     X, y = datasets.load("gaussians", n_samples=300, prior=0.3, random_state=0)
     pairs = sample_pairs(y, 2000, PairingNoise(0.1, 0.2), random_state=0)
-    learner = recipe.GroupingClassifier(positive="minority", random_state=0)
+    learner = recipe.GroupingClassifier(class_order="falling", random_state=0)
     model = make_pipeline(StandardScaler(), learner).fit(X, pairs)
     assert model.score(X, y) > 0.98
     # About 1,000 pairs of each kind: three standard errors.

@@ -52,7 +52,7 @@ def test_learners_find_it_by_name_and_auto_does_not_try_it(recipe):
 
 def test_the_joint_learner_estimates_it(recipe, problem):
     X, y, pairs = problem
-    model = JointPairClassifier(noise_model="tired", positive="minority", random_state=0)
+    model = JointPairClassifier(n_classes=2, noise="tired", class_order="falling", random_state=0)
     model.fit(X, pairs)
     assert isinstance(model.noise_, recipe.TiredNoise)
     # A quarter of the answers are wrong: a standard error of .008, and twice that for the rate.
@@ -69,7 +69,7 @@ def test_renumbering_the_classes(recipe):
 
 def test_saving_is_refused_by_name(problem, tmp_path):
     X, _, pairs = problem
-    learner = JointPairClassifier(noise_model="tired", positive="minority", random_state=0)
+    learner = JointPairClassifier(n_classes=2, noise="tired", class_order="falling", random_state=0)
     model = make_pipeline(StandardScaler(), learner).fit(X, pairs)
     with pytest.raises(TypeError, match=r"cannot hold tired_noise\.TiredNoise"):
         model_file.save(tmp_path / "model.skops", model, {})

@@ -44,7 +44,7 @@ def test_every_room_has_its_line():
 
 def test_the_listing_stays_short_enough_to_be_read():
     entries = [path for path in PACKAGE.iterdir() if path.name != "__pycache__"]
-    assert len(entries) <= 21
+    assert len(entries) <= 23
 
 
 def test_the_picture_is_what_its_script_draws_and_shows_every_room():
@@ -128,7 +128,7 @@ def test_the_chain_of_layers_is_that_of_the_contract():
     (chain,) = re.findall(r"```\n(.*?)```", section(CONTRIBUTING, "Imports point down"), re.DOTALL)
     shown = [set(re.split(r",\s+", line.strip())) for line in chain.strip().splitlines()]
     assert shown == layers()
-    assert len(shown) <= 14
+    assert len(shown) <= 16
 
 
 def test_every_room_is_in_a_layer():

@@ -14,7 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from noisypairs.app.files.importers.ask import stored_answers
+from noisypairs.app.files.store import stored_answers
 from tests.app.ask.ask_problems import answer, open_site, write_items
 from tests.cli.commands import fails, run
 

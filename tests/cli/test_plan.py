@@ -11,7 +11,7 @@ import pytest
 
 from noisypairs import PairingNoise, sample_pairs
 from noisypairs.app import plan
-from noisypairs.joint.next_pairs import FAIR_SHARES
+from noisypairs.assess.next_pairs import FAIR_SHARES
 from tests.cli import commands
 from tests.cli.commands import fails
 

@@ -54,6 +54,10 @@ def test_all_suspects_are_written_with_items_and_reasons(pairs, tmp_path):
     assert f"… and {len(found) - 10} more" in result.stdout
     assert found["probability_wrong"].is_monotonic_decreasing
     assert found["why"].str.contains("features").all()
+    given = answers.loc[found["line"] - 2]  # as people join them: line 1 is the header
+    assert found["left"].tolist() == given["left"].tolist()
+    assert found["right"].tolist() == given["right"].tolist()
+    assert (found["answer"] == "same").tolist() == (given["same"] == "yes").tolist()
     column = pd.read_csv(small_model().items).columns[-1]
     assert {f"left.{column}", f"right.{column}"} <= set(found)
     check_page(page.read_text(encoding="utf-8"))

@@ -13,7 +13,15 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from noisypairs import NoiseModel, PairingNoise, Pairs, datasets, estimators, joint, sample_pairs
+from noisypairs import (
+    NoiseModel,
+    PairingNoise,
+    Pairs,
+    classifier,
+    datasets,
+    estimators,
+    sample_pairs,
+)
 from noisypairs.estimators.base import PairClassifier
 
 NOISE = PairingNoise(0.1, 0.2)
@@ -28,9 +36,10 @@ def is_concrete(kind: type) -> bool:
 def pair_classifiers() -> list[type[PairClassifier]]:
     """Return every public concrete PairClassifier of the rooms of learners, by name."""
     found = set()
-    rooms = [pkgutil.walk_packages(one.__path__, f"{one.__name__}.") for one in (estimators, joint)]
-    for module in itertools.chain(*rooms):
-        for name, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+    room = pkgutil.walk_packages(estimators.__path__, f"{estimators.__name__}.")
+    modules = (importlib.import_module(module.name) for module in room)
+    for module in itertools.chain([classifier], modules):
+        for name, kind in inspect.getmembers(module, inspect.isclass):
             if issubclass(kind, PairClassifier) and is_concrete(kind) and name[0] != "_":
                 found.add(kind)
     return sorted(found, key=lambda kind: kind.__name__)
@@ -46,7 +55,7 @@ def build(kind: type[PairClassifier], **wanted: Any) -> PairClassifier:
 
     By default class 1 is the minority, the noise is known, and the seed is 0.
     """
-    wanted = {"noise": NOISE, "positive": "minority", "random_state": 0} | wanted
+    wanted = {"n_classes": 2, "noise": NOISE, "class_order": "falling", "random_state": 0} | wanted
     known = kind().get_params(deep=False)
     return kind(**{name: value for name, value in wanted.items() if name in known})
 

@@ -20,7 +20,7 @@ def test_labels_name_the_classes(kind, names):
     X, y, pairs = problem()
     known = np.r_[np.flatnonzero(y == 0)[:3], np.flatnonzero(y == 1)[:3]]
     labels = {int(item): names[y[item]] for item in known}
-    clf = build(kind, positive=None).fit(X, pairs.with_labels(labels))
+    clf = build(kind, class_order=None).fit(X, pairs.with_labels(labels))
     assert clf.classes_.tolist() == sorted(names)
     truth = np.array(names)[y]
     assert clf.score(X, truth) > 0.97
@@ -28,21 +28,21 @@ def test_labels_name_the_classes(kind, names):
     assert float(clf.prior_) == pytest.approx(share, abs=0.06)
 
 
-@every_with("positive")
-def test_positive_names_the_classes(kind):
+@every_with("class_order")
+def test_the_order_by_size_names_the_classes(kind):
     X, y, pairs = problem()
-    assert build(kind, positive="minority").fit(X, pairs).score(X, y) > 0.97
-    assert build(kind, positive="majority").fit(X, pairs).score(X, 1 - y) > 0.97
-    with pytest.raises(ValueError, match="minority"):
-        build(kind, positive="larger").fit(X, pairs)
+    assert build(kind, class_order="falling").fit(X, pairs).score(X, y) > 0.97
+    assert build(kind, class_order="rising").fit(X, pairs).score(X, 1 - y) > 0.97
+    with pytest.raises(ValueError, match="rising"):
+        build(kind, class_order="larger").fit(X, pairs)
 
 
-@every_with("positive")
+@every_with("class_order")
 def test_without_names_one_warning_says_how_they_were_chosen(kind):
     X, y, pairs = problem()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        clf = build(kind, positive=None).fit(X, pairs)
+        clf = build(kind, class_order=None).fit(X, pairs)
     assert [warning.category for warning in caught] == [ClassNamesWarning]
     assert "labels=" in str(caught[0].message)
     assert caught[0].filename == __file__  # it points at the call of fit
@@ -54,7 +54,7 @@ def test_without_names_one_warning_says_how_they_were_chosen(kind):
 def test_both_signs_of_the_signal(kind, prior):
     X, y, pairs = problem(prior=0.2)
     y = y if prior < 0.5 else 1 - y  # the same pairs: only the names of the classes changed
-    clf = build(kind, prior=prior, positive="minority" if prior < 0.5 else "majority")
+    clf = build(kind, prior=prior, class_order="falling" if prior < 0.5 else "rising")
     clf.fit(X, pairs)
     assert clf.score(X, y) > 0.97
     assert float(clf.prior_) == pytest.approx(prior, abs=0.06)
@@ -87,6 +87,12 @@ def test_zero_rates_are_clean_pairs(kind):
 
 @every
 def test_labels_of_one_class_only(kind):
-    X, _, pairs = problem()
-    with pytest.raises(ValueError, match="1 class"):
-        build(kind).fit(X, pairs.with_labels({0: "yes"}))
+    X, y, pairs = problem()
+    clf = build(kind).fit(X, pairs.with_labels({0: "yes"}))
+    assert clf.classes_.tolist() == ["unnamed 1", "yes"]
+    assert clf.score(X, np.where(y == y[0], "yes", "unnamed 1")) > 0.97
+    numbered = build(kind).fit(X, pairs.with_labels({0: int(y[0])}))
+    assert numbered.classes_.tolist() == [0, 1]
+    assert numbered.score(X, y) > 0.97
+    listed = build(kind, class_order=["yes", "no"]).fit(X, pairs.with_labels({0: "yes"}))
+    assert listed.classes_.tolist() == ["no", "yes"]

@@ -108,8 +108,8 @@ def test_pickle_gives_equal_predictions(kind):
 @every
 def test_same_seed_same_model(kind):
     X, _, pairs = problem()
-    clf = build(kind, noise="estimate").fit(X, pairs)
-    assert_same_model(build(kind, noise="estimate").fit(X, pairs), clf, X, atol=0)
+    clf = build(kind).fit(X, pairs)
+    assert_same_model(build(kind).fit(X, pairs), clf, X, atol=0)
     first = clf.predict_proba(X)
     np.testing.assert_array_equal(clf.fit(X, pairs).predict_proba(X), first)  # refit on itself
 
@@ -117,7 +117,7 @@ def test_same_seed_same_model(kind):
 @every_with("n_jobs")
 def test_same_model_for_any_number_of_jobs(kind):
     X, _, pairs = problem()
-    one, two = (build(kind, noise="estimate", n_jobs=n).fit(X, pairs) for n in (1, 2))
+    one, two = (build(kind, n_jobs=n).fit(X, pairs) for n in (1, 2))
     assert_same_model(one, two, X, atol=1e-12)
 
 

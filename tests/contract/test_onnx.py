@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from noisypairs import JointPairClassifier, LossCorrectionClassifier, WeightedPairClassifier
-from noisypairs.estimators.inner.defaults import default_classifier
+from noisypairs.estimators.inner.classifiers import default_classifier
 
 from .learners import ALL, NOISE, problem
 
@@ -41,7 +41,7 @@ def served(model, X):
 def test_the_joint_learner_behind_a_scaler(inner):
     X, _, pairs = problem()
     scaler = StandardScaler().fit(X)
-    learner = JointPairClassifier(inner, positive="minority", random_state=0)
+    learner = JointPairClassifier(inner, n_classes=2, class_order="falling", random_state=0)
     learner.fit(scaler.transform(X), pairs)
     _, proba = served(make_pipeline(scaler, learner.estimator_), X)
     slope, *weight = learner.calibration_
@@ -58,11 +58,11 @@ def test_the_joint_learner_behind_a_scaler(inner):
 
 def test_the_point_wise_learners():
     X, _, pairs = problem()
-    learner = LossCorrectionClassifier(Ridge(), noise=NOISE, positive="minority").fit(X, pairs)
+    learner = LossCorrectionClassifier(Ridge(), noise=NOISE, class_order="falling").fit(X, pairs)
     (share,) = served(learner.estimator_, X)
     clear = np.abs(share.ravel() - 0.5) > 1e-5
     np.testing.assert_array_equal((share.ravel() > 0.5)[clear], learner.predict(X)[clear] == 1)
-    learner = WeightedPairClassifier(LogisticRegression(), noise=NOISE, positive="minority")
+    learner = WeightedPairClassifier(LogisticRegression(), noise=NOISE, class_order="falling")
     said, _ = served(learner.fit(X, pairs).estimator_, X)
     agree = (said == learner.predict(X)).mean()
     assert max(agree, 1 - agree) == 1.0  # it learns "same", which may be either class
@@ -70,6 +70,8 @@ def test_the_point_wise_learners():
 
 def test_what_skl2onnx_does_not_know_is_refused_by_name():
     X, _, pairs = problem()
-    learner = JointPairClassifier(default_classifier(X, 0), positive="minority", random_state=0)
+    learner = JointPairClassifier(
+        default_classifier(X, 0), n_classes=2, class_order="falling", random_state=0
+    )
     with pytest.raises(skl2onnx.common.exceptions.MissingShapeCalculator, match="Nystroem"):
         served(learner.fit(X, pairs).estimator_, X)

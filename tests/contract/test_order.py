@@ -95,20 +95,20 @@ def given(request):
 
 
 @every
-@pytest.mark.parametrize("noise", ["given", "estimate"])
+@pytest.mark.parametrize("noise", ["given", "pairing"])
 def test_order_of_answers_and_of_their_ends(kind, noise, given):
     X, pairs = given
-    model = build(kind, **({"noise": noise} if noise == "estimate" else {}))
+    model = build(kind, **({"noise": noise} if noise == "pairing" else {}))
     one = clone(model).fit(X, pairs)
     moved, order = shuffled_answers(pairs, seed=3)
     assert_same_fit(one, clone(model).fit(X, moved), answers=order)
 
 
 @every
-@pytest.mark.parametrize("noise", ["given", "estimate"])
+@pytest.mark.parametrize("noise", ["given", "pairing"])
 def test_order_of_items(kind, noise, given):
     X, pairs = given
-    model = build(kind, **({"noise": noise} if noise == "estimate" else {}))
+    model = build(kind, **({"noise": noise} if noise == "pairing" else {}))
     one = clone(model).fit(X, pairs)
     rows, moved, order = shuffled_items(X, pairs, seed=4)
     assert_same_fit(one, clone(model).fit(rows, moved), items=order)
@@ -121,9 +121,9 @@ def test_order_of_items(kind, noise, given):
 def test_order_of_items_in_other_tables(kind, form):
     X, _, pairs = problem(n_pairs=1500)
     X, new = form(X), form(NEW)
-    one = build(kind, noise="estimate").fit(X, pairs)
+    one = build(kind).fit(X, pairs)
     rows, moved, order = shuffled_items(X, pairs, seed=5)
-    assert_same_fit(one, build(kind, noise="estimate").fit(rows, moved), new, items=order)
+    assert_same_fit(one, build(kind).fit(rows, moved), new, items=order)
 
 
 @every
@@ -132,9 +132,9 @@ def test_equal_items_are_told_apart_by_their_answers(kind):
     X, y = np.repeat(X[:100], 3, axis=0), np.repeat(y[:100], 3)
     pairs = sample_pairs(y, 1500, PairingNoise(0.1, 0.2), random_state=2)
     assert (pairs.degrees() > 0).all()  # others could take each other's place
-    one = build(kind, noise="estimate").fit(X, pairs)
+    one = build(kind).fit(X, pairs)
     rows, moved, order = shuffled_items(X, pairs, seed=6)
-    assert_same_fit(one, build(kind, noise="estimate").fit(rows, moved), items=order)
+    assert_same_fit(one, build(kind).fit(rows, moved), items=order)
 
 
 @every
@@ -142,7 +142,7 @@ def test_order_of_items_behind_a_scaler(kind):
     """The scaler's means round differently: the ranks of the items survive that."""
     X, _, pairs = problem(n_pairs=1500)
     X, new = X * [1.0, 50.0] + 1000.0, NEW * [1.0, 50.0] + 1000.0
-    model = make_pipeline(StandardScaler(), build(kind, noise="estimate"))
+    model = make_pipeline(StandardScaler(), build(kind))
     one = clone(model).fit(X, pairs)
     rows, moved, _ = shuffled_items(X, pairs, seed=7)
     two = clone(model).fit(rows, moved)
@@ -165,7 +165,7 @@ def test_evidence_is_judged_the_same_in_every_order():
     X, pairs = at_the_edge()
 
     def decision(X, pairs):
-        model = JointPairClassifier(LogisticRegression(), random_state=0)
+        model = JointPairClassifier(LogisticRegression(), n_classes=2, random_state=0)
         try:
             model.fit(X, pairs)
         except NotIdentifiable as reason:
@@ -184,7 +184,7 @@ def test_intervals_do_not_depend_on_the_order():
     moved, _ = shuffled_answers(pairs, seed=1)
     rows, moved, _ = shuffled_items(X, moved, seed=2)
     one, other = (
-        build(JointPairClassifier, noise="estimate").fit(*given).intervals(*given, n_bootstrap=5)
+        build(JointPairClassifier).fit(*given).intervals(*given, n_bootstrap=5)
         for given in ((X, pairs), (rows, moved))
     )
     assert one == other

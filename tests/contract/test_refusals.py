@@ -74,7 +74,7 @@ def test_text_features(kind):
 def test_unknown_noise(kind):
     X, _, pairs = problem()
     with pytest.raises((ValueError, TypeError), match="noise="):
-        build(kind, noise="pairing").fit(X, pairs)
+        build(kind, noise="paring").fit(X, pairs)
 
 
 @every_with("prior")

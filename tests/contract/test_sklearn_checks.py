@@ -90,14 +90,14 @@ known = {"noise": CleanPairs(), "prior": PRIOR}
 TAUGHT = {
     "LossCorrectionClassifier": TaughtLossCorrection(Ridge(), **known),
     "WeightedPairClassifier": TaughtWeighted(LogisticRegression(), **known),
-    "JointPairClassifier": TaughtJoint(LogisticRegression()),
+    "JointPairClassifier": TaughtJoint(LogisticRegression(), n_classes=2),
     "PairKMeans": TaughtPairKMeans(),
     "COPKMeans": TaughtCOPKMeans(),
 }
 BARE = [
     LossCorrectionClassifier(),
     WeightedPairClassifier(),
-    JointPairClassifier(),
+    JointPairClassifier(n_classes=2),
     PairKMeans(),
     COPKMeans(),
 ]

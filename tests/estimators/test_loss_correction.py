@@ -238,7 +238,7 @@ def test_any_regressor_serves(inner):
 
 def test_networks_serve():
     torch = pytest.importorskip("torch", reason="the extra [torch] is not installed")
-    from noisypairs.nn import TorchClassifier, TorchRegressor
+    from noisypairs.torch import TorchClassifier, TorchRegressor
 
     X, y, pairs = data(n_pairs=6000)
     quick = {"learning_rate": 0.02, "max_epochs": 60, "random_state": 0}  # small steps: less spread
@@ -280,15 +280,14 @@ def test_labeling_noise_has_two_unrelated_roots():
     assert (low, high) == pytest.approx((y.mean(), other), abs=0.05)
     assert clf.prior_ == low
     assert clf.score(X, y) > 0.97
-    for positive, root in (("minority", low), ("majority", high)):
-        assert (
-            LossCorrectionClassifier(Ridge(), noise, positive=positive).fit(X, pairs).prior_ == root
-        )
+    for order, root in (("falling", low), ("rising", high)):
+        clf = LossCorrectionClassifier(Ridge(), noise, class_order=order).fit(X, pairs)
+        assert clf.prior_ == root
 
 
 def test_estimated_noise_is_kept():
     X, y, pairs = data(n_pairs=20_000)
-    clf = LossCorrectionClassifier(positive="minority", random_state=0).fit(X, pairs)
+    clf = LossCorrectionClassifier(class_order="falling", random_state=0).fit(X, pairs)
     assert clf.noise_ is clf.rate_choice_.noise
     assert_allclose(
         (clf.noise_.similar_flip, clf.noise_.dissimilar_flip), (0.1, 0.2), rtol=0, atol=0.08
@@ -307,8 +306,8 @@ def test_wrong_kinds():
         LossCorrectionClassifier(loss="logist", **known).fit(X, pairs)
     with pytest.raises(ValueError, match="formula 'print'"):
         LossCorrectionClassifier(formula="print", **known).fit(X, pairs)
-    with pytest.raises(ValueError, match="noise_model='paring'"):
-        LossCorrectionClassifier(noise_model="paring", positive="minority").fit(X, pairs)
+    with pytest.raises(ValueError, match="noise='paring'"):
+        LossCorrectionClassifier(noise="paring", class_order="falling").fit(X, pairs)
 
 
 def test_items_of_one_pair():

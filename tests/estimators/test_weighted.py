@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
@@ -156,9 +155,8 @@ def test_classifiers_without_probabilities(inner):
     assert clf.predict_same(X, pairs).shape == (1500,)
     with pytest.raises(AttributeError, match="predict_proba"):
         clf.same_proba(X, pairs)
-    for tuned in ({"noise": "estimate"}, {"alpha": "cv"}):
-        with pytest.raises(TypeError, match=r"no predict_proba.*CalibratedClassifierCV"):
-            clf.set_params(**({"noise": NOISE, "alpha": "noise"} | tuned)).fit(X, pairs)
+    clf.set_params(alpha="cv").fit(X, pairs)  # tuning takes the sigmoid of its margin
+    assert clf.score(X, y) > 0.95
 
 
 def test_labels_choose_the_root_without_probabilities():
@@ -173,8 +171,6 @@ def test_wrong_kinds():
     X, _, pairs = data(n_items=100, n_pairs=2000)
     with pytest.raises(TypeError, match="Ridge is a regressor"):
         WeightedPairClassifier(Ridge(), NOISE, 0.3).fit(X, pairs)
-    with pytest.raises(TypeError, match=r"KNeighborsClassifier\.fit takes no sample_weight"):
-        WeightedPairClassifier(KNeighborsClassifier(), NOISE, 0.3).fit(X, pairs)
     for alpha in ("rates", 0.0, 1.0):
         with pytest.raises(ValueError, match="alpha="):
             WeightedPairClassifier(noise=NOISE, prior=0.3, alpha=alpha).fit(X, pairs)

@@ -7,6 +7,7 @@ The same source gives the same content.
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import zipfile
@@ -14,9 +15,26 @@ from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
+from noisypairs.app.model_archive import DIGESTS
+
 Mutator = Callable[[bytes, Random], bytes]
 
-WORDS = ("", " ", "007", "7", "7.0", "1e999", "-1e308", "nan", "inf", "None", "unsure", "maybe")
+WORDS = (
+    "",
+    " ",
+    "007",
+    "7",
+    "7.0",
+    "1e999",
+    "-1e308",
+    "1e110",
+    "nan",
+    "inf",
+    "None",
+    "unsure",
+    "maybe",
+)
+WORDS += ("None", "unsure", "maybe")
 CODES = ("1", "0", "-1", "2", "0.5", "yes", "NO", "same", "left", "must-link", "1_0", "=1+1")
 ODD = ("é", "中", "१२", "\x00", '"', '""', "'", "a,b", "a;b", "\t", "\n", "\r", "\ufeff")
 HOSTILE = (
@@ -68,10 +86,22 @@ def broken_table(data: bytes, rng: Random) -> bytes:
     text = data.decode("utf-8", "replace")
     mark = "\t" if "\t" in text else ","
     rows = [line.split(mark) for line in text.replace(", ", " ").replace('"', "").splitlines()]
-    for _ in range(rng.randint(1, 5)):
-        _break_rows(rows, rng)
+    match rng.choice(("rows",) * 8 + ("both", "few")):
+        case "both":
+            rows[1:] = [*rows[1:], *(_contradicted(row) for row in rows[1:])]
+        case "few":
+            rows = rows[: rng.randint(2, 5)]
+        case _:
+            for _ in range(rng.randint(1, 5)):
+                _break_rows(rows, rng)
     mark, end = rng.choice((mark, mark, ",", ";", "\t")), rng.choice(("\n", "\r\n"))
     return end.join(mark.join(row) for row in rows).encode("utf-8", "surrogatepass")
+
+
+def _contradicted(row: list[str]) -> list[str]:
+    """Return a row with the other answer: what somebody says who answers every pair both ways."""
+    other = {"yes": "no", "no": "yes", "same": "different", "different": "same", "1": "0", "0": "1"}
+    return [other.get(cell, cell) for cell in row]
 
 
 def _break_rows(rows: list[list[str]], rng: Random) -> None:
@@ -225,7 +255,9 @@ def broken_archive(data: bytes, rng: Random) -> bytes:
         at = rng.choice(documents) if documents and rng.random() < 0.8 else -1
         at = at if at >= 0 else rng.randrange(len(members))
         name, content = members[at]
-        match rng.choice(("break", "break", "break", "drop", "rename", "twice")):
+        match rng.choice(("break", "break", "break", "foreign", "drop", "rename", "twice")):
+            case "foreign":  # what the archive may hold, and no reader of its kind can use
+                members[at] = name, rng.choice((b"", b"hello", b"\x93NUMPY\x01\x00", b"{}"))
             case "break":
                 members[at] = name, (broken_json if at in documents else mutilated)(content, rng)
             case "rename":
@@ -234,7 +266,16 @@ def broken_archive(data: bytes, rng: Random) -> bytes:
                 del members[at]
             case _:
                 members[at] = members[rng.randrange(len(members))]
-    return _damaged_zip(_zipped(dict(members), rng), rng)
+    parts = dict(members)
+    if DIGESTS in parts and rng.random() < 0.5:  # somebody who damages may also cover it up
+        lines = (
+            f"{hashlib.sha256(content).hexdigest()}  {name}\n"
+            for name, content in parts.items()
+            if name != DIGESTS
+        )
+        parts[DIGESTS] = "".join(sorted(lines)).encode()
+        return _zipped(parts, rng)
+    return _damaged_zip(_zipped(parts, rng), rng)
 
 
 def _zipped(members: Mapping[str, bytes], rng: Random) -> bytes:

@@ -117,10 +117,11 @@ def _ask() -> Sample:
     with tempfile.TemporaryDirectory() as folder:
         database = Database(Path(folder, "answers.db"))
         database.run("PRAGMA synchronous = OFF")
-        numbers, people = database.add_items(list(items["id"])), People(database)
+        ids = list(items["id"])
+        numbers, people = database.add_items(ids, [""] * len(ids)), People(database)
         questions, given = Questions(database, 0.0, seed=0), Answers(database)
         for left, right, same, worker in answers.itertuples(index=False):
-            person = people.add(worker, known_too=True)
+            person = people.join(worker, known_too=True)
             ends = sorted((numbers[left], numbers[right]))
             question = questions.ask(person, Pick(*ends, RANDOM))
             said = "same" if same == "yes" else "different"

@@ -113,3 +113,11 @@ def test_the_graph_of_some_edges_has_their_answers_alone():
         np.testing.assert_array_equal(getattr(some, name), getattr(alone, name))
     assert some.edge_of_answer.tolist() == [0, 0, 1]
     np.testing.assert_array_equal(some.same, some.answer_kind % 2 == 1)
+
+
+def test_signed_embedding_of_contradictions_is_the_origin() -> None:
+    """Its matrix has no entry, in which an iterative solver cannot even begin."""
+    left, right = np.arange(400), np.arange(1, 401)
+    both = [True] * 400 + [False] * 400
+    graph = PairGraph.from_answers(np.tile(left, 2), np.tile(right, 2), both)
+    assert not signed_embedding(graph, 2).any()

@@ -42,7 +42,7 @@ def crowd(**changed):
 
 def joint(estimator=None, **parameters):
     """The learner with a fast classifier inside, class 1 the minority, and a seed."""
-    defaults = {"positive": "minority", "random_state": 0}
+    defaults = {"n_classes": 2, "class_order": "falling", "random_state": 0}
     return JointPairClassifier(estimator or LogisticRegression(), **(defaults | parameters))
 
 

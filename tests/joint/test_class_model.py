@@ -17,7 +17,7 @@ from sklearn.model_selection import KFold
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from noisypairs.estimators.inner.gaussian import GaussianClasses
+from noisypairs.estimators.inner.classifiers import GaussianClasses
 from noisypairs.joint import class_model
 from noisypairs.joint.choices import CALIBRATION_VARIANCE, CERTAIN, RIDGE_PENALTY
 from noisypairs.joint.class_model import (

@@ -33,13 +33,6 @@ def test_every_guess_is_a_distribution_and_some_find_the_classes():
     assert max(accuracy_up_to_names(y, g.argmax(axis=1)) for g in found.values()) > 0.95
 
 
-def test_guesses_that_name_the_same_classes_stand_once():
-    same = starts.soften(np.array([0, 0, 1, 1]), 2)
-    other = starts.soften(np.array([0, 1, 0, 1]), 2)
-    kept = starts.different_guesses({"a": same, "b": same[:, ::-1], "c": other})
-    assert list(kept) == ["a", "c"]
-
-
 def test_without_features_the_graph_alone_guesses():
     _, y, pairs = problem(n_pairs=4000)
     found = guesses(Problem(None, pairs, random_state=0), 2, 0)
@@ -79,3 +72,16 @@ def test_random_answers_follow_neither_features_nor_graph():
     graph = Problem(None, coin, random_state=0).graph
     assert graph_excess(graph, np.random.default_rng(0)) < 4
     assert graph_excess(Problem(None, pairs, random_state=0).graph, np.random.default_rng(0)) > 6
+
+
+def test_which_starts_are_made():
+    """None may go missing: on easy problems the others find the same classes."""
+    X, _, pairs = problem()
+    plain = ["spectral", "aligned", "smooth", "clusters"]
+    found = guesses(Problem(X, pairs, random_state=0), 2, 0)
+    assert list(found) == plain
+    found = guesses(Problem(X, pairs, random_state=0), 3, 0)
+    assert list(found) == [*plain, "mixed 0.3", "mixed 0.7"]
+    assert list(guesses(Problem(None, pairs, random_state=0), 3, 0)) == ["spectral"]
+    # Each is one of its own, and "smooth" is not the graph alone.
+    assert len({guess.tobytes() for guess in found.values()}) == 6

@@ -1,7 +1,8 @@
 """Plant every fault of the list, one at a time, and print those that no test notices.
 
 First all named tests run without any fault, and must pass. The exit code is 1 if a fault survives,
-is stale (its snippet is gone) or is broken (its tests could not be run).
+is stale (its snippet is gone) or is broken (its tests could not be run). With ``--random`` so many
+mutants are drawn instead (`draw`); those listed as equivalent may survive.
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from collections.abc import Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
+from tests.mutants.draw import Mutant, draw, equivalents
 from tests.mutants.faults import Fault, load_faults
 from tests.mutants.trial import Outcome, judge, prepare, run_unchanged
+
+Planted = Fault | Mutant
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -24,9 +28,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="NAME", help="these faults alone")
     parser.add_argument("--jobs", type=int, default=2, help="faults at a time (default: 2)")
+    parser.add_argument("--random", type=int, default=0, help="so many mutants drawn at random")
+    parser.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+    parser.add_argument("--area", nargs="+", default=[], help="draw from these folders alone")
     asked = parser.parse_args(arguments)
-    faults = [one for one in load_faults() if not asked.only or one.name in asked.only]
-    if unknown := set(asked.only or ()) - {one.name for one in faults}:
+    faults: Sequence[Planted]
+    if asked.random:
+        faults = draw(asked.random, asked.seed, asked.area)
+    else:
+        faults = [one for one in load_faults() if not asked.only or one.name in asked.only]
+    if not asked.random and (unknown := set(asked.only or ()) - {one.name for one in faults}):
         parser.error(f"no such fault: {', '.join(sorted(unknown))}")
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     start = time.monotonic()
@@ -36,9 +47,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
             if not _pass_unchanged(pool, faults, asked.jobs):
                 return 1
             found = _judge_all(pool, faults)
-    left = [one for one in found if one.state != "killed"]
+    same = equivalents()
+    left = [one for one in found if one.state != "killed" and one.name not in same]
+    equal = sum(one.state == "survived" and one.name in same for one in found)
     minutes = (time.monotonic() - start) / 60
-    print(f"\n{len(found)} faults, {len(left)} not noticed, {minutes:.1f} minutes")
+    print(
+        f"\n{len(found)} faults, {len(left)} not noticed, {equal} equivalent, {minutes:.1f} minutes"
+    )
     for one in left:
         print(f"{one.state}: {one.name}")
         if one.state != "survived":
@@ -46,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if left else 0
 
 
-def _pass_unchanged(pool: Executor, faults: Sequence[Fault], jobs: int) -> bool:
+def _pass_unchanged(pool: Executor, faults: Sequence[Planted], jobs: int) -> bool:
     """Run all named tests without any fault; show what fails."""
     tests = sorted({test for fault in faults for test in fault.tests})
     print(f"{len(faults)} faults; {len(tests)} tests without any fault first", flush=True)
@@ -57,7 +72,7 @@ def _pass_unchanged(pool: Executor, faults: Sequence[Fault], jobs: int) -> bool:
     return not failed
 
 
-def _judge_all(pool: Executor, faults: Sequence[Fault]) -> list[Outcome]:
+def _judge_all(pool: Executor, faults: Sequence[Planted]) -> list[Outcome]:
     found = []
     for done in as_completed([pool.submit(judge, fault) for fault in faults]):
         one = done.result()

@@ -22,10 +22,11 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.mutants.draw import Mutant
 from tests.mutants.faults import ROOT, Fault, StaleFault
 
 #: What the tests need of the tree.
-COPIED = ("src", "tests")
+COPIED = ("src", "tests", "docs")
 #: Imported once per worker. None of them starts threads, which a fork would lose.
 LIBRARIES = (
     "numpy",
@@ -72,7 +73,7 @@ class Worker:
         for name in LIBRARIES:
             importlib.import_module(name)
 
-    def judge(self, fault: Fault) -> Outcome:
+    def judge(self, fault: Fault | Mutant) -> Outcome:
         """Plant a fault, run its tests, and take it out again."""
         start, path = time.monotonic(), fault.path(self.copy)
         source = path.read_text("utf-8")
@@ -135,7 +136,7 @@ def prepare(folder: str) -> None:
     _workers.append(Worker(folder))
 
 
-def judge(fault: Fault) -> Outcome:
+def judge(fault: Fault | Mutant) -> Outcome:
     """Judge a fault by the worker of this process."""
     return _workers[0].judge(fault)
 

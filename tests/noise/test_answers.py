@@ -14,8 +14,9 @@ from noisypairs.noise import PARTS, AnswerModel, Clarity, MatrixNoise, PairError
 from noisypairs.noise.answers import chance_of_same, class_chances
 
 TABLE = MatrixNoise(((0.9, 0.2), (0.2, 0.7)))
-HARD = Clarity(0.25, (0.6, 0.45))
-PEOPLE = People(np.array([0.8, -0.5]), np.array([0.3, -1.0]), *np.ones((2, 2)), shift=(-0.1, 0.2))
+HARD = Clarity(0.25, ((0.4, 0.6), (0.55, 0.45)))
+EFFECTS = np.array([[0.8, 0.3], [-0.5, -1.0]])
+PEOPLE = People(EFFECTS, np.ones((2, 2)), np.ones(2), shift=(-0.1, 0.2))
 NAMES = np.array(["ann", "bob"])
 MODELS = {
     "crowd": AnswerModel(TABLE, "free", 2),

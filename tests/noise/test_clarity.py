@@ -16,20 +16,23 @@ from noisypairs.noise.model import PSEUDO_ANSWERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::noisypairs.errors.ClassNamesWarning")
 S = np.array([[0.9, 0.2], [0.2, 0.7]])
+TABLE = np.stack([1 - S, S])
 
 
 def test_matrix_and_mean_by_hand():
-    part = Clarity(0.25, (0.6, 0.45))
-    assert_allclose(part.expand_matrix(S), [[0.9, 0.2, 0.6], [0.2, 0.7, 0.6], [0.6, 0.6, 0.45]])
+    part = Clarity(0.25, ((0.4, 0.6), (0.55, 0.45)))
+    whole = np.array([[0.9, 0.2, 0.6], [0.2, 0.7, 0.6], [0.6, 0.6, 0.45]])
+    assert_allclose(part.expand_response(TABLE), [1 - whole, whole])
     mean = 0.5625 * S + 0.375 * 0.6 + 0.0625 * 0.45
-    assert_allclose(part.class_matrix(S), mean)
+    assert_allclose(part.class_response(TABLE), [1 - mean, mean])
     assert part.strength == 0.25
 
 
 def expectation(beliefs, same, different):
     graph = PairGraph.from_answers([0], [1], [True], n_items=len(beliefs))
     found = propagate(graph, np.log(beliefs), np.full((3, 3), 0.5))
-    return Expectation(graph, found, np.full((3, 3), 0.5), beliefs[:, :2], same, different)
+    counts = np.stack([different, same], axis=1)
+    return Expectation(graph, found, np.full((1, 2, 3, 3), 0.5), beliefs[:, :2], counts)
 
 
 def test_the_m_step_counts():
@@ -37,12 +40,13 @@ def test_the_m_step_counts():
     same, different = np.random.default_rng(0).uniform(0, 9, (2, 1, 3, 3))
     same, different = (count + count.swapaxes(1, 2) for count in (same, different))
     seen = expectation(beliefs, same, different)
-    part = Clarity(0.1, (0.5, 0.5)).fit(seen, S)
+    part = Clarity(0.1, ((0.5, 0.5), (0.5, 0.5))).fit(seen, TABLE)
     hard = seen.beliefs.item[:, 2]
-    assert part.hard_share == pytest.approx(hard.mean())
+    information = sum((p / 0.1 - (1 - p) / 0.9) ** 2 for p in hard)
+    assert part.hard_share == pytest.approx(hard.mean() - 1 / (hard.mean() * information))
     one = 2 * same[0, :2, 2].sum(), 2 * different[0, :2, 2].sum()
     both = same[0, 2, 2], different[0, 2, 2]
-    for rate, (yes, no) in zip(part.rates, (one, both), strict=True):
+    for (_, rate), (yes, no) in zip(part.levels, (one, both), strict=True):
         assert rate == pytest.approx((yes + PSEUDO_ANSWERS / 2) / (yes + no + PSEUDO_ANSWERS))
 
 
@@ -51,7 +55,7 @@ def test_less_than_one_item_is_none():
     seen = expectation(beliefs, np.ones((1, 3, 3)), np.ones((1, 3, 3)))
     assert isinstance(seen.beliefs, Beliefs)
     assert seen.beliefs.item[:, 2].sum() < 1
-    assert Clarity(0.1, (0.5, 0.5)).fit(seen, S).strength == 0.0
+    assert Clarity(0.1, ((0.5, 0.5), (0.5, 0.5))).fit(seen, TABLE).strength == 0.0
 
 
 def known_classes(hard_share, seed=0):
@@ -65,8 +69,8 @@ def known_classes(hard_share, seed=0):
     phi = np.where(np.eye(2, dtype=bool)[y], 0.95, 0.05)
     matrix, graph = PairingNoise(0.15, 0.15).same_probability(2), PairGraph.from_pairs(pairs)
     beliefs = propagate(graph, np.log(phi), matrix)
-    none = np.zeros((1, 1, 1))
-    return pairs, Expectation(graph, beliefs, matrix, phi, none, none)
+    table = np.stack([1 - matrix, matrix])[None]
+    return pairs, Expectation(graph, beliefs, table, phi, np.zeros((1, 2, 2, 2)))
 
 
 def test_the_start_finds_the_share_and_the_rate():
@@ -74,7 +78,7 @@ def test_the_start_finds_the_share_and_the_rate():
         pairs, seen = known_classes(share)
         part = Clarity.begin(pairs, None, seen)
         assert part.hard_share == pytest.approx(share, abs=0.06)
-        assert part.rates[0] == pytest.approx(0.4, abs=0.05)
+        assert part.levels[0][1] == pytest.approx(0.4, abs=0.05)
 
 
 def test_where_no_item_is_hard_there_is_no_part():
@@ -95,7 +99,18 @@ def crowd(**effects):
 
 
 def learner(**settings):
-    return JointPairClassifier(annotators=False, similarity=False, random_state=0, **settings)
+    settings = {"answer_model": ["clarity", "pair error"]} | settings
+    return JointPairClassifier(random_state=0, **settings)
+
+
+def test_plain_problems_have_no_hard_items():
+    """A share cannot be negative, so half of them would have one of chance size if not shrunk."""
+    found = 0
+    for seed in range(6):
+        X, y = datasets.load("gaussians", n_samples=400, prior=0.5, random_state=seed)
+        pairs = sample_pairs(y, 3200, PairingNoise(0.25, 0.25), random_state=seed)
+        found += "clarity" in learner(n_classes=2).fit(X, pairs).parts_
+    assert found <= 1
 
 
 def test_a_learner_finds_hard_items_and_their_classes_by_features():
@@ -104,7 +119,7 @@ def test_a_learner_finds_hard_items_and_their_classes_by_features():
     assert "clarity" in clf.parts_
     assert clf.item_hard_.mean() == pytest.approx(0.2, abs=0.06)
     assert roc_auc_score(found.hard, clf.item_hard_) > 0.95
-    without = learner(n_classes=3, clarity=False).fit(found.data, found.pairs)
+    without = learner(n_classes=3, answer_model=["pair error"]).fit(found.data, found.pairs)
     assert without.parts_ in ((), ("pair error",))
     assert without.item_hard_ is None
 

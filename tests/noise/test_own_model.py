@@ -63,7 +63,7 @@ def problem():
 def test_the_joint_learner_estimates_it(problem):
     X, y, pairs = problem
     labelled = pairs.with_labels({int(np.flatnonzero(y == k)[0]): k for k in (0, 1)})
-    model = JointPairClassifier(noise_model="unequal", random_state=0).fit(X, labelled)
+    model = JointPairClassifier(n_classes=2, noise="unequal", random_state=0).fit(X, labelled)
     assert model.noise_model_ == "unequal"
     assert model.score(X, y) > 0.95
     # Three standard errors: some 1,400 pairs inside class 0, 1,600 others.
@@ -74,7 +74,7 @@ def test_the_joint_learner_estimates_it(problem):
 @pytest.mark.filterwarnings("ignore::noisypairs.ClassNumberWarning")
 def test_without_labels_no_class_can_be_number_zero(problem):
     X, _, pairs = problem
-    model = JointPairClassifier(noise_model="unequal", positive="minority", random_state=0)
+    model = JointPairClassifier(n_classes=2, noise="unequal", class_order="falling", random_state=0)
     with pytest.raises(ValueError, match=r"UnequalNoise with its classes renumbered .* label at"):
         model.fit(X, pairs)
 
@@ -105,15 +105,15 @@ class OneUnequalNoise(UnequalNoise, family="unequal-one"):
         return OneUnequalNoise(self.miss, self.slip, list(order).index(self.which))
 
 
-@pytest.mark.parametrize("positive", ["minority", "majority"])
-def test_its_classes_are_renumbered_with_the_items(problem, positive):
+@pytest.mark.parametrize("order", ["falling", "rising"])
+def test_its_classes_are_renumbered_with_the_items(problem, order):
     """Whatever the numbers of the classes: the pairs missed are those inside the larger one."""
     X, _, pairs = problem
-    model = JointPairClassifier(noise_model="unequal-one", positive=positive, random_state=0)
+    model = JointPairClassifier(n_classes=2, noise="unequal-one", class_order=order, random_state=0)
     model.fit(X, pairs)
     larger = int(np.argmax(model.item_proba_.mean(axis=0)))
     S = model.noise_.same_probability()
-    assert larger == model.noise_.which == (positive == "majority")
+    assert larger == model.noise_.which == (order == "rising")
     assert S[larger, larger] == pytest.approx(0.6, abs=0.04)
     assert S[1 - larger, 1 - larger] == pytest.approx(0.9, abs=0.04)
 
@@ -128,7 +128,7 @@ def test_permuting_leaves_its_family_only_where_it_must():
 def test_point_wise_learners_choose_its_rates(problem):
     X, y, _ = problem
     pairs = sample_pairs(y, 10_000, UnequalNoise(0.1, 0.2), random_state=0)
-    model = LossCorrectionClassifier(noise_model="unequal", positive="minority", random_state=0)
+    model = LossCorrectionClassifier(noise="unequal", class_order="falling", random_state=0)
     model.fit(X, pairs)
     assert isinstance(model.noise_, UnequalNoise)
     assert model.score(X, y) > 0.9
@@ -142,10 +142,10 @@ def test_auto_does_not_try_it_unasked():
 def test_what_cannot_be_fitted_is_refused_before_any_work(problem):
     X, _, pairs = problem
     reason = "ConstantNoise cannot be fitted to counted answers .* Pass noise= with known"
-    with pytest.raises(ValueError, match=f"noise_model='unequal-constant': {reason}"):
-        JointPairClassifier(noise_model="unequal-constant").fit(X, pairs)
+    with pytest.raises(ValueError, match=f"noise='unequal-constant': {reason}"):
+        JointPairClassifier(n_classes=2, noise="unequal-constant").fit(X, pairs)
     with pytest.raises(ValueError, match="ConstantNoise is not given by two rates"):
-        LossCorrectionClassifier(noise_model="unequal-constant").fit(X, pairs)
+        LossCorrectionClassifier(noise="unequal-constant").fit(X, pairs)
     with pytest.raises(NotImplementedError, match="ConstantNoise cannot be fitted"):
         ConstantNoise.fit(np.zeros((2, 2)), np.zeros((2, 2)))
     with pytest.raises(NotImplementedError, match="ConstantNoise is not given by two rates"):
@@ -154,7 +154,9 @@ def test_what_cannot_be_fitted_is_refused_before_any_work(problem):
 
 def test_what_cannot_be_fitted_can_still_be_given(problem):
     X, y, pairs = problem
-    model = JointPairClassifier(noise=ConstantNoise(), positive="minority", random_state=0)
+    model = JointPairClassifier(
+        n_classes=2, noise=ConstantNoise(), class_order="falling", random_state=0
+    )
     assert model.fit(X, pairs).score(X, y) > 0.95
     assert ConstantNoise.n_parameters(3) == 6  # by default as many as a free matrix has
 

@@ -15,7 +15,7 @@ from noisypairs.inference.propagation import propagate
 from noisypairs.noise import PairError
 from noisypairs.noise.answers import Expectation
 from noisypairs.noise.pair_error import pair_products
-from noisypairs.pairs.copies import single_answers
+from noisypairs.pairs.groups import single_answers
 from noisypairs.sampling import random_pairs
 
 # Answers that copy each other also look like a class of their own, which is not the subject here.
@@ -24,12 +24,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::noisypairs.ClassNumberWarning")
 RATES = np.array([0.25, 0.15])
 NOISE = PairingNoise(*RATES)
 S = NOISE.same_probability()
+TABLE, NONE = np.stack([1 - S, S])[None], np.zeros((1, 2, 2, 2))
 
 
 def expected(graph, prior):
     phi = np.tile([1 - prior, prior], (graph.n_items, 1))
-    beliefs, none = propagate(graph, np.log(phi), S), np.zeros((1, 1, 1))
-    return Expectation(graph, beliefs, S, phi, none, none)
+    beliefs = propagate(graph, np.log(phi), S)
+    return Expectation(graph, beliefs, TABLE, phi, NONE)
 
 
 def test_score_has_mean_zero_and_the_size_of_its_variance_by_enumeration():
@@ -62,7 +63,7 @@ def problem(seed, rho, n_items=150, times=3, n_pairs=300):
 
 
 def fitted(X, pairs, **settings):
-    settings = {"positive": "minority", "random_state": 0} | settings
+    settings = {"n_classes": 2, "class_order": "falling", "random_state": 0} | settings
     return JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
 
 
@@ -75,7 +76,8 @@ def test_independent_repeats_are_not_complained_of(seed):
 def test_people_who_follow_each_other_are_found_and_widen_the_intervals(rho):
     X, pairs = problem(0, rho)
     with pytest.warns(CopiedAnswersWarning, match="agree more than the estimated noise allows"):
-        model = fitted(X, pairs, clarity=False)  # hard items explain part of it, too
+        # hard items explain part of it, too
+        model = fitted(X, pairs, answer_model=["people", "similarity", "pair error"])
     assert model.repeat_correlation_ == pytest.approx(rho, abs=0.2)
     allowed = model.intervals(X, pairs, n_bootstrap=100)
     model.answer_model_ = model.answer_model_.without("pair error")
@@ -103,11 +105,11 @@ def test_correlation_is_found_where_it_is_and_nothing_is_kept_by_chance():
         X, pairs = problem(seed, rho)
         right = (X.sum(axis=1) > 0).astype(int)
         phi = np.where(np.eye(2, dtype=bool)[right], 0.9, 0.1)
-        whole, none = PairGraph.from_pairs(pairs), np.zeros((1, 1, 1))
+        whole = PairGraph.from_pairs(pairs)
         part = PairError(0.0)
         for _ in range(6):
             graph = part.reweighted(whole)
-            seen = Expectation(graph, propagate(graph, np.log(phi), S), S, phi, none, none)
+            seen = Expectation(graph, propagate(graph, np.log(phi), S), TABLE, phi, NONE)
             part = PairError.begin(pairs, None, seen)
         found[rho].append(part.strength)
     assert np.mean(found[0.5]) == pytest.approx(0.5, abs=0.12)

@@ -111,10 +111,11 @@ def fitted_plain(seed):
 
 def test_a_learner_finds_it_and_leaves_it_out_when_asked():
     X, _, pairs, _, _ = crowd(2.0)
-    settings = {"positive": "minority", "random_state": 0, "clarity": False}
-    model = JointPairClassifier(**settings).fit(X, pairs)
+    settings = {"class_order": "falling", "random_state": 0, "n_classes": 2}
+    parts = ["people", "pair error"]
+    model = JointPairClassifier(**settings, answer_model=[*parts, "similarity"]).fit(X, pairs)
     assert "similarity" in model.parts_
     assert model.answer_model_.part("similarity").slope > 0.8
-    without = JointPairClassifier(similarity=False, **settings).fit(X, pairs)
+    without = JointPairClassifier(**settings, answer_model=parts).fit(X, pairs)
     assert "similarity" not in without.parts_
     assert_allclose(model.item_proba_, without.item_proba_)  # it moves no class

@@ -154,3 +154,75 @@ def test_masked_entries_are_missing():
 def test_unknown_treatment_is_refused():
     with pytest.raises(ValueError, match="unsure='ignore' is not a treatment"):
         answers.parse([1], unsure="ignore")
+
+
+@pytest.mark.parametrize(
+    ("said", "same"),
+    [
+        (["Ja", "NEIN", "ja"], [True, False, True]),
+        (["oui", "non"], [True, False]),
+        (["Sí", "si", "no"], [True, True, False]),
+        (["да", "Нет"], [True, False]),
+        (["是", "否", "不同"], [True, False, False]),
+        (["Même", "différent", "different"], [True, False, False]),
+        (["Same kind", "Same object type", "Not the same kind"], [True, True, False]),
+        (["different products", "the same product"], [False, True]),
+    ],
+)
+def test_answers_in_other_languages_and_with_nouns(said, same):
+    assert answers.parse(said).same.tolist() == same
+
+
+def test_a_word_has_one_meaning_in_all_languages():
+    tables = (answers.WORDS, answers.OTHER_LANGUAGES)
+    said = [(answers.canonical(w), s) for table in tables for s, ws in table.items() for w in ws]
+    assert len(dict(said)) == len(set(said))
+    with pytest.raises(answers.UnknownWords, match="no answer: 'same or different'"):
+        answers.parse(["same or different", "same"])
+
+
+SENTENCES = [
+    ("Yes, the two products are one", "same"),
+    ("NO.\nattribute=brand", "different"),
+    ("Yes - both are cameras", "same"),
+    ("Not the same: other size", "different"),
+    ('{"match": false, "reason": "yes, but no"}', "different"),
+    ('{"answer": "Yes", "confidence": 0.9}', "same"),
+    ("I'm sorry, but I cannot compare them", "unsure"),
+    ("Unsure. It depends", "unsure"),
+]
+
+
+@pytest.mark.parametrize(("text", "sense"), SENTENCES)
+def test_sentences_are_read_by_how_they_begin(text, sense):
+    found = answers.parse([text, "yes", "no"], unsure="drop")
+    assert found.usable.tolist() == [sense != "unsure", True, True]
+    assert found.same.tolist()[: -2 or None] == ([sense == "same"] if sense != "unsure" else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The answer is yes, they match",
+        "Well, yes",
+        "yes and no",
+        '{"same": true, "match": false}',
+        '{"why": "yes"}',
+        "{yes, no",
+        "0.5, no",
+    ],
+)
+def test_nothing_is_read_from_the_middle(text):
+    with pytest.raises(ValueError, match="no answer: "):
+        answers.parse([text, "yes", "no"])
+    with pytest.raises(ValueError, match=r"\(9 of 11 answers\)"):
+        answers.parse([text] * 9 + ["yes", "no"])
+
+
+def test_own_words_may_be_the_beginning_of_a_sentence():
+    texts = ["The two refer to the same camera", "The two refer to different ones", "No."]
+    words = {"The two refer to the same*": "same", "the two refer to different*": "different"}
+    found = answers.parse(texts, words=words)
+    assert found.same.tolist() == [True, False, False]
+    assert found.n_sentences == 2
+    assert "The two refer to the sam …" in found.mapping

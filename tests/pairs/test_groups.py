@@ -14,11 +14,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.decomposition import PCA
 from sklearn.model_selection import GroupKFold, KFold, cross_val_score
 
-from noisypairs import Pairs
-from noisypairs.estimators.order import in_order
-from noisypairs.pairs.groups import check_groups, item_groups, n_sharing
+from noisypairs import PairingNoise, Pairs, sample_pairs
+from noisypairs.estimators.base import in_order
+from noisypairs.pairs.groups import (
+    as_numbers,
+    check_groups,
+    item_groups,
+    look_copied,
+    n_sharing,
+    row_hashes,
+)
 
 NAMES = ["b", "a", "b", "c", "a"]
 
@@ -302,3 +310,155 @@ def test_items_share_a_group_exactly_where_their_rows_are_equal(rows):
             assert (codes[i] == codes[j]) == (one == other)
     shared = [one for one in rows if rows.count(one) > 1]
     assert n_sharing(codes) == len(shared)
+
+
+def partition(values):
+    """Return the same codes for the same partition, whatever its groups are called."""
+    code = {}
+    return [code.setdefault(value, len(code)) for value in np.asarray(values).tolist()]
+
+
+ROWS = np.array([[0.0, 1.5], [1.5, 0.0], [0.0, 1.5], [np.nan, 1.0], [np.nan, 1.0], [1.0, np.nan]])
+SAME = [0, 1, 0, 2, 2, 3]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        ROWS,
+        ROWS.tolist(),
+        np.asfortranarray(ROWS),
+        ROWS.astype(np.float32),
+        pd.DataFrame(ROWS, columns=["a", "b"]),
+        pl.DataFrame(ROWS, schema=["a", "b"]),
+        sparse.csr_array(ROWS),
+        sparse.csc_matrix(ROWS),
+        sparse.coo_array(ROWS),
+        ROWS.reshape(6, 2, 1),
+        np.where(np.isnan(ROWS), None, ROWS),
+    ],
+    ids=lambda table: type(table).__name__,
+)
+def test_equal_rows_have_equal_hashes_in_every_kind_of_table(table):
+    hashes = row_hashes(table)
+    assert hashes.dtype == np.uint64
+    assert partition(hashes) == SAME
+
+
+def test_a_sparse_matrix_has_the_hashes_of_the_same_matrix_in_full():
+    rng = np.random.default_rng(0)
+    full = rng.poisson(0.2, size=(200, 30)).astype(float)
+    stored = sparse.csr_array(full)
+    stored.data[::7] = 0.0  # stored zeros are zeros
+    full = stored.toarray()
+    twice = sparse.csr_array(([1.0, 2.0], [3, 3], [0, 2]), shape=(1, 30))  # 1 + 2 in one cell
+    three = np.zeros((1, 30))
+    three[0, 3] = 3.0
+    assert (row_hashes(stored) == row_hashes(full)).all()
+    assert (row_hashes(twice) == row_hashes(three)).all()
+    assert twice.nnz == 2  # the caller's matrix stays as it is
+
+
+def test_signs_of_zero_and_forms_of_missing_do_not_matter():
+    odd = np.array([0x7FF8000000000123], dtype=np.uint64).view(float)[0]  # a NaN of another form
+    assert partition(row_hashes([[0.0], [-0.0], [np.nan], [odd], [np.inf], [-np.inf]])) == [
+        *(0, 0, 1, 1),
+        *(2, 3),
+    ]
+
+
+def test_values_that_change_places_are_another_row():
+    rng = np.random.default_rng(0)
+    rows = np.array([rng.permutation(8) for _ in range(3000)], dtype=float)
+    hashes = row_hashes(rows)
+    assert np.unique(hashes).size == np.unique(rows, axis=0).shape[0]
+    assert partition(row_hashes([[1.0, -1.0], [-1.0, 1.0], [2.0, -2.0], [0.0, 0.0]])) == [
+        0,
+        1,
+        2,
+        3,
+    ]
+
+
+def test_whole_numbers_differ_and_errors_of_rounding_do_not():
+    whole = np.array([[2.0**27], [2.0**27 + 1], [1e-12], [2e-12]])
+    assert partition(row_hashes(whole)) == [0, 1, 2, 3]
+    assert partition(row_hashes([[0.3, 1e-9], [0.1 + 0.2, 1e-9]])) == [0, 0]
+    X = np.repeat(np.random.default_rng(0).normal(size=(137, 64)), 4, axis=0)
+    turned = PCA(10, random_state=0).fit_transform(X)
+    assert partition(row_hashes(turned)) == partition(row_hashes(X))
+
+
+def test_columns_of_every_type_count():
+    table = pd.DataFrame(
+        {
+            "text": ["a", "a", "a", "a", None],
+            "day": pd.to_datetime(["2024-01-01", "2024-01-01", "2024-01-02", None, None]),
+            "flag": [True, True, True, True, False],
+            "level": pd.Categorical(["x", "x", "x", "x", "y"]),
+            "count": pd.array([1, 1, 1, 1, None], dtype="Int64"),
+        }
+    )
+    assert partition(row_hashes(table)) == [0, 0, 1, 2, 3]
+    assert partition(row_hashes(["one text", "another", "one text"])) == [0, 1, 0]
+
+
+def test_tables_without_rows_or_columns():
+    assert row_hashes(np.zeros((0, 3))).shape == (0,)
+    assert partition(row_hashes(np.zeros((3, 0)))) == [0, 0, 0]
+    assert as_numbers(np.zeros((0, 3))).shape == (0, 3)
+
+
+def test_rows_beyond_one_block_are_hashed_alike():
+    wide = np.zeros((6, 200_000))  # two rows do not fit into a block
+    wide[3:, -1] = 1.0
+    assert partition(row_hashes(wide)) == [0, 0, 0, 1, 1, 1]
+
+
+rows = st.lists(
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans(), st.sampled_from("ab")),
+    min_size=1,
+    max_size=30,
+)
+
+
+@given(rows)
+def test_copies_are_those_that_enumeration_has_seen_before(answers):
+    left, right, same, who = zip(*answers, strict=True)
+    pairs = Pairs(left, right, same, 4, annotator=who)
+    names = [(frozenset((a, b)), s, w) for a, b, s, w in answers]
+    again = [name in names[:k] for k, name in enumerate(names)]
+    assert pairs.copies().tolist() == again
+    kept = pairs.without_copies()
+    assert kept.n_pairs == len(set(names))
+    assert pairs.audit().copies == sum(again)
+    report = kept.audit()
+    assert (report.copies, report.copies_removed) == (0, sum(again))
+
+
+def test_a_contradiction_another_annotator_or_another_weight_is_no_copy():
+    pairs = Pairs([0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 1, 1], annotator=["a", "a", "b", "a"])
+    assert pairs.copies().tolist() == [False, False, False, True]
+    assert not pairs.reweighted([1, 1, 1, 2]).copies().any()
+    assert "copies            1 among these answers, 0 left out" in str(pairs.audit())
+
+
+def test_without_copies_of_pairs_without_any_is_the_same_object():
+    pairs = Pairs([0, 1], [1, 2], [1, 1])
+    assert pairs.without_copies() is pairs
+
+
+@pytest.mark.parametrize("times", [2, 3])
+def test_recorded_several_times_looks_copied_however_noisy(times):
+    pairs = sample_pairs([0, 1] * 15, 600, PairingNoise(0.3, 0.3), random_state=0)
+    key, same = pairs.pair_keys, pairs.same
+    assert look_copied(np.tile(key, times), np.tile(same, times))
+    assert not look_copied(key, same)  # many repeats, some answered both ways
+
+
+def test_three_people_who_err_do_not_look_copied():
+    pairs = sample_pairs([0, 1] * 100, 400, random_state=0)
+    left, right = np.tile(pairs.left, 3), np.tile(pairs.right, 3)
+    same = PairingNoise(0.05, 0.05).corrupt([0, 1] * 100, left, right, random_state=0)
+    asked = Pairs(left, right, same)
+    assert not look_copied(asked.pair_keys, asked.same)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import (
     GridSearchCV,
@@ -45,7 +47,7 @@ def test_fields_and_sizes(full):
     assert dict(full.labels) == {0: "cat", 3: "dog"}
     assert Pairs([0, 4], [1, 2], [1, 0]).n_items == 5
     assert repr(full) == (
-        "Pairs(n_items=6, n_pairs=5, same=3, different=2, annotators=3, weight=10.5, labels=2)"
+        "Pairs[6 items](n_pairs=5, same=3, different=2, annotators=3, weight=10.5, labels=2)"
     )
 
 
@@ -363,7 +365,7 @@ def test_train_test_split_keeps_labels_with_their_items(world):
 
 def test_stratification_is_refused_since_items_have_no_class(world):
     X, pairs = world
-    with pytest.raises(ValueError, match="Got 'unknown' instead"):
+    with pytest.raises(ValueError, match="needs the class of every item"):
         cross_val_score(Recorder(), X, pairs, cv=StratifiedKFold(5))
 
 
@@ -396,3 +398,158 @@ def test_more_answers_must_say_as_much_as_the_first(full):
         full.with_answers([4], [5], [True], weight=[1.0])
     with pytest.raises(ValueError, match="too large for n_items=6"):
         full.with_answers([4], [6], [True], annotator=["cy"], weight=[1.0])
+
+
+@pytest.fixture
+def marked():
+    return Pairs([0, 1, 2, 3], [1, 2, 3, 0], [1, 0, 1, 1], chosen=[True, False, False, True])
+
+
+def test_the_mark_follows_its_answers(marked):
+    assert marked.chosen.tolist() == [True, False, False, True]
+    assert not marked.chosen.flags.writeable
+    assert "chosen=2" in repr(marked)
+    assert marked.select([3, 1]).chosen.tolist() == [True, False]
+    assert marked[[2, 3, 0]].chosen.tolist() == [False, True]
+    ordered, place = marked.in_order()
+    assert ordered.chosen.tolist() == marked.chosen[place].tolist()
+    assert pickle.loads(pickle.dumps(marked)) == copy.deepcopy(marked) == marked
+    assert marked != Pairs(marked.left, marked.right, marked.same)
+    assert next(marked.batches()).left.size == 4
+
+
+def test_only_pairs_drawn_at_random_are_left(marked):
+    drawn = marked.drawn_at_random()
+    assert (drawn.left.tolist(), drawn.chosen, drawn.n_items) == ([1, 2], None, 4)
+    assert drawn.drawn_at_random() is drawn
+
+
+def test_no_mark_where_nothing_was_chosen():
+    assert Pairs([0], [1], [1], chosen=[0]).chosen is None
+    assert Pairs([0, 1], [1, 2], [1, 0], chosen=np.array([0, 1])).chosen.dtype == bool
+
+
+def test_pickles_of_older_versions_have_no_mark(marked):
+    state = marked.__getstate__()
+    del state["chosen"]
+    older = Pairs.__new__(Pairs)
+    older.__setstate__(state)
+    assert older.chosen is None
+
+
+@pytest.mark.parametrize(("chosen", "message"), [([2], "True and False"), ([1, 0], "one per pair")])
+def test_wrong_marks_are_refused(chosen, message):
+    with pytest.raises(ValueError, match=message):
+        Pairs([0], [1], [True], chosen=chosen)
+
+
+def grouped(sizes, **options):
+    """A question for every size, about items of its own."""
+    left, right, question, first = [], [], [], 0
+    for number, m in enumerate(sizes):
+        for a, b in combinations(range(first, first + m), 2):
+            left.append(a)
+            right.append(b)
+            question.append(f"q{number}")
+        first += m
+    return Pairs(left, right, np.ones(len(left)), question=question, **options)
+
+
+def test_all_answers_of_a_question_count_as_one_less_than_its_items():
+    pairs = grouped([2, 3, 4, 5])
+    for code, m in enumerate([2, 3, 4, 5]):
+        weight = pairs.weight[pairs.question == code]
+        assert_allclose(weight, 2 / m)
+        assert weight.sum() == pytest.approx(m - 1)
+
+
+def test_given_weights_are_multiplied():
+    pairs = grouped([3], weight=[1.0, 2.0, 3.0])
+    assert_allclose(pairs.weight, [2 / 3, 4 / 3, 2])
+
+
+def test_part_of_a_question_counts_as_far_as_it_is_free():
+    assert_allclose(Pairs([0, 1], [1, 2], [1, 1], question=[7, 7]).weight, 1)
+    twice = Pairs([0, 0], [1, 1], [1, 1], question=[7, 7])
+    assert_allclose(twice.weight, 0.5)
+
+
+def test_ids_of_two_annotators_are_two_questions():
+    pairs = Pairs([0, 0, 1] * 2, [1, 2, 2] * 2, [1, 0, 0] * 2, 3, list("aaabbb"), question=[1] * 6)
+    assert_array_equal(pairs.question, [0, 0, 0, 1, 1, 1])
+    assert_allclose(pairs.weight, 2 / 3)
+
+
+def test_questions_are_kept():
+    pairs = grouped([3, 4])
+    assert_array_equal(pairs.select([0, 5]).question, [0, 1])
+    assert_array_equal(pairs[[0, 1, 4, 5, 6]].question, [0, 1, 1, 1])
+    ordered, place = pairs.in_order()
+    assert_array_equal(ordered.question, pairs.question[place])
+    again = pickle.loads(pickle.dumps(pairs))
+    assert again == pairs
+    assert_array_equal(again.question, pairs.question)
+    assert pairs != Pairs(pairs.left, pairs.right, pairs.same, weight=pairs.weight)
+    assert pairs.reweighted(None).weight is None
+
+
+def test_pickles_without_questions_are_read():
+    pairs = Pairs([0], [1], [True])
+    state = {name: value for name, value in pairs.__getstate__().items() if name != "question"}
+    older = Pairs.__new__(Pairs)
+    older.__setstate__(state)
+    assert older == pairs
+    assert older.question is None
+
+
+def test_a_question_for_every_answer():
+    with pytest.raises(ValueError, match="left has 2 entries but question has 1"):
+        Pairs([0, 1], [1, 2], [1, 0], question=["a"])
+
+
+def test_groups_sorted_at_once_are_answers_to_one_question():
+    pairs = Pairs.from_groups([[[0, 1], [2]], [[3], [1, 4, 0]]], 6, annotator=["ann", "bob"])
+    assert pairs.n_pairs == 3 + 6
+    assert pairs.same.tolist()[:3] == [True, False, False]
+    np.testing.assert_allclose(pairs.weight[:3], 2 / 3)  # m − 1 free answers of m(m − 1)/2
+    np.testing.assert_allclose(pairs.weight[3:], 2 / 4)
+    assert pairs.annotator_names.tolist() == ["ann", "bob"]
+    assert len(set(zip(pairs.annotator, pairs.question, strict=True))) == 2
+    assert {tuple(sorted(ends)) for ends in zip(pairs.left[3:], pairs.right[3:], strict=True)} == {
+        (1, 3), (3, 4), (0, 3), (1, 4), (0, 1), (0, 4)
+    }  # fmt: skip
+
+
+def test_groups_that_make_no_sense_are_refused():
+    with pytest.raises(ValueError, match="sorting 0 has an item in two places"):
+        Pairs.from_groups([[0, 1], [1]])
+    with pytest.raises(ValueError, match="annotator has 1 entries but there are 2 sortings"):
+        Pairs.from_groups([[[0], [1]], [[0, 1]]], annotator=["ann"])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda pairs: pairs.select([0, 2]),
+        lambda pairs: pairs[[2, 1, 0]],
+        lambda pairs: pairs.in_order()[0],
+        lambda pairs: pairs.without_copies(),
+        lambda pairs: pairs.with_answers([0], [1], [True], weight=[1.0]),
+        lambda pairs: pairs.with_labels({0: "a"}),
+    ],
+)
+def test_every_copy_keeps_what_was_asked_together(change):
+    pairs = Pairs([0, 0, 1], [1, 2, 2], [True, False, False], question=["q", "q", "q"])
+    after = change(pairs)
+    assert after.question is not None
+    assert len(set(after.question[: min(3, after.n_pairs)])) == 1
+    if after.n_pairs > 3:
+        assert after.question[-1] not in after.question[:3]
+
+
+def test_questions_may_be_said_later():
+    pairs = Pairs([0, 0, 1], [1, 2, 2], [True, False, False])
+    assert pairs.with_questions(["q"] * 3) == Pairs(
+        [0, 0, 1], [1, 2, 2], [True, False, False], question=["q"] * 3
+    )
+    assert pairs.with_questions(["q"] * 3).with_questions(None).question is None

@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from noisypairs import JointPairClassifier, datasets
-from noisypairs.estimators.inner.gaussian import GaussianClasses
+from noisypairs.estimators.inner.classifiers import GaussianClasses
 
 PLAIN = {"similar_flip": 0.2, "dissimilar_flip": 0.2, "spread": 0.0, "lean": 0.0}
 EFFECTS = {

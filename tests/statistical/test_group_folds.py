@@ -13,7 +13,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.model_selection import KFold
 
 from noisypairs import NotIdentifiable, Pairs
-from noisypairs.model_selection import item_folds, out_of_fold_share
+from noisypairs.estimation.heldout import item_folds
+from noisypairs.model_selection import out_of_fold_share
 
 
 def answers_about(n_items, groups=None):

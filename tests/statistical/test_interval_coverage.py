@@ -55,9 +55,9 @@ def runs():
             pairs, rates = draw_pairs(kind, y, rates, rng)
             model = JointPairClassifier(
                 LogisticRegression(),
-                annotators=kind == "annotators",
-                noise_model="pairing",
-                positive="minority",
+                n_classes=2,
+                noise="pairing",
+                class_order="falling",
                 random_state=seed,
             )
             with warnings.catch_warnings():

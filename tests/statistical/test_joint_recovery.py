@@ -27,7 +27,9 @@ def test_pairing_rates_and_prior(name, rates):
     for seed in SEEDS:
         X, y = tables(name, seed)
         pairs = sample_pairs(y, 10 * len(y), PairingNoise(*rates), random_state=seed)
-        clf = JointPairClassifier(noise_model="pairing", positive="minority", random_state=seed)
+        clf = JointPairClassifier(
+            n_classes=2, noise="pairing", class_order="falling", random_state=seed
+        )
         noise = clf.fit(X, pairs).noise_
         errors.append(np.subtract((noise.similar_flip, noise.dissimilar_flip), rates))
         priors.append(clf.prior_ - y.mean())
@@ -42,7 +44,9 @@ def test_labeling_rates():
     for seed in SEEDS:
         X, y = datasets.load("gaussians", n_samples=600, prior=0.35, random_state=seed)
         pairs = sample_pairs(y, 10 * len(y), LabelingNoise(0.1, 0.25), random_state=seed)
-        clf = JointPairClassifier(noise_model="labeling", positive="minority", random_state=seed)
+        clf = JointPairClassifier(
+            n_classes=2, noise="labeling", class_order="falling", random_state=seed
+        )
         F = clf.fit(X, pairs).answer_model_.table.flip_matrix()
         errors.append([F[1, 0] - 0.1, F[0, 1] - 0.25])
     assert np.abs(errors).mean(axis=0).max() <= 0.03

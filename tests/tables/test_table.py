@@ -50,10 +50,10 @@ def test_batches_and_loading_give_back_every_answer(written, engine):
 @pytest.mark.parametrize(
     "learner",
     [
-        LossCorrectionClassifier(Ridge(), NOISE, positive="minority"),
-        LossCorrectionClassifier(Ridge(), positive="minority", random_state=0),
+        LossCorrectionClassifier(Ridge(), NOISE, class_order="falling"),
+        LossCorrectionClassifier(Ridge(), class_order="falling", random_state=0),
         LossCorrectionClassifier(noise=NOISE, prior=0.3, loss="logistic"),
-        WeightedPairClassifier(LogisticRegression(), NOISE, positive="minority"),
+        WeightedPairClassifier(LogisticRegression(), NOISE, class_order="falling"),
         WeightedPairClassifier(LogisticRegression(), NOISE, 0.3, alpha="cv", random_state=0),
     ],
     ids=["loss", "loss, rates estimated", "logistic loss", "weighted", "weighted, cv"],
@@ -79,8 +79,8 @@ def test_known_noise_needs_two_looks_at_the_table(learning, monkeypatch):
         monkeypatch.setattr(sums, name, lambda *_, name=name: pytest.fail(f"{name} was called"))
     table = PairTable.from_parquet(path, n_items=len(X))
     monkeypatch.setattr(PairTable, "batches", lambda *_: pytest.fail("pairs were streamed"))
-    LossCorrectionClassifier(Ridge(), NOISE, positive="minority").fit(X, table)
-    WeightedPairClassifier(noise=NOISE, positive="minority").fit(X, table)
+    LossCorrectionClassifier(Ridge(), NOISE, class_order="falling").fit(X, table)
+    WeightedPairClassifier(noise=NOISE, class_order="falling").fit(X, table)
     assert len(passes) == 1
 
 
@@ -88,7 +88,7 @@ def test_a_table_that_fits_is_loaded(learning):
     X, y, _, path = learning
     table = PairTable.from_parquet(path, n_items=len(X)).with_labels({0: y[0], 1: y[1]})
     table = table.with_labels({int(np.argmax(y == c)): int(c) for c in (0, 1)})
-    clf = JointPairClassifier(LogisticRegression(), random_state=0)
+    clf = JointPairClassifier(LogisticRegression(), n_classes=2, random_state=0)
     from_table = clf.fit(X, table).predict_proba(X)
     np.testing.assert_allclose(clf.fit(X, table.to_pairs()).predict_proba(X), from_table)
 
@@ -118,7 +118,7 @@ def test_a_table_larger_than_the_memory_limit_trains(tmp_path):
     limits = {"memory_limit": "50MB", "threads": 1, "temp_directory": str(tmp_path / "spill")}
     table = PairTable.from_parquet(tmp_path / "pairs.parquet", n_items=n_items, **limits)
     assert table.n_pairs == n_pairs
-    clf = LossCorrectionClassifier(Ridge(), NOISE, positive="minority").fit(X, table)
+    clf = LossCorrectionClassifier(Ridge(), NOISE, class_order="falling").fit(X, table)
     assert clf.score(X, y) > 0.97
     assert sum(batch.left.size for batch in table.batches(200_000)) == n_pairs
 

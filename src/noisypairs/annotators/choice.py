@@ -27,12 +27,12 @@ from noisypairs.annotators.classes import (
 )
 from noisypairs.annotators.pair_truth import Groups, PairTruth, infer_pair_truth
 from noisypairs.errors import NotIdentifiable, collected_warnings
-from noisypairs.estimation import dyadic_mean
+from noisypairs.estimation.heldout import Gain, HeldOut, repeated_answers
 from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
 from noisypairs.inference import progress
 from noisypairs.joint.choices import DETECTED
 from noisypairs.joint.starts import Alignment
-from noisypairs.noise.shrinkage import strength
+from noisypairs.noise.model import strength
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
 
@@ -44,35 +44,10 @@ CLASS_NUMBERS = (2, 3, 4, 5, 6)
 FEWEST_REPEATED, REPEATED_SHARE = 200, 0.2
 #: The repeated pairs are dealt into so many folds; each holds out one annotator's answers on them.
 N_FOLDS = 2
-FOLDS = range(N_FOLDS)
 #: Standard errors by which a model must be ahead to replace the one that ties are left to.
 CLEARLY_AHEAD = 2.0
 #: Answers that follow the features along more directions are not on classes: these are fewer.
 MOST_DIRECTIONS = 20
-#: Level of an interval that reaches one standard error to each side.
-ONE_ERROR = 0.6826894921370859
-
-
-@dataclass(frozen=True)
-class Gain:
-    """By how many nats one model predicts a held-out answer better, ± s.e. (items as units)."""
-
-    nats: float
-    error: float
-    n_answers: int
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether the gain is more than chance."""
-        return self.nats > CLEARLY_AHEAD * self.error
-
-    @property
-    def is_clear_loss(self) -> bool:
-        """Whether the other model is ahead by more than chance."""
-        return self.nats < -CLEARLY_AHEAD * self.error
-
-    def __str__(self) -> str:
-        return f"{self.nats:.3f} ± {self.error:.3f} nats on {self.n_answers:,} held-out answers"
 
 
 @dataclass(frozen=True)
@@ -111,8 +86,8 @@ class ModelChoice:
         plain |= {"class_numbers": list(self.asked), "why": str(self)}
         gain, groups = self.gain, self.groups
         plain |= {
-            "pairs_ahead_of_classes": None if gain is None else gain.nats,
-            "pairs_ahead_error": None if gain is None else gain.error,
+            "pairs_ahead_of_classes": None if gain is None else gain.mean,
+            "pairs_ahead_error": None if gain is None else gain.mean_error,
             "held_out_answers": None if gain is None else gain.n_answers,
             "compared_classes": self.rival,
             "groups": None if groups is None else groups.n_groups,
@@ -150,13 +125,13 @@ def choose_model(
     truth = infer_pair_truth(pairs)
     groups = truth.groups()
     tiny = groups.are_tiny and not show_classes(truth, X, max(numbers), random)
-    gain, rival = trial.against(None, numbers[:1], estimator, random, hurry=True)
-    if gain.is_clear and not tiny:
+    gain, rival = trial.against(None, numbers[:1], estimator, random)
+    if gain.exceeds(CLEARLY_AHEAD) and not tiny:
         gain, rival = trial.against(X, numbers, estimator, random)
     compared: dict[str, Any] = {"gain": gain, "rival": rival, "groups": groups}
     what = f"{rival} classes do" if rival else "guessing does (classes were not found)"
-    if gain.is_clear or (tiny and rival and not gain.is_clear_loss):
-        better = "better than" if gain.is_clear else "as well as"
+    if gain.exceeds(CLEARLY_AHEAD) or (tiny and rival and not gain.loss.exceeds(CLEARLY_AHEAD)):
+        better = "better than" if gain.exceeds(CLEARLY_AHEAD) else "as well as"
         reason = f"single pairs predict {better} {what}, by {gain}; {groups}"
         return replace(classes, model="pairs", reason=reason, **compared)
     reason = f"single pairs do not predict clearly better than {what}: by {gain}"
@@ -192,7 +167,7 @@ def require_pair_truth(pairs: Pairs, random: np.random.RandomState) -> ModelChoi
             f"a pair can only be judged by itself where several people answered it: {missing}"
         )
     gain = Trial(pairs, deepcopy(random)).over_guessing()
-    if not gain.is_clear:
+    if not gain.exceeds(CLEARLY_AHEAD):
         raise NotIdentifiable(
             f"answers on the same pair predict each other no better than guessing does: by {gain}. "
             "Nobody can be judged by them"
@@ -214,45 +189,12 @@ def lacking_repeats(pairs: Pairs) -> str | None:
     )
 
 
-def repeated_answers(pairs: Pairs) -> NDArray[np.bool_]:
-    """Return which answers are on pairs that several annotators answered, shape (n_pairs,).
-
-    Where nobody is named, every answer counts as somebody's. An annotator who answers a pair twice
-    does not repeat it: a copied answer is no evidence for the first one.
-
-    >>> repeated_answers(Pairs([0, 1, 1], [1, 0, 2], [1, 1, 0], annotator=[0, 1, 0])).tolist()
-    [True, True, False]
-    """
-    edge, _, first = _by_annotator(pairs)
-    n_annotators = np.bincount(edge, first, minlength=1)
-    repeated: NDArray[np.bool_] = (n_annotators[edge] > 1) & (pairs.left != pairs.right)
-    return repeated
-
-
-def _by_annotator(pairs: Pairs) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.bool_]]:
-    """Return the edge of each answer, its (edge, annotator), and whether it is the first there.
-
-    Both are numbered by their content, whatever the order of the answers.
-    """
-    edge = np.unique(pairs.pair_keys, return_inverse=True)[1]
-    if pairs.annotator is None:
-        order = np.lexsort((pairs.weights, pairs.same, edge))
-        mine = np.argsort(order)
-        return edge, mine, np.ones(pairs.n_pairs, dtype=bool)
-    key = edge.astype(np.int64) * (int(pairs.annotator.max(initial=0)) + 1) + pairs.annotator
-    _, position, mine = np.unique(key, return_index=True, return_inverse=True)
-    first = np.zeros(pairs.n_pairs, dtype=bool)
-    first[position] = True
-    return edge, mine, first
-
-
 class Trial:
     """Repeated pairs in folds; each fold holds out one annotator's answers on its pairs."""
 
     def __init__(self, pairs: Pairs, random: np.random.RandomState) -> None:
-        fold = _held_out_fold(pairs, random)
-        self.held_out = pairs.select(np.concatenate([np.flatnonzero(fold == k) for k in FOLDS]))
-        self.folds = [(pairs.select(fold != k), pairs.select(fold == k)) for k in FOLDS]
+        self.held = HeldOut.by_repeat(pairs, N_FOLDS, random.randint(2**31 - 1))
+        self.folds = [tuple(map(pairs.select, both)) for both in self.held.masks()]
         self.by_pairs = self._log_chance([infer_pair_truth(training) for training, _ in self.folds])
 
     def against(
@@ -261,7 +203,6 @@ class Trial:
         numbers: Sequence[int],
         estimator: Any,
         random: np.random.RandomState,
-        hurry: bool = False,
     ) -> tuple[Gain, int]:
         """Return the gain of pairs over classes, and how many; over guessing and 0 if none."""
         classes: list[InferredClasses] = []
@@ -269,27 +210,30 @@ class Trial:
             with collected_warnings():
                 try:
                     if X is None:
-                        found = classes_from_answers(training, numbers, random, hurry)
+                        found = classes_from_answers(training, numbers, random)
                     else:
                         found = classes_from_features(training, X, numbers, estimator, random, True)
                 except NotIdentifiable:
                     return self.over_guessing(), 0
             classes.append(found)
             numbers = [found.S.shape[1]]
-        return self._gain(self._log_chance(classes)), numbers[0]
+        return self.held.gain(self.by_pairs, self._log_chance(classes)), numbers[0]
 
     def over_guessing(self) -> Gain:
         """Return the gain over P("same") from the annotator's own share of such answers."""
-        return self._gain(np.concatenate([_guessed(*fold) for fold in self.folds]))
-
-    def _gain(self, other: Array) -> Gain:
-        mean, _, above = dyadic_mean(self.held_out, self.by_pairs - other, ONE_ERROR)
-        return Gain(mean, above - mean, self.held_out.n_pairs)
+        return self.held.gain(self.by_pairs, self._whole([_guessed(*fold) for fold in self.folds]))
 
     def _log_chance(self, models: Sequence[PairTruth | InferredClasses]) -> Array:
         """Return log P(answer) of every held-out answer, from one model per fold."""
         both = zip(models, self.folds, strict=True)
-        return np.concatenate([_predicted(model, held_out) for model, (_, held_out) in both])
+        return self._whole([_predicted(model, held_out) for model, (_, held_out) in both])
+
+    def _whole(self, by_fold: Sequence[Array]) -> Array:
+        """Return what was found fold by fold, (n_pairs,), NaN for answers that none holds out."""
+        whole = np.full(self.held.pairs.n_pairs, np.nan)
+        for (_, out), values in zip(self.held.masks(), by_fold, strict=True):
+            whole[out] = values
+        return whole
 
 
 def _predicted(model: PairTruth | InferredClasses, held_out: Pairs) -> Array:
@@ -318,17 +262,3 @@ def _log(same: Array, held_out: Pairs) -> Array:
 
 def _groups_of(pairs: Pairs) -> NDArray[Any]:
     return np.zeros(pairs.n_pairs, dtype=int) if pairs.annotator is None else pairs.annotator
-
-
-def _held_out_fold(pairs: Pairs, random: np.random.RandomState) -> NDArray[np.intp]:
-    """Return the fold that holds out each answer, −1 for those that none does, (n_pairs,).
-
-    Every repeated pair belongs to one fold, and for each one annotator is drawn.
-    """
-    edge, mine, _ = _by_annotator(pairs)
-    fold = random.randint(N_FOLDS, size=edge.max(initial=0) + 1)
-    rank = random.permutation(mine.max(initial=0) + 1)[mine]
-    lowest = np.full(len(fold), len(rank) + 1)
-    np.minimum.at(lowest, edge, rank)
-    out = repeated_answers(pairs) & (rank == lowest[edge])
-    return np.where(out, fold[edge], -1)

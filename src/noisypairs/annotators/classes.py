@@ -17,24 +17,22 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from noisypairs.algebra import Array
+from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import ClassNamesWarning, NotIdentifiable, RepeatedItemsWarning
 from noisypairs.estimators.base import known_classes, label_names
 from noisypairs.inference import progress, streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import Beliefs, edge_posterior, expected_counts, propagate
-from noisypairs.joint import JointPairClassifier
-from noisypairs.joint.choices import CLEARLY_DETECTED, DETECTED
+from noisypairs.joint.choices import CLEARLY_DETECTED, DETECTED, PartName
 from noisypairs.joint.class_model import SharesModel
-from noisypairs.joint.em import Fit, GraphEStep, TableEStep, run_em
+from noisypairs.joint.em import Fit, TableEStep, run_em
 from noisypairs.joint.problem import Problem
 from noisypairs.joint.search import Search, beyond_chance
 from noisypairs.noise import People
 from noisypairs.pairs import Pairs
 
-#: Rounds with a bias and a skill for everybody, and in a hurry.
-ROUNDS, FEW_ROUNDS = 60, 10
-#: Change at which these have converged.
-TOLERANCE = 5e-3
+#: Rounds over a table, and the change at which they have converged.
+ROUNDS, TOLERANCE = 20, 5e-3
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ class InferredClasses:
 
     def drop_effect(self, group: int) -> int:
         """Count the items whose most probable class changes without the answers of one group."""
-        weight = np.where(self.graph.answer_kind // 2 == group, 0, self.graph.answer_weight)
+        weight = np.where(self.graph.answer_group == group, 0, self.graph.answer_weight)
         rest = replace(self.graph, answer_weight=weight.astype(np.float32))
         found = self._propagated(rest, self._settled)
         return int((found.item.argmax(axis=1) != self._settled.item.argmax(axis=1)).sum())
@@ -118,13 +116,13 @@ def _fit_joint(
     """Return the joint learner fitted to the pairs, and S by annotator, (R, K, K)."""
     # Pairing noise: each annotator is given two rates whatever the family of the crowd's noise. No
     # similarity: it moves no class, and the rates do not have it.
+    parts: list[PartName] = ["people"] if pairs.annotator_names is not None else []
+    parts += ["pair error"] if hurry else ["clarity", "pair error"]
     model = JointPairClassifier(
         estimator,
         numbers[0] if len(numbers) == 1 else list(numbers),
-        annotators=pairs.annotator_names is not None,
-        clarity=False if hurry else "auto",
-        similarity=False,
-        noise_model="pairing",
+        noise="pairing",
+        answer_model=parts,
         random_state=random,
     )
     with warnings.catch_warnings():
@@ -161,7 +159,7 @@ def streamed_counts(
         shares = SharesModel((table.degrees() > 0).astype(float))
         answers = start.answers.with_parts(people)
         guess = e_step, shares, answers, start.item_proba
-        found = run_em(start.spec, start.start, *guess, rounds=20, tolerance=TOLERANCE)
+        found = run_em(start.spec, start.start, *guess, rounds=ROUNDS, tolerance=TOLERANCE)
         beliefs, potential, S = found.item_proba, found.phi, found.answers.matrices()
     tiny = np.finfo(float).tiny
     log_phi, log_item = (np.log(np.maximum(one, tiny)) for one in (potential, beliefs))
@@ -172,28 +170,15 @@ def streamed_counts(
 
 @progress.stage("classes", {"candidate number of classes": 2.0, "start": 3.0, "round": 2.0})
 def classes_from_answers(
-    pairs: Pairs, numbers: Sequence[int], random: np.random.RandomState, hurry: bool = False
+    pairs: Pairs, numbers: Sequence[int], random: np.random.RandomState
 ) -> InferredClasses:
-    """Infer the classes, one of these numbers, from the answers alone.
-
-    First with one noise for all, then with one for each. In a ``hurry`` there are fewer starts and
-    rounds, which still serves to compare.
-    """
+    """Infer the classes, one of these numbers, from the answers alone, with a noise for each."""
     found, problem = _explained(pairs, numbers, random)
-    graph = _graph(pairs)
-    K = found.n_classes
-    if pairs.annotator_names is not None:
-        rounds = FEW_ROUNDS if hurry else ROUNDS
-        problem = Problem(None, pairs, K, random_state=random)
-        answers = found.answers.with_parts(People.begin(pairs, None))
-        e_step = GraphEStep(graph, problem.clamp, messages=found.beliefs.sent)
-        model = problem.class_model("shares")
-        start = found.spec, found.start, e_step, model, answers, found.item_proba
-        found = run_em(*start, rounds=rounds, tolerance=TOLERANCE)
-        if not (found.converged or hurry):
-            change = f"{found.history[-1]['noise_change']:.3f} in round {len(found.history)}"
-            advice = f"the rates still changed by {change}: rely on them less, or give X"
-            warnings.warn(advice, ConvergenceWarning, stacklevel=4)
+    graph, K = problem.graph, found.n_classes
+    if not found.converged:
+        change = f"{found.history[-1]['belief_change']:.3f} in round {len(found.history)}"
+        advice = f"the rates still changed by {change}: rely on them less, or give X"
+        warnings.warn(advice, ConvergenceWarning, stacklevel=4)
     S = np.broadcast_to(found.answers.matrices(), (graph.n_groups, K, K))
     return InferredClasses(graph, np.log(found.phi), S, found.beliefs, problem.clamp)
 
@@ -201,14 +186,14 @@ def classes_from_answers(
 def _explained(
     pairs: Pairs, numbers: Sequence[int], random: np.random.RandomState
 ) -> tuple[Fit, Problem]:
-    """Return classes and one noise for the whole crowd from the answers alone, and the problem.
+    """Return classes and how everybody answers, from the answers alone, and the problem.
 
     As the joint learner finds it for a problem without features.
     """
     if len(numbers) == 1:
         label_names(pairs, numbers[0])  # gold must know every class
     least = max(min(numbers), len(set(pairs.labels.values())))
-    problem = Problem(None, pairs, least, random_state=random, annotators=False)
+    problem = Problem(None, pairs, least, random_state=random)
     search = Search(problem, ("pairing",))
     spec = search.choose(list(numbers), least)
     gain = search.gain

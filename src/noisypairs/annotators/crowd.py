@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -34,6 +34,8 @@ from noisypairs.inference.graph import PairGraph
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
 
+#: A known pair is contradicted where this share, and number, of answers say the opposite.
+CLEAR_MAJORITY, FEWEST_AGAINST = 0.8, 3
 #: Truth of an answer's pair where it is unknown.
 UNKNOWN = -1
 #: Annotators left out one by one, the least informative first: each costs one propagation.
@@ -64,6 +66,16 @@ class GoldRates:
     dissimilar_flip: Interval | None
 
 
+class Contradiction(NamedTuple):
+    """A pair of known truth that most answers contradict: positions of its items, and how many."""
+
+    left: int
+    right: int
+    same: bool
+    n_answers: int
+    n_against: int
+
+
 @dataclass(frozen=True)
 class Crowd:
     """All that is known of the annotators; lists are in the order of ``table.rows``.
@@ -85,6 +97,7 @@ class Crowd:
     by_feature: list[FeatureLevel]
     alike: list[ErrGroup] = field(default_factory=list)
     quick: Quick | None = None
+    contradicted: list[Contradiction] = field(default_factory=list)
 
     @property
     def least_missed(self) -> int | None:
@@ -119,6 +132,8 @@ class Crowd:
             "annotators": self.to_records(),
             "agreement_alpha": self.alpha,
             "suspects": self.table.suspects,
+            "err_together": None if (one := self.table.together) is None else one.to_dict(),
+            "contradicted": [one._asdict() for one in self.contradicted],
             "least_missed": None if (r := self.least_missed) is None else self.table.rows[r].name,
             "crowd_without_suspects": None if after is None else after.to_dict(),
             "without_suspects_note": self.without_note,
@@ -159,6 +174,12 @@ def judge_crowd(
     >>> found.table.suspects, found.without_suspects.informativeness.estimate > 0.75
     ([12, 18], True)
     """
+    plain = pairs.yes_or_no()
+    if plain is not pairs:
+        decided = pairs.levels < pairs.scale.n_ordered
+        truth = None if truth is None else truth[decided]
+        seconds = None if seconds is None else seconds[decided]
+        pairs = plain
     proper = pairs.left != pairs.right
     truth = None if truth is None else truth[proper]
     seconds = None if seconds is None else seconds[proper]
@@ -167,7 +188,7 @@ def judge_crowd(
     settings |= {"gold": labels or None, "random_state": random_state}
     whole, alpha = agreement(pairs, level), krippendorff_alpha(pairs)
     try:
-        table = _judged(pairs, X, n_drop=MOST_DROPPED, **settings)
+        table = _judged(pairs, X, n_drop=MOST_DROPPED, known=truth, **settings)
     except NotIdentifiable as error:
         known = "is unknown: no pair was answered twice" if alpha is None else f"is {alpha:.2f}"
         raise NotIdentifiable(
@@ -179,7 +200,7 @@ def judge_crowd(
         truth = truth_from_labels(pairs, labels)
     if table.choice is not None:  # chosen once, by all answers
         settings |= {"n_classes": table.choice.n_classes or 2, "model": table.choice.model}
-    after, note = _without_suspects(pairs, X, table, settings)
+    after, note = _without_suspects(pairs, X, table, truth, settings)
     wrong = _wrong(pairs, table)
     return Crowd(
         table,
@@ -192,7 +213,31 @@ def judge_crowd(
         [] if features is None else errors_by_feature(pairs, wrong, features, level),
         groups_who_err_alike(pairs, wrong, random_state),
         None if seconds is None else quick_answers(pairs, wrong, seconds, level),
+        [] if truth is None else contradictions(pairs, truth),
     )
+
+
+def contradictions(pairs: Pairs, truth: NDArray[np.int8]) -> list[Contradiction]:
+    """Return the known pairs that the crowd contradicts, those with most answers first.
+
+    That is where `CLEAR_MAJORITY` of `FEWEST_AGAINST` answers or more say the opposite.
+
+    >>> pairs = Pairs([0, 0, 0, 0], [1, 1, 1, 1], [0, 0, 0, 0], annotator=list("abcd"))
+    >>> contradictions(pairs, np.ones(4, np.int8))
+    [Contradiction(left=0, right=1, same=True, n_answers=4, n_against=4)]
+    """
+    known = np.flatnonzero(truth >= 0)
+    keys, first, pair = np.unique(pairs.pair_keys[known], return_index=True, return_inverse=True)
+    asked = np.bincount(pair, minlength=len(keys))
+    against = np.bincount(pair, pairs.same[known] != (truth[known] == 1), len(keys)).astype(int)
+    bad = np.flatnonzero((asked >= FEWEST_AGAINST) & (against >= CLEAR_MAJORITY * asked))
+    found = []
+    for k in bad[np.argsort(-against[bad], kind="stable")]:
+        at = known[first[k]]
+        low, high = sorted((int(pairs.left[at]), int(pairs.right[at])))
+        same = bool(truth[at] == 1)
+        found.append(Contradiction(low, high, same, int(asked[k]), int(against[k])))
+    return found
 
 
 def agreement(pairs: Pairs, level: float = 0.95) -> list[Agreement]:
@@ -348,7 +393,11 @@ def _judged(pairs: Pairs, X: Any, **settings: Any) -> AnnotatorTable:
 
 
 def _without_suspects(
-    pairs: Pairs, X: Any, table: AnnotatorTable, settings: dict[str, Any]
+    pairs: Pairs,
+    X: Any,
+    table: AnnotatorTable,
+    truth: NDArray[np.int8] | None,
+    settings: dict[str, Any],
 ) -> tuple[AnnotatorRow | None, str]:
     """Infer everything again without the answers of all suspects, once for all of them."""
     if not table.suspects:
@@ -357,7 +406,8 @@ def _without_suspects(
     if bad.all():
         return None, "everybody is suspect: no answer would be left"
     try:
-        return _judged(pairs.select(~bad), X, n_drop=0, **settings).crowd, ""
+        known = None if truth is None else truth[~bad]
+        return _judged(pairs.select(~bad), X, n_drop=0, known=known, **settings).crowd, ""
     except NotIdentifiable as error:
         return None, f"the answers left say too little: {error}"
 

@@ -10,8 +10,7 @@ import numpy as np
 from scipy.special import betaln, softmax
 
 from noisypairs.algebra import Array
-from noisypairs.noise.model import PSEUDO_ANSWERS, PSEUDO_RATE
-from noisypairs.noise.shrinkage import strength
+from noisypairs.noise.model import PSEUDO_ANSWERS, PSEUDO_RATE, strength
 
 KINDS = ("honest", "spammer", "always-same", "always-different", "reversed")
 #: Beta laws of P("same") for annotators who do not look: any coin; and 5 % of slips.

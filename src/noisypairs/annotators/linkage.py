@@ -24,7 +24,7 @@ def records_to_link(
     and `choose_model` must prefer each pair by itself to 2 to 6 classes, which may use the
     ``features`` (n_items, d); these are only asked for where the groups are tiny.
     """
-    pairs = pairs.without_self_pairs()
+    pairs = pairs.yes_or_no().without_self_pairs()
     if pairs.labels or lacking_repeats(pairs) or not infer_pair_truth(pairs).groups().are_tiny:
         return None
     X = None if features is None else features()

@@ -15,10 +15,12 @@ or, where nobody is named and all share two rates, at least three times.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
@@ -26,11 +28,17 @@ from scipy.special import expit, logit
 from noisypairs.algebra import Array
 from noisypairs.inference.graph import PairGraph
 from noisypairs.noise import PairingNoise
+from noisypairs.noise.model import MARGIN, group_errors
 from noisypairs.noise.people import fit_people
+from noisypairs.noise.shared_error import SharedError, families
 from noisypairs.pairs import Pairs
 
 #: Rounds of EM at most, and the change of the P(same) at which they have converged.
 MOST_ROUNDS, CONVERGED = 1000, 1e-5
+#: Draws that are left out before the chain of truths and rates is looked at.
+BURN_IN = 50
+#: From this number of known pairs on, they alone show how errors correlate.
+ENOUGH_KNOWN = 50
 #: Groups are tiny if the largest holds at most so many items, or such a share of all compared.
 TINY_GROUP, TINY_SHARE = 3, 0.05
 
@@ -60,12 +68,48 @@ class Groups:
 
 
 @dataclass(frozen=True)
+class ErrTogether:
+    """How far judges err together: ``n_judges`` answers to a pair are worth ``effective`` ones.
+
+    ``correlation`` is that of the errors of two judges on one pair; ``within`` has it by family,
+    and ``n_known`` says how many pairs were known.
+    """
+
+    n_judges: float
+    correlation: float
+    effective: float
+    within: Mapping[str, float]
+    n_known: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        return vars(self) | {"within": dict(self.within)}
+
+    def __str__(self) -> str:
+        text = (
+            f"{self.n_judges:.3g} answers to a pair are worth about {self.effective:.1f} "
+            f"independent ones: errors on a pair correlate by {self.correlation:.2f}"
+        )
+        if self.within:
+            low, high = min(self.within.values()), max(self.within.values())
+            text += f", within a family by {low:.2f} to {high:.2f}"
+        if self.n_known:
+            return f"{text} ({self.n_known:,} known pairs)"
+        return (
+            f"{text}, as far as judges contradict each other. What all of them get wrong cannot be "
+            "known without pairs of known truth: 100 or more, drawn at random, make rates and "
+            "intervals those of the truth"
+        )
+
+
+@dataclass(frozen=True)
 class PairTruth:
     """What was inferred: P(same) of every distinct pair, and the rates of everybody.
 
     ``S`` (R, 2, 2) has 1 − ρ_S on the diagonal and ρ_D beside it, as classes have. ``same_proba``
-    (n_edges,) follows the edges of ``graph``, ``share`` is π, and ``log_likelihood`` that of all
-    answers.
+    (n_edges,) follows the edges of ``graph``, ``known`` (n_edges,) is 1 where a pair is known to be
+    same, 0 different, −1 else; ``share`` is π, and ``log_likelihood`` that of all answers.
+    ``shared`` is there where people err together, or some pairs are known.
     """
 
     graph: PairGraph
@@ -74,6 +118,9 @@ class PairTruth:
     share: float
     log_likelihood: float
     converged: bool
+    known: NDArray[np.int8]
+    shared: SharedError | None = None
+    together: ErrTogether | None = None
 
     @property
     def item_proba(self) -> Array:
@@ -89,14 +136,19 @@ class PairTruth:
 
     def counts(self) -> tuple[Array, Array]:
         """Return answers "same" and "different", (R, 2, 2): on the diagonal of same pairs."""
-        return _counts(_evidence(self.graph), self.same_proba)
+        return _counts(_evidence(self.graph).T.tocsr(), self.same_proba)
 
     def drop_effect(self, group: int) -> int:
         """Count the pairs whose more probable truth changes without one group, rates kept."""
-        weight = np.where(self.graph.answer_kind // 2 == group, 0, self.graph.answer_weight)
+        weight = np.where(self.graph.answer_group == group, 0, self.graph.answer_weight)
         rest = replace(self.graph, answer_weight=weight.astype(np.float32))
-        left = _log_odds(_evidence(rest), self.S, self.share)
-        return int(((left > 0) != (self.same_proba > 0.5)).sum())
+        evidence = _evidence(rest)
+        if self.shared is None:
+            left = expit(_log_odds(evidence, self.S, self.share))
+        else:
+            left = self.shared.proba(_score(evidence, self.S))
+        left = np.where(self.known >= 0, self.known, left)
+        return int(((left > 0.5) != (self.same_proba > 0.5)).sum())
 
     def groups(self) -> Groups:
         """Return the groups of items that pairs called same join."""
@@ -108,26 +160,141 @@ class PairTruth:
         size = np.bincount(connected_components(links, directed=False)[1][compared])
         return Groups(len(compared), int((size > 0).sum()), int(size.max(initial=0)))
 
+    def error_draws(
+        self, prior: tuple[Array, Array], n_draws: int, rng: np.random.Generator
+    ) -> Array:
+        """Draw everybody's rates from their posterior, (n_draws, 2, R).
 
-def infer_pair_truth(pairs: Pairs) -> PairTruth:
+        ``prior`` are the pseudo-counts (wrong, right), (2, R) each, of the Beta laws of the rates.
+        Where people err together, P(same) is drawn first; else truths and rates are drawn in turn
+        (Gibbs), as either says how sure the other is. Where people err together the rates are those
+        among the pairs that were asked: on pairs that somebody answered they are counted.
+        """
+        evidence, open_ = _evidence(self.graph), self.known < 0
+        by_kind = evidence.T.tocsr()
+        answered = np.bincount(self.graph.answer_group, minlength=self.graph.n_groups)
+        asked = np.minimum(answered / max(self.graph.n_edges, 1), 1.0)
+        seen = asked if self.shared is not None else 0.0
+        if self.shared is not None:
+            proba = self.shared.draws(_score(evidence, self.S), n_draws, rng)
+        S, share = self.S, self.share
+        rates = np.empty((n_draws, 2, self.graph.n_groups))
+        burn = 0 if self.shared is not None else BURN_IN
+        for k in range(-burn, n_draws):
+            same = proba[k] if self.shared is not None else expit(_log_odds(evidence, S, share))
+            truth = (rng.random(len(same)) < same).astype(float)
+            truth[~open_] = self.known[~open_]
+            wrong, total = group_errors(*_counts(by_kind, truth))
+            drawn = rng.beta(wrong + prior[0], total - wrong + prior[1])
+            if k >= 0:
+                rates[k] = seen * wrong / np.maximum(total, 0.5) + (1.0 - seen) * drawn
+            if self.shared is None:
+                flips = np.clip(drawn, MARGIN, 1.0 - MARGIN)
+                S = np.where(np.eye(2), 1.0 - flips[0][:, None, None], flips[1][:, None, None])
+                share = float(rng.beta(truth.sum() + 1.0, len(truth) - truth.sum() + 1.0))
+        return rates
+
+
+def infer_pair_truth(pairs: Pairs, known: ArrayLike | None = None) -> PairTruth:
     """Infer the truth of every pair and two rates per annotator, or for all if nobody is named.
+
+    ``known`` (n_pairs,) says of every answer's pair whether it is same (1), different (0), or not
+    known (−1). Known pairs count as what they are, and show how far everybody errs together.
 
     >>> pairs = Pairs([0, 0, 0, 2, 2, 2], [1, 1, 1, 3, 3, 3], [1, 1, 0, 0, 0, 0])
     >>> infer_pair_truth(pairs).same_proba.round(1)
     array([0.8, 0. ])
+    >>> infer_pair_truth(pairs, [0, 0, 0, -1, -1, -1]).same_proba.round(1)[0]
+    np.float64(0.0)
     """
     graph = PairGraph.from_pairs(pairs, annotators=pairs.annotator is not None)
+    truth = np.full(graph.n_edges, -1, dtype=np.int8)
+    if known is not None:
+        told = np.asarray(known, dtype=np.int8)
+        rows = (told >= 0) & (graph.edge_of_answer >= 0)
+        truth[graph.edge_of_answer[rows]] = told[rows]
     evidence = _evidence(graph)
+    by_kind = evidence.T.tocsr()
     said = evidence @ np.tile([[0.0, 1.0], [1.0, 1.0]], graph.n_groups).T  # "same", and all
-    same_proba = (said[:, 0] + 0.5) / (said[:, 1] + 1.0)
+    same_proba = _told((said[:, 0] + 0.5) / (said[:, 1] + 1.0), truth)
     converged, rounds = False, 0
     while not converged and rounds < MOST_ROUNDS:
-        S, share = _rates(*_counts(evidence, same_proba)), _share(same_proba)
-        new = expit(_log_odds(evidence, S, share))
+        S, share = _rates(*_counts(by_kind, same_proba)), _share(same_proba)
+        new = _told(expit(_log_odds(evidence, S, share)), truth)
         converged = bool(np.abs(new - same_proba).max(initial=0.0) < CONVERGED)
         same_proba, rounds = new, rounds + 1
+    shared, together = None, None
+    several = float(said[:, 1].mean()) if graph.n_edges else 0.0
+    for round_ in range(2):  # the rates follow what judges are worth together
+        if round_ == 0 or np.count_nonzero(truth >= 0) >= ENOUGH_KNOWN:
+            together = err_together(pairs, graph, same_proba, S, truth >= 0)
+        rho = 0.0 if together is None else together.correlation
+        shared = SharedError.fit(_score(evidence, S), truth, rho, several, share)
+        if shared is None:
+            break
+        same_proba = _told(shared.proba(_score(evidence, S)), truth)
+        S, share = _rates(*_counts(by_kind, same_proba)), _share(same_proba)
     value = _log_likelihood(evidence, S, share)
-    return PairTruth(graph, S, same_proba, share, value, converged)
+    found = graph, S, same_proba, share, value, converged, truth
+    return PairTruth(*found, shared, together if shared is not None else None)
+
+
+def _told(same_proba: Array, known: NDArray[np.int8]) -> Array:
+    return np.where(known >= 0, known, same_proba)
+
+
+def err_together(
+    pairs: Pairs, graph: PairGraph, same_proba: Array, S: Array, known: NDArray[np.bool_]
+) -> ErrTogether | None:
+    """Return how errors on a pair correlate, by `PairError`'s moments; None where nothing shows it.
+
+    With some pairs known, these alone are looked at if they are `ENOUGH_KNOWN`.
+    """
+    if graph.n_groups < 2 or pairs.annotator_names is None:
+        return None
+    edge = np.repeat(np.arange(graph.n_edges), np.diff(graph.answer_start))
+    use = graph.answer_weight > 0
+    if np.count_nonzero(known) >= ENOUGH_KNOWN:
+        use &= known[edge]
+    edge, who, level = edge[use], graph.answer_group[use], graph.answer_level[use]
+    _, first = np.unique(edge.astype(np.int64) * graph.n_groups + who, return_index=True)
+    edge, who, level = edge[first], who[first], level[first]  # nobody agrees with themselves
+    whole = _correlation(edge, who, level, same_proba, S)
+    if whole is None:
+        return None
+    times = np.bincount(edge)
+    m = float(times[times > 0].mean())
+    family, within = families(pairs.annotator_names), {}
+    if family is not None:
+        names = np.asarray([str(name).split("/", 1)[0] for name in pairs.annotator_names.tolist()])
+        for f in np.unique(family[who]):
+            rows = family[who] == f
+            own = _correlation(edge[rows], who[rows], level[rows], same_proba, S)
+            if own is not None:
+                within[str(names[family == f][0])] = own
+    effective = m / (1.0 + (m - 1.0) * whole)
+    return ErrTogether(m, whole, effective, within, int(np.count_nonzero(known)))
+
+
+def _correlation(
+    edge: NDArray[Any], who: NDArray[Any], level: NDArray[Any], same_proba: Array, S: Array
+) -> float | None:
+    """Return the correlation of errors on one pair beyond chance; None where no pair has two."""
+    products, sizes = np.zeros(len(same_proba)), np.zeros(len(same_proba))
+    for column, proba in ((0, same_proba), (1, 1.0 - same_proba)):
+        chance = S[who, 0, column]
+        residual, spread = level - chance, np.sqrt(chance * (1.0 - chance))
+        for values, into in ((residual, products), (spread, sizes)):
+            total = np.bincount(edge, values, len(same_proba))
+            squares = np.bincount(edge, values**2, len(same_proba))
+            into += proba * (total**2 - squares) / 2
+    agreed = float(products.sum())
+    if float(sizes.sum()) <= 1e-9:
+        return None
+    if agreed <= 0:
+        return 0.0
+    kept = max(1.0 - float(products @ products) / agreed**2, 0.0)
+    return float(min(kept * agreed / sizes.sum(), 1.0))
 
 
 def _evidence(graph: PairGraph) -> csr_array:
@@ -138,9 +305,12 @@ def _share(same_proba: Array) -> float:
     return float((same_proba.sum() + 1.0) / (len(same_proba) + 2.0))
 
 
-def _counts(evidence: csr_array, same_proba: Array) -> tuple[Array, Array]:
-    """Return the expected counts of "same" and "different", (R, 2, 2), by truth of the pair."""
-    by_truth = evidence.T @ np.column_stack([same_proba, 1.0 - same_proba])
+def _counts(by_kind: csr_array, same_proba: Array) -> tuple[Array, Array]:
+    """Return the expected counts of "same" and "different", (R, 2, 2), by truth of the pair.
+
+    ``by_kind`` is the transposed evidence, (2R, n_edges).
+    """
+    by_truth = by_kind @ np.column_stack([same_proba, 1.0 - same_proba])
     of_same, of_different = by_truth.reshape(-1, 2, 2).transpose(2, 0, 1)  # (R, answer) each
     both = np.stack([np.stack([of_same, of_different], 2), np.stack([of_different, of_same], 2)], 3)
     return both[:, 1] / 2, both[:, 0] / 2
@@ -151,7 +321,8 @@ def _rates(same: Array, different: Array) -> Array:
     crowd = PairingNoise.fit(same.sum(axis=0), different.sum(axis=0)).same_probability()
     if len(same) == 1:
         return crowd[None]
-    return fit_people(same, different, crowd, steps=8).matrices(crowd, np.eye(2))
+    counts, table = np.stack([different, same], axis=1), np.stack([1.0 - crowd, crowd])
+    return fit_people(counts, table, steps=8).responses(table, np.eye(2))[:, 1]
 
 
 def _log_chance(S: Array) -> NDArray[np.float64]:
@@ -160,10 +331,15 @@ def _log_chance(S: Array) -> NDArray[np.float64]:
     return np.log(np.stack([1.0 - same, same], axis=1)).reshape(-1, 2)
 
 
-def _log_odds(evidence: csr_array, S: Array, share: float) -> Array:
+def _score(evidence: csr_array, S: Array) -> Array:
+    """Return L of every pair, the log-odds that its answers give, (n_edges,)."""
     log_chance = _log_chance(S)
-    odds: Array = logit(share) + evidence @ (log_chance[:, 0] - log_chance[:, 1])
-    return odds
+    score: Array = evidence @ (log_chance[:, 0] - log_chance[:, 1])
+    return score
+
+
+def _log_odds(evidence: csr_array, S: Array, share: float) -> Array:
+    return logit(share) + _score(evidence, S)
 
 
 def _log_likelihood(evidence: csr_array, S: Array, share: float) -> float:

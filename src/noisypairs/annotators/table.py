@@ -14,12 +14,12 @@ intervals are too short where pairs are few.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.stats import beta, norm
 from sklearn.utils import check_random_state
 
@@ -39,16 +39,15 @@ from noisypairs.annotators.classes import (
     streamed_counts,
 )
 from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
-from noisypairs.annotators.pair_truth import PairTruth, infer_pair_truth
+from noisypairs.annotators.pair_truth import ErrTogether, PairTruth, infer_pair_truth
 from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
-from noisypairs.estimators.order import in_order
+from noisypairs.estimators.base import in_order
 from noisypairs.inference import progress
 from noisypairs.inference.graph import RandomSource
 from noisypairs.joint.choices import SEARCH_PAIRS
-from noisypairs.noise.model import PSEUDO_ANSWERS
+from noisypairs.noise.model import PSEUDO_ANSWERS, group_errors
 from noisypairs.noise.people import fit_people
-from noisypairs.noise.shrinkage import group_errors
 from noisypairs.pairs import Pairs
 
 UNDECIDED = "too few answers"
@@ -56,6 +55,8 @@ UNDECIDED = "too few answers"
 STEPS = 30
 #: Draws behind the interval of J.
 N_DRAWS = 4000
+#: Draws of truths and rates together; each passes over all answers.
+N_TRUTHS = 300
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ class AnnotatorTable:
     ``kind_shares`` are the estimated shares of the kinds, ``item_proba`` (n_items, K) the beliefs
     about the items behind the table, ``answer_weight`` (R,) the weight of each one's answers.
     ``choice`` says whether these are classes or single pairs; for single pairs K = 0, and
-    ``wrong_proba`` has the probability that each answer is wrong, without self pairs.
+    ``wrong_proba`` has the probability that each answer is wrong, without self pairs, and
+    ``together`` says how far people err together, if they do.
     Iterates over rows; ``str`` shows suspects and worst J first.
     """
 
@@ -116,6 +118,7 @@ class AnnotatorTable:
     answer_weight: Array
     choice: ModelChoice | None = None
     wrong_proba: Array | None = None
+    together: ErrTogether | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -175,6 +178,7 @@ def annotator_table(
     model: Model = "auto",
     level: float = 0.95,
     gold: Mapping[int, Hashable] | None = None,
+    known: ArrayLike | None = None,
     min_answers: int = 30,
     n_drop: int = 10,
     estimator: Any = None,
@@ -191,6 +195,8 @@ def annotator_table(
       both ways where there are enough of them (`choice.choose_model`).
     - ``level``: of the intervals, and of the verdicts on annotators with few answers.
     - ``gold``: known classes, {item: class}, each class at least once; else ``pairs.labels``.
+    - ``known``: the truth of every answer's pair, (n_pairs,): 1 same, 0 different, −1 unknown.
+      Where each pair is judged by itself, these show how far everybody errs together.
     - ``min_answers``: from so many answers on, the most probable kind is the verdict; with fewer it
       must be as probable as ``level``, or the verdict is "too few answers".
     - ``n_drop``: for so many annotators, the lowest J first, ``drop_effect`` is computed.
@@ -213,6 +219,16 @@ def annotator_table(
         raise ValueError(f"model={model!r}: {did_you_mean(model, MODELS)}")
     if pairs.annotator_names is None:
         raise ValueError("the pairs do not say who answered: give Pairs(..., annotator=ids)")
+    truth = None if known is None else np.asarray(known, dtype=np.int8)
+    if truth is not None and len(truth) != pairs.n_pairs:
+        raise ValueError(
+            f"known has {len(truth)} entries but there are {pairs.n_pairs} answers: give one for "
+            "each, 1 for same, 0 for different, -1 for unknown"
+        )
+    if isinstance(pairs, Pairs):
+        decided = pairs.levels < pairs.scale.n_ordered
+        truth = None if truth is None else truth[decided & (pairs.left != pairs.right)]
+        pairs = pairs.yes_or_no()
     whole = (pairs if gold is None else pairs.with_labels(gold, by="position")).without_self_pairs()
     if whole.n_pairs == 0:
         raise ValueError("there is no pair of two distinct items: nothing to judge annotators by")
@@ -222,7 +238,8 @@ def annotator_table(
     numbers = _class_numbers(n_classes, whole)
     X, whole, given = in_order(X, whole)
     counting = level, min_answers, n_drop
-    table = _judged(whole, X, numbers, model, estimator, random, *counting)
+    truth = truth if truth is None or given.answers is None else truth[given.answers]
+    table = _judged(whole, X, numbers, model, estimator, random, truth, *counting)
     beliefs, wrong = given.of_items(table.item_proba), given.of_answers(table.wrong_proba)
     return replace(table, item_proba=beliefs, wrong_proba=wrong)
 
@@ -235,6 +252,7 @@ def _judged(
     model: Model,
     estimator: Any,
     random: np.random.RandomState,
+    known: NDArray[np.int8] | None,
     level: float,
     min_answers: int,
     n_drop: int,
@@ -261,7 +279,7 @@ def _judged(
     found: InferredClasses | PairTruth
     numbers = numbers if choice.n_classes is None else [choice.n_classes]
     if choice.model == "pairs":
-        found = infer_pair_truth(pairs)
+        found = infer_pair_truth(pairs, known)
     elif X is None:
         found = classes_from_answers(pairs, numbers, random)
     else:
@@ -292,8 +310,9 @@ def _tabulate(
 ) -> AnnotatorTable:
     names = np.asarray(pairs.annotator_names)
     n_answers = np.bincount(np.asarray(pairs.annotator), minlength=len(names))
+    draws = found.error_draws if isinstance(found, PairTruth) else None
     table = table_from_counts(
-        names, n_answers, *found.counts(), found.item_proba, level, min_answers
+        names, n_answers, *found.counts(), found.item_proba, level, min_answers, draws
     )
     worst = np.argsort([row.informativeness.estimate for row in table], kind="stable")[:n_drop]
     rows = list(table.rows)
@@ -301,7 +320,8 @@ def _tabulate(
         rows[r] = replace(rows[r], drop_effect=found.drop_effect(r))
     table = replace(table, rows=tuple(rows))
     if isinstance(found, PairTruth):
-        return replace(table, choice=choice, wrong_proba=found.wrong_proba)
+        together = found.together
+        return replace(table, choice=choice, wrong_proba=found.wrong_proba, together=together)
     return replace(table, choice=replace(choice, n_classes=found.S.shape[1]))
 
 
@@ -313,16 +333,28 @@ def table_from_counts(
     item_proba: Array,
     level: float = 0.95,
     min_answers: int = 30,
+    error_draws: Callable[..., Array] | None = None,
 ) -> AnnotatorTable:
     """Judge annotators, R of them, by the classes behind their answers, (R, K, K) for each kind.
 
     ``same`` and ``different`` are expected counts as `posteriors.expected_counts` gives them.
+    ``error_draws`` draws rates whose truth is itself in doubt, as `PairTruth.error_draws` does;
+    without it the counts are taken for certain.
     """
     wrong, total = group_errors(same, different)
     kinds, shares = kind_probability(wrong, total)
     a, b = rate_posterior(wrong, total, kinds[:, 0])
     accuracy = 1.0 - wrong.sum(axis=0) / np.maximum(total.sum(axis=0), 1e-12)
-    limits = _intervals(a, b, level)
+    right = total - wrong
+    if error_draws is None:
+        limits = _intervals(a, b, level)
+        missed, rest = (counts.sum(axis=1, keepdims=True) + 0.5 for counts in (wrong, right))
+        of_crowd = _intervals(missed, rest, level)[0]
+    else:
+        rates = error_draws((a - wrong, b - right), N_TRUTHS, np.random.default_rng(0))
+        weight = total / np.maximum(total.sum(axis=1, keepdims=True), 1e-12)
+        limits = _limits(rates, level)
+        of_crowd = _limits((rates * weight).sum(axis=2, keepdims=True), level)[0]
     bias, skill = _ways(same, different, level)
     rows = []
     for r, (name, count) in enumerate(zip(names.tolist(), n_answers.tolist(), strict=True)):
@@ -330,9 +362,8 @@ def table_from_counts(
         verdict = kind if count >= min_answers or top >= level else UNDECIDED
         judged = name, count, float(accuracy[r]), *limits[r], verdict, top
         rows.append(AnnotatorRow(*judged, bias=bias[r], skill=skill[r]))
-    a, b = (counts.sum(axis=1, keepdims=True) + 0.5 for counts in (wrong, total - wrong))
-    right = 1.0 - float(wrong.sum() / total.sum())
-    crowd = AnnotatorRow("(crowd)", int(n_answers.sum()), right, *_intervals(a, b, level)[0])
+    share = 1.0 - float(wrong.sum() / total.sum())
+    crowd = AnnotatorRow("(crowd)", int(n_answers.sum()), share, *of_crowd)
     kind_shares = dict(zip(KINDS, shares.tolist(), strict=True))
     weight = total.sum(axis=0)
     return AnnotatorTable(tuple(rows), crowd, kind_shares, item_proba, level, weight)
@@ -342,7 +373,8 @@ def _ways(same: Array, different: Array, level: float) -> tuple[list[Interval], 
     """Return everybody's bias and skill in log-odds, shrunk towards the crowd's."""
     said, total = same.sum(axis=0), (same + different).sum(axis=0)
     crowd = (said + PSEUDO_ANSWERS / 2) / (total + PSEUDO_ANSWERS)
-    people = fit_people(same, different, crowd, steps=STEPS)
+    counts = np.stack([different, same], axis=1)
+    people = fit_people(counts, np.stack([1.0 - crowd, crowd]), steps=STEPS)
     z = float(norm.ppf(0.5 + level / 2))
     bias, skill = (
         [
@@ -373,6 +405,21 @@ def _intervals(a: Array, b: Array, level: float) -> list[tuple[Interval, Interva
         worst, best = np.quantile(draws, ends).tolist()
         found.append((similar, dissimilar, Interval(1.0 - float(mean.sum()), worst, best, level)))
     return found
+
+
+def _limits(rates: Array, level: float) -> list[tuple[Interval, Interval, Interval]]:
+    """Return everybody's intervals of ρ_S, ρ_D and J from draws of both rates, (n, 2, R)."""
+    both = np.concatenate([rates, 1.0 - rates.sum(axis=1, keepdims=True)], axis=1)
+    low, high = np.quantile(both, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    mean = both.mean(axis=0)
+    return [
+        (
+            Interval(float(mean[0, r]), float(low[0, r]), float(high[0, r]), level),
+            Interval(float(mean[1, r]), float(low[1, r]), float(high[1, r]), level),
+            Interval(float(mean[2, r]), float(low[2, r]), float(high[2, r]), level),
+        )
+        for r in range(rates.shape[2])
+    ]
 
 
 def _cells(row: AnnotatorRow) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,10 @@ from noisypairs.pairs.columns import couples_of
 
 #: Answers of a table too large to load that annotators are compared on; all count for their rates.
 MOST_ANSWERS_COMPARED = 500_000
+#: More are refused: judging them would take longer than two minutes.
+MOST_ANNOTATORS = 20_000
+#: Known pairs that are named where answers contradict them.
+MOST_SHOWN = 5
 #: What is said wherever names are hidden.
 PRIVACY = (
     "Names of annotators are hashed. Pairs plus one known label reveal every label on a connected "
@@ -49,6 +54,12 @@ def judge_annotators(
         raise ValueError(
             "the pairs do not say who answered: name the column with --annotator, or add one"
         )
+    if (many := len(data.pairs.annotator_names)) > MOST_ANNOTATORS:
+        raise ValueError(
+            f"{many:,} annotators with {data.pairs.n_pairs / many:.1f} answers each: at most "
+            f"{MOST_ANNOTATORS:,} are judged at once. Name the right column with --annotator, or "
+            "leave out those with the fewest answers, of whom nothing can be said"
+        )
     X: Any = None
     if data.features is not None:
         X = item_encoder(data.features, seed).fit_transform(data.features)
@@ -59,6 +70,8 @@ def judge_annotators(
     settings: dict[str, Any] = {"n_classes": n_classes or "auto", "random_state": seed}
     seconds = data.seconds if some.n_pairs == data.pairs.n_pairs else None
     found = judge_crowd(some, X, data.features, **settings, **known, seconds=seconds)
+    if found.contradicted:
+        notes.insert(0, _contradicted(found, data.ids))
     if some.n_pairs < data.pairs.n_pairs:
         found = _with_all_answers(found, data.pairs, X, gold=labels, **settings)
         notes.append(
@@ -74,6 +87,20 @@ def _known_truth(data: Dataset, pairs: Pairs, path: Path) -> dict[str, Any]:
         gold = read_pairs(path)
         return {"truth": truth_from_answers(pairs, data.ids, gold.pairs, gold.ids)}
     return {"labels": read_labels(path, data.ids, data.columns.id)}
+
+
+def _contradicted(found: Crowd, ids: Sequence[str]) -> str:
+    """Name the known pairs that nearly all of their answers contradict."""
+    words = ("different", "same")
+    shown = [
+        f"{ids[one.left]} and {ids[one.right]} (known as {words[one.same]}, "
+        f"{one.n_against} of {one.n_answers} say {words[not one.same]})"
+        for one in found.contradicted[:MOST_SHOWN]
+    ]
+    more = len(found.contradicted) - len(shown)
+    return f"known pairs that answers contradict: {', '.join(shown)}" + f", and {more} more" * (
+        more > 0
+    )
 
 
 def _with_all_answers(found: Crowd, pairs: Any, X: Any, **settings: Any) -> Crowd:

@@ -16,11 +16,12 @@ import numpy as np
 from noisypairs import algebra
 from noisypairs.algebra import Array
 from noisypairs.annotators.linkage import records_to_link
-from noisypairs.app.encoding import ColumnPlan, describe, item_encoder
+from noisypairs.app.encoding import ColumnPlan, describe, encoded
 from noisypairs.app.files import Dataset
 from noisypairs.app.fit.class_number import ClassNumber, numbers_in_question
 from noisypairs.app.triangles import TrianglesExpected, expected_triangles, triangle_problem
-from noisypairs.app.words import percent
+from noisypairs.assess.words import percent
+from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import (
     ClassNumberWarning,
     NotIdentifiable,
@@ -36,7 +37,6 @@ from noisypairs.estimation import (
     same_share,
 )
 from noisypairs.estimators.pointwise import check_signal
-from noisypairs.joint import JointPairClassifier
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.audit import Audit
@@ -157,15 +157,12 @@ def check(
     plans = () if dataset.features is None else tuple(describe(dataset.features))
     joint = Feasibility("joint", "not tried", "no fit was asked for")
     found, beliefs, why = None, None, None
-    nothing = _nothing_to_learn_from(dataset)
-    X = None if nothing else item_encoder(dataset.features).fit_transform(dataset.features)
+    _, X, nothing = encoded(dataset.features)
     repeated = None if X is None else _repeated_rows(X, dataset.pairs)
-    if fit and X is not None:
+    if fit:
         step("fitting the joint learner")
         found, noise, beliefs, joint = _fitted(X, pairs, numbers, seed, step)
         why = None if found else joint.reason
-    elif fit:
-        joint = Feasibility("joint", "fails", nothing)
     if found is None:
         found, noise, reason = _counted(pairs)
         why = None if found else f"{why}; {reason}" if why else reason
@@ -177,8 +174,8 @@ def check(
     K = numbers if isinstance(numbers, int) else 2 if beliefs is None else beliefs.shape[1]
     methods = (joint, *_pointwise(dataset.pairs, found, noise, K))
     problems = (
-        *([nothing] if nothing and dataset.features is not None else []),
         *(_linkage_problem(X, pairs, seed) if fit else ()),
+        *([f"{nothing}: new items cannot be classified"] if nothing else []),
         *_repeated_problem(repeated, dataset),
         *_problems(dataset, report),
         *_repeat_problem(found),
@@ -189,17 +186,6 @@ def check(
     )
 
 
-def _nothing_to_learn_from(dataset: Dataset) -> str:
-    """Return why no column of the items says anything about them, "" where one does."""
-    if dataset.features is None:
-        return "there are no features to learn from"
-    try:
-        item_encoder(dataset.features)
-    except ValueError as error:
-        return str(error)
-    return ""
-
-
 def _repeated_rows(X: Array, pairs: Answers) -> RepeatedRows:
     """Count the items that have the same encoded features as another, or nearly the same."""
     n_identical = n_sharing(item_groups(X, pairs.with_groups(None)))
@@ -207,7 +193,7 @@ def _repeated_rows(X: Array, pairs: Answers) -> RepeatedRows:
 
 
 def _fitted(
-    X: Array,
+    X: Array | None,
     pairs: Pairs,
     numbers: int | Sequence[int] | Literal["auto"],
     seed: int,
@@ -222,9 +208,11 @@ def _fitted(
             return None, None, None, Feasibility("joint", "fails", str(error))
         step("redrawing answers for intervals")
         limits = model.intervals(X, pairs)
-    accuracy = limits["accuracy"]
+    accuracy = None if X is None else limits["accuracy"]
     works = (
-        f"features alone predict an estimated {percent(accuracy.estimate, 1)} of the items "
+        "the answers alone show the classes of the items compared; new items cannot be classified"
+        if accuracy is None
+        else f"features alone predict an estimated {percent(accuracy.estimate, 1)} of the items "
         f"rightly [{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
     )
     signal, n_classes = None, model.n_classes_
@@ -273,10 +261,10 @@ def _counted(pairs: Pairs) -> tuple[NoiseFound | None, NoiseModel | None, str]:
     for how, estimate in _counters(pairs):
         try:
             rates = estimate()
+            noise = rates.noise()
         except ValueError as error:
             reasons.append(f"{how}: {error}")
             continue
-        noise = rates.noise()
         prior, no_prior = _prior(pairs, noise)
         signal = None
         if prior is not None:

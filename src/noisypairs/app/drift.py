@@ -21,7 +21,7 @@ from sklearn.compose import ColumnTransformer
 from noisypairs.algebra import Array
 from noisypairs.app.encoding import ColumnPlan, column_values, is_missing, known_levels
 from noisypairs.app.files.dates import DATES
-from noisypairs.app.words import percent
+from noisypairs.assess.words import percent
 
 #: A row is far if it is farther out than all but this share of the training items.
 FAR_SHARE = 0.01

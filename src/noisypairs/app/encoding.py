@@ -36,6 +36,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from noisypairs.algebra import Array
 from noisypairs.app.files import dates
+from noisypairs.app.files.cells import ADDRESS, ID_NAME
+from noisypairs.estimators.base import LARGEST
 from noisypairs.pairs.answers import MISSING
 
 #: Cells that say nothing, whatever their case, where a column holds text.
@@ -48,16 +50,6 @@ MOST_LEVELS, HASHED_WORDS, WORD_FACTORS = 30, 2**12, 30
 RANK_TOLERANCE = 1e-9
 #: A text column has so many words on average.
 WORDY = 2.5
-_ID_NAME = re.compile(
-    r"(^|[_\s.])(id|ids|uuid|guid|key|index|sku|ean|upc|gtin|isbn|asin|hash)$|^unnamed: \d+$",
-    re.IGNORECASE,
-)
-#: Addresses of pages and files, and paths of files.
-_ADDRESS = re.compile(
-    r"[a-z][a-z0-9+.-]*://\S+|www\.\S+|(/|\.\.?/|[a-z]:\\)\S+"
-    r"|\S+\.(jpe?g|png|gif|webp|bmp|tiff?|svg|heic|dcm|pdf|html?|txt|xml|mp[34]|wav|avi|mov|np[yz])",
-    re.IGNORECASE,
-)
 #: Whole numbers that go on by one are a running number from so many items on.
 RUNNING = 30
 _CODE = re.compile(r"0\d+")
@@ -126,6 +118,23 @@ def item_encoder(frame: pd.DataFrame, random_state: int | None = 0) -> ColumnTra
     return ColumnTransformer(parts, sparse_threshold=0.0, verbose_feature_names_out=True)
 
 
+def encoded(
+    features: pd.DataFrame | None, seed: int = 0
+) -> tuple[ColumnTransformer | None, Array | None, str]:
+    """Return the fitted encoder and the items as numbers; without any, (None, None, why).
+
+    >>> encoded(pd.DataFrame({"photo": ["a.jpg", "b.jpg"]}))[2]
+    'the items have no column to learn from: photo (address, left out: it says where a file ...)'
+    """
+    if features is None:
+        return None, None, "there are no features to learn from"
+    try:
+        encoder = item_encoder(features, seed)
+    except ValueError as error:
+        return None, None, str(error).partition(". ")[0]
+    return encoder, encoder.fit_transform(features), ""
+
+
 def unread(frame: pd.DataFrame, kinds: Mapping[str, str]) -> list[str]:
     """Say which cells of new items hold something that is not of the kind the column was.
 
@@ -137,7 +146,7 @@ def unread(frame: pd.DataFrame, kinds: Mapping[str, str]) -> list[str]:
     notes = []
     for name, kind in kinds.items():
         if kind in ("number", "boolean"):
-            lost = ~np.isfinite(_numbers(frame[name]))
+            lost = np.isnan(_moderate(_numbers(frame[name])))
         elif kind in dates.DATES:
             lost = _dates(frame[name], kind).isna().to_numpy()
         else:
@@ -163,7 +172,7 @@ def column_values(column: pd.Series, kind: str) -> NDArray[Any]:
     """
     if kind in ("number", "boolean"):
         numbers = _numbers(column)
-        return np.where(np.isfinite(numbers), numbers, np.nan)
+        return _moderate(numbers)
     if kind in dates.DATES:
         return dates.calendar(_dates(column, kind))[:, 0]
     return _texts(column).astype(object)
@@ -188,8 +197,8 @@ def known_levels(encoder: ColumnTransformer) -> dict[str, frozenset[str]]:
 class NumberReader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Read columns as floats, shape (n, d): text is parsed; what is no finite number is missing.
 
-    >>> NumberReader().fit_transform(pd.DataFrame({"a": [" 1.5", "?", "inf"]})).ravel()
-    array([1.5, nan, nan])
+    >>> NumberReader().fit_transform(pd.DataFrame({"a": [" 1.5", "?", "inf", "1e200"]})).ravel()
+    array([1.5, nan, nan, nan])
     """
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
@@ -203,7 +212,7 @@ class NumberReader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             numbers: Array = X.to_numpy(dtype=float, na_value=_NAN)
         else:
             numbers = np.column_stack([_numbers(X[name]) for name in X.columns])
-        return np.where(np.isfinite(numbers), numbers, np.nan)
+        return _moderate(numbers)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """Return the columns' own names."""
@@ -309,7 +318,7 @@ def _plan(name: str, column: pd.Series) -> ColumnPlan:
     missing = f", {n_missing} missing" if n_missing else ""
     if distinct + (n_missing > 0) <= 1:
         return ColumnPlan(name, "constant", "left out: the same in every row" if n else "left out")
-    if distinct == n and _ID_NAME.search(name):
+    if distinct == n and ID_NAME.search(name):
         return ColumnPlan(name, "id", "left out: a name for each item")
     if distinct == n >= RUNNING and texts is None and _is_running(column):
         return ColumnPlan(name, "id", "left out: a running number")
@@ -318,7 +327,9 @@ def _plan(name: str, column: pd.Series) -> ColumnPlan:
     if pd.api.types.is_datetime64_any_dtype(column):
         return ColumnPlan(name, "date", f"dates{missing}")
     if texts is None:
-        return ColumnPlan(name, "number", f"numbers{missing}")
+        far = int(np.count_nonzero(np.abs(_numbers(column)) > LARGEST))
+        beyond = f", {far} beyond ±{LARGEST:g} taken as missing" if far else ""
+        return ColumnPlan(name, "number", f"numbers{missing}{beyond}")
     return _plan_text(name, texts[present], n, distinct, missing)
 
 
@@ -333,7 +344,7 @@ def _plan_text(name: str, texts: Any, n: int, distinct: int, missing: str) -> Co
         kind, lost = found
         note = f"dates stored as text{missing}" + f", {lost} cells that are none" * (lost > 0)
         return ColumnPlan(name, kind, dates.LEFT_OUT if kind == dates.UNCLEAR else note)
-    if np.mean([_ADDRESS.fullmatch(text) is not None for text in texts]) >= dates.MOST:
+    if np.mean([ADDRESS.fullmatch(text) is not None for text in texts]) >= dates.MOST:
         return ColumnPlan(name, "address", "left out: it says where a file lies, not what is in it")
     words = float(np.mean([len(text.split()) for text in texts]))
     if words >= WORDY and distinct > min(20, n / 2):
@@ -384,6 +395,11 @@ def _numbers(column: Any) -> Array:
         values = pd.to_numeric(pd.Series(texts, dtype=object), errors="coerce")
     numbers: Array = values.to_numpy(dtype=float, na_value=_NAN)
     return numbers
+
+
+def _moderate(numbers: Array) -> Array:
+    """Return numbers with NaN for those that are infinite, or whose squares would be."""
+    return np.where(np.abs(numbers) <= LARGEST, numbers, np.nan)
 
 
 def _dates(column: Any, kind: str) -> pd.Series:

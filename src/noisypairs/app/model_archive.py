@@ -18,7 +18,7 @@ from pathlib import Path
 
 FACTS, CARD, DIGESTS = "noisypairs.json", "README.md", "noisypairs.sha256"
 #: A file that would unpack to more than this, or has more members, is refused: it may be a trap.
-MOST_BYTES, MOST_MEMBERS, MOST_FACTS = 2 * 2**30, 20_000, 8 * 2**20
+MOST_BYTES, MOST_MEMBERS, MOST_FACTS = 2**29, 20_000, 8 * 2**20
 
 
 class BadModelFile(ValueError):
@@ -92,6 +92,12 @@ def with_parts(content: bytes, facts: str, card: str) -> bytes:
     with zipfile.ZipFile(whole, "a", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(FACTS, facts)
         archive.writestr(CARD, card)
+        size = sum(one.file_size for one in archive.infolist())
+        if size > MOST_BYTES:
+            raise ValueError(
+                f"the model takes {size / 2**20:,.0f} MiB, and a model file holds at most "
+                f"{MOST_BYTES / 2**20:g}: choose a smaller --estimator, such as logistic"
+            )
         archive.writestr(DIGESTS, "".join(sorted(_lines(_digests(archive)))))
     return whole.getvalue()
 
@@ -101,7 +107,7 @@ def _content(path: Path) -> bytes:
         if path.exists() and not path.is_file():  # a pipe would never end
             raise BadModelFile(f"cannot read {path}: it is no file, as `noisypairs fit` writes")
         if path.stat().st_size > MOST_BYTES:
-            raise BadModelFile(f"{path} has more than {MOST_BYTES / 2**30:g} GiB: not loaded")
+            raise BadModelFile(f"{path} has more than {MOST_BYTES / 2**20:g} MiB: not loaded")
         return path.read_bytes()
     except OSError as error:
         raise BadModelFile(f"cannot read {path}: {error.strerror}") from error

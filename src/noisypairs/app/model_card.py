@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from noisypairs.app.words import exact_share, percent, sentence
+from noisypairs.assess.words import exact_share, percent
 from noisypairs.estimation import Interval
 
 #: A card names so many columns one by one; beyond that, columns treated alike share a line.
@@ -31,9 +31,13 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
     classes = [
         f"| {c['name']} | {percent(c['share'], 1)} | {c['n_items']:,} |" for c in facts["classes"]
     ]
-    named = "named by known labels" if facts["names_known"] else "named by size, smallest first"
-    if facts.get("kinds"):
-        named = "made up of kinds, see below"
+    named = "They have names."
+    if not facts["names_known"]:
+        named = (
+            "Groups without names are numbered by size, smallest first: `noisypairs name MODEL "
+            "NAMES -o NAMED` gives them names."
+        )
+    made_of = facts.get("groups") or facts.get("kinds") or ()
     noise = facts["noise"]
     files = [
         f"* {role}: {name}, sha256 {facts['checksums'][role]}"
@@ -46,13 +50,12 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
         f"{facts['method_title']} with {facts['estimator_title']}, learnt from "
         f"{facts['n_pairs']:,} answers about {_items(facts)}. Written {facts['date']}, "
         f"seed {facts['seed']}.",
-        f"**Estimated accuracy on new items: {good}**; always naming the largest class would reach "
-        f"{percent(facts['majority_share'], 1)}. How estimated: {facts['accuracy_how']}.",
-        *(f"**Doubtful**: {sentence(text)}" for text in facts.get("doubts", ())),
+        f"**Accuracy on new items: {good}**; always naming the largest class would reach "
+        f"{percent(facts['majority_share'], 1)}. How: {facts['accuracy_how']}.",
+        f"**{facts['verdict']['title']}**: {facts['verdict']['reason']}",
         f"Why this method: {facts['why']}",
-        f"## Classes\n\nThey are {named}.\n\n| class | share | items |\n|---|---|---|\n"
-        + "\n".join(classes),
-        *_kinds(facts.get("kinds") or ()),
+        f"## Classes\n\n{named}\n\n| class | share | items |\n|---|---|---|\n" + "\n".join(classes),
+        *_groups(made_of),
         "## Noise of the answers\n\n"
         f"* same called different: {exact_share(Interval(**noise['similar_flip']))}\n"
         f"* different called same: {exact_share(Interval(**noise['dissimilar_flip']))}",
@@ -73,26 +76,14 @@ def _items(facts: Mapping[str, Any]) -> str:
     return f"{facts['n_items']:,} items" + ("" if groups is None else f" in {groups:,} groups")
 
 
-def _kinds(kinds: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Return the section about kinds, if there are any: their names, and how many are missing."""
-    if not kinds:
-        return []
+def _groups(groups: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the section about the groups that classes are made up of, where they were named."""
     rows = [
-        f"| {one['number']} | {one['name'] or '–'} | {percent(one['share'], 1)} "
-        f"| {one['n_items']:,} |"
-        for one in kinds
+        f"| {k} | {one['name'] or '–'} | {percent(one['share'], 1)} | {one['n_items']:,} |"
+        for k, one in enumerate(groups, 1)
     ]
-    missing = sum(one["name"] is None for one in kinds)
-    open_ = (
-        f"{missing} of {len(kinds)} have no name yet: `noisypairs name MODEL NAMES -o NAMED` "
-        "gives them names."
-        if missing
-        else "All have names."
-    )
-    return [
-        f"## Kinds\n\nGroups of items that people tell apart. {open_}\n\n"
-        "| kind | name | share | items |\n|---|---|---|---|\n" + "\n".join(rows)
-    ]
+    table = "| group | class | share | items |\n|---|---|---|---|\n" + "\n".join(rows)
+    return [f"## Groups\n\n{table}"] if rows else []
 
 
 def column_rows(columns: Iterable[tuple[str, str, str]]) -> list[tuple[str, str, str]]:

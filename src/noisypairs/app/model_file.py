@@ -59,6 +59,7 @@ TRAINING_ONLY = (
     "oof_kinds_",
     "wrong_proba_",
     "asked_",
+    "pairs_",
     "expected_error_",
     "history_",
     "rate_choice_",
@@ -194,13 +195,30 @@ def load(path: PathLike[str] | str) -> Model:
             warnings.simplefilter("ignore", InconsistentVersionWarning)  # said once, above
             pipeline = skops.loads(archive.content, trusted=sorted(trusted_types()))
         usable = isinstance(pipeline, Pipeline) and hasattr(pipeline[-1], "predict_proba")
+        model = Model(pipeline, facts, archive.edited)
+        if usable:
+            _try_one_row(model)
     except skops.exceptions.UntrustedTypesFoundException as error:
         raise BadModelFile(f"{path} is not loaded: {error}") from error
     except Exception as error:  # a damaged file may fail in any way, and must fail in ours
         raise damaged(path, error) from error
     if not usable:
         raise BadModelFile(f"{path} holds a {type(pipeline).__name__}, not a model of noisypairs")
-    return Model(pipeline, facts, archive.edited)
+    return model
+
+
+def _try_one_row(model: Model) -> None:
+    """Predict an item of which nothing is known: what is loaded may not fit together."""
+    import pandas as pd
+
+    first = model.pipeline[0]
+    if hasattr(first, "feature_names_in_"):
+        row: Any = pd.DataFrame({name: [None] for name in first.feature_names_in_})
+    else:
+        row = [[0.0] * first.n_features_in_]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.pipeline.predict_proba(row)
 
 
 def trusted_types() -> frozenset[str]:
@@ -220,14 +238,16 @@ def _own_types() -> frozenset[str]:
 
     from noisypairs import estimation, estimators, noise
     from noisypairs.app import encoding
+    from noisypairs.classifier import JointPairClassifier, SearchOptions
+    from noisypairs.estimation.heldout import Gain
     from noisypairs.estimators import inner
-    from noisypairs.joint.classifier import JointPairClassifier
     from noisypairs.joint.em import Spec
-    from noisypairs.joint.heldout import Gain
+    from noisypairs.pairs.levels import Scale
 
     parts = [import_module(f"{inner.__name__}.{one.name}") for one in iter_modules(inner.__path__)]
     found = [estimation.Interval, estimation.PriorEstimate]
-    found += [JointPairClassifier, Spec, Gain, noise.AnswerModel, *noise.PARTS.values()]
+    found += [JointPairClassifier, SearchOptions, Spec, Gain, Scale]
+    found += [noise.AnswerModel, *noise.PARTS.values()]
     for module in (encoding, estimators, noise, *parts):
         found += [
             value

@@ -15,10 +15,11 @@ from noisypairs.algebra import Array
 from noisypairs.app import model_file
 from noisypairs.app.drift import Drift, TrainingSummary, find_drift
 from noisypairs.app.encoding import unread
-from noisypairs.app.files.frames import read_table
 from noisypairs.app.files.items import items_of
+from noisypairs.app.files.table import read_table
 from noisypairs.app.model_archive import BadModelFile, damaged
 from noisypairs.app.model_file import Model
+from noisypairs.assess.words import class_title
 from noisypairs.errors import collected_warnings, did_you_mean
 
 #: Decimals of a written probability; none is written as less than the last of them.
@@ -73,7 +74,7 @@ def _new_items(
     trained = model.facts["columns"].get("id")
     if id is None and trained in table.frame.columns:
         id = trained
-    items = items_of(table, id)
+    items = items_of(table, id, features=model.columns)
     used, notes = used_columns(model, items.features, str(path))
     return used, items.ids, notes
 
@@ -87,6 +88,12 @@ def used_columns(
     for name in wanted:
         if name not in features.columns:
             hint = did_you_mean(name, extra or features.columns)
+            if name.endswith("]"):  # as columns of an array are called
+                array = Path(where).with_suffix(".npy")
+                hint = (
+                    "the training items had an array beside their file, such as items.npy beside "
+                    f"items.csv. Put that of the new items at {array}, one row for each"
+                )
             raise ValueError(f"{where} has no column {name!r}, which the model uses: {hint}")
     kinds = _kinds(model)
     notes = [f"column {name!r} is not used" for name in extra if name not in kinds]
@@ -102,7 +109,7 @@ def _kinds(model: Model) -> dict[str, str]:
 def _predictions(
     model: Model, features: pd.DataFrame, ids: list[str], threshold: float | None
 ) -> pd.DataFrame:
-    classes = [str(name) for name in model.pipeline.classes_]
+    classes = [class_title(name) for name in model.pipeline.classes_]
     proba = model.pipeline.predict_proba(features)
     winner = proba.argmax(axis=1)
     if threshold is not None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from noisypairs.algebra import Array
-from noisypairs.app.words import percent
+from noisypairs.assess.words import percent
 from noisypairs.estimation import Interval
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs

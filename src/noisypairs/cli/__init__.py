@@ -60,9 +60,10 @@ def main() -> None:
     result on any machine. Learners see to that by themselves, but not the encoding of the files.
     """
     os.environ |= dict.fromkeys(THREAD_SETTINGS, "1")  # read when the libraries are loaded
+    from noisypairs.cli.defect import reported_defects
     from noisypairs.cli.stopping import stoppable
 
-    with stoppable():
+    with stoppable(), reported_defects():
         try:
             import typer  # noqa: F401 -- only whether it is there
         except ModuleNotFoundError:  # the core installs without it

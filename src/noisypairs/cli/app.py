@@ -1,7 +1,7 @@
 """What every command shares: registration, exit codes, consoles and tables.
 
-Exit codes: 0 fine, 1 bad data, 2 wrong use, 130 stopped by Ctrl-C, 143 by SIGTERM; every failure is
-one line on stderr (`failing_with`).
+Exit codes: 0 fine, 1 bad data, 2 wrong use, 70 a defect of ours, 130 stopped by Ctrl-C, 143 by
+SIGTERM; every failure is one line on stderr (`failing_with`, `defect.reported_defects`).
 """
 
 from __future__ import annotations

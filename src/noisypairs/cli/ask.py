@@ -47,6 +47,10 @@ def ask(
     port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Port; 8765, or a free one.")
     ] = None,
+    behind_proxy: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where a proxy on this machine serves it; by token."),
+    ] = None,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
     demo: Annotated[
         bool, typer.Option("--demo", help="Ask about handwritten digits; needs no files.")
@@ -98,7 +102,7 @@ def ask(
     with app.failing_with(app.BAD_DATA), tempfile.TemporaryDirectory() as folder:
         if demo:
             settings = _demo(settings, Path(folder), store)
-        _serve(settings, host, port, no_browser, as_json, kept=store is not None)
+        _serve(settings, host, port, behind_proxy, no_browser, as_json, kept=store is not None)
 
 
 def _demo(settings: Settings, folder: Path, store: Path | None) -> Settings:
@@ -121,6 +125,7 @@ def _serve(
     settings: Settings,
     host: str | None,
     port: int | None,
+    behind_proxy: str | None,
     no_browser: bool,
     as_json: bool,
     kept: bool,
@@ -139,7 +144,7 @@ def _serve(
             _open_browser(where.owner)
 
     try:
-        serve(settings, announce, host, port)
+        serve(settings, announce, host, port, public=behind_proxy or "")
     except KeyboardInterrupt as stop:
         where = f"every answer is in {settings.store}. Go on with the same command"
         fate = where if kept else "the answers of the demo are gone: --store FILE would keep them"
@@ -166,7 +171,7 @@ def _export(store: Path | None, target: Path, force: bool, as_json: bool) -> Non
         options.check_outputs({"the answers": target}, [store], force)
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app.files import atomic_write, delimited_text
-        from noisypairs.app.files.importers.ask import COLUMNS, stored_answers
+        from noisypairs.app.files.store import COLUMNS, stored_answers
 
         rows = stored_answers(store)
         atomic_write(target, delimited_text(COLUMNS, rows), force)

@@ -25,7 +25,7 @@ _SHARES = (1.0, 0.2, 12.0, 2.0, 0.5)
 @options.with_reading
 def check(
     items: options.Items,
-    pairs: options.Pairs,
+    pairs: options.PairsAfterItems = None,
     reading: options.Reading = options.GUESSED,
     labels: options.Labels = None,
     classes: options.Classes = None,
@@ -39,16 +39,17 @@ def check(
     """Show what two files hold, how noisy they are, what can work.
 
     ITEMS may be the same file as PAIRS where that holds the items too (dedupe, Label Studio,
-    metric-learn).
+    metric-learn), and may be left out: the answers alone then say what they can.
 
     Example: noisypairs check items.csv pairs.csv
     """
+    only, pairs = (None, items) if pairs is None else (items, pairs)
     with app.failing_with(app.WRONG_USE):
         from noisypairs.app.fit.request import class_numbers
 
         reading.check()
         numbers = class_numbers(classes)
-        options.check_outputs({"the report": report}, [items, pairs, labels], force)
+        options.check_outputs({"the report": report}, [only, pairs, labels], force)
         if report is not None:
             import noisypairs.app.report.check  # noqa: F401  # a missing package is named at once
     with app.failing_with(app.BAD_DATA):
@@ -56,7 +57,7 @@ def check(
 
         with progress.steps(_SHARES, quiet) as step:
             step("reading the files")
-            dataset = reading.dataset(items, pairs, labels)
+            dataset = reading.dataset(only, pairs, labels)
             found = check.check(dataset, fit=not no_fit, n_classes=numbers, seed=seed, step=step)
         if report is not None:
             from noisypairs.app.files import atomic_write
@@ -140,7 +141,7 @@ def _features(found: DataCheck) -> Iterator[str]:
 
 
 def _noise(found: DataCheck) -> Iterator[str]:
-    from noisypairs.app.words import bracketed
+    from noisypairs.assess.words import bracketed
 
     noise = found.noise
     if noise is None:
@@ -162,7 +163,7 @@ def _noise(found: DataCheck) -> Iterator[str]:
 
 
 def _triangles(found: DataCheck) -> Iterator[str]:
-    from noisypairs.app.words import percent
+    from noisypairs.assess.words import percent
 
     seen = found.triangles
     if seen is None:

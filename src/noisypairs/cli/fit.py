@@ -10,7 +10,7 @@ import typer
 from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from noisypairs.app.fit.result import Candidate, FitResult
@@ -20,13 +20,16 @@ if TYPE_CHECKING:
 @options.with_reading
 def fit(
     items: options.Items,
-    pairs: options.Pairs,
+    pairs: options.PairsAfterItems = None,
     output: Annotated[Path, typer.Option("-o", "--output", help="Model file to write.")] = Path(
         "model.skops"
     ),
     report: Annotated[Path | None, typer.Option(help="HTML report to write.")] = None,
     suspects: Annotated[
         Path | None, typer.Option(help="Table of all answers that are probably wrong, to write.")
+    ] = None,
+    items_out: Annotated[
+        Path | None, typer.Option(help="Table of the items with their classes, to write.")
     ] = None,
     images: options.Images = None,
     method: Annotated[str, typer.Option(help="auto, joint, weighted or correction.")] = "auto",
@@ -47,21 +50,27 @@ def fit(
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print all that was found.")] = False,
 ) -> None:
     """Learn a classifier from answers about pairs, and save it.
 
-    The encoding of the columns is saved with it, so that new items need none.
+    The encoding of the columns is saved with it, so that new items need none. With a file of
+    answers alone the classes of the items in it are found, and no model is written.
 
     Example: noisypairs fit items.csv pairs.csv -o model.skops --report report.html
     """
+    only, pairs = (None, items) if pairs is None else (items, pairs)
+    if kinds is not None:
+        terminal.say(
+            "Note: --kinds is called --classes now: name groups with noisypairs name", err=True
+        )
     with app.failing_with(app.WRONG_USE):
-        from noisypairs.app.fit.request import Request, class_numbers, kind_numbers
+        from noisypairs.app.fit.request import Request, class_numbers
 
         request = Request(
             method=method,
             estimator=estimator,
-            n_classes=class_numbers(classes),
-            n_kinds=kind_numbers(kinds),
+            n_classes=class_numbers(classes if kinds is None else kinds),
             annotators=annotators,
             noise_model=noise_model,
             curve=report is not None,
@@ -70,48 +79,53 @@ def fit(
         reading.check()
         if images is not None and report is None:
             raise ValueError("--images are for the report: name it with --report")
-        content = None if suspects is None else _table_of(suspects, raw)
-        outputs = {"the model": output, "the report": report, "the suspects": suspects}
-        options.check_outputs(outputs, [items, pairs, labels], force)
+        tables = {"the suspects": suspects, "the items": items_out}
+        writers = {what: _writer(what, path, raw) for what, path in tables.items() if path}
+        outputs = {"the model": output, "the report": report, **tables}
+        options.check_outputs(outputs, [only, pairs, labels], force)
         _require_writers(report is not None)
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import model_file
         from noisypairs.app.files import atomic_write
         from noisypairs.app.fit.fitting import fit_dataset, step_shares
-        from noisypairs.app.fit.verdict import verdict
         from noisypairs.app.suspects import items_of
 
-        dataset = reading.dataset(items, pairs, labels)
-        pictures = None if images is None else options.pictures(images, dataset, items)
+        dataset = reading.dataset(only, pairs, labels)
+        pictures = None if images is None else options.pictures(images, dataset, only or pairs)
         with progress.steps(step_shares(request), quiet) as step:
             fitted = fit_dataset(dataset, request, step)
-        model_file.save(output, fitted.model, fitted.result.facts, force)
-        if suspects is not None and content is not None:
-            atomic_write(suspects, content(fitted.suspects.frame()), force)
+        if fitted.model is not None:
+            model_file.save(output, fitted.model, fitted.result.facts, force)
+        for what, write in writers.items():
+            frame = fitted.items if what == "the items" else fitted.suspects.frame()
+            atomic_write(tables[what] or Path(), write(frame), force)
         if report is not None:
             from noisypairs.app.report.model import fit_report
 
-            small = of_kinds = None
+            small = of_classes = None
             if pictures is not None:
                 small = pictures.thumbnails(items_of(fitted.result.evidence.suspects))
-                of_kinds = pictures.thumbnails(fitted.result.model.kind_items, "kind")
-            atomic_write(report, fit_report(fitted.result, small, of_kinds), force)
-    outputs = {"model": output, "report": report, "suspects": suspects}
+                of_classes = pictures.thumbnails(fitted.result.model.class_items, "class")
+            atomic_write(report, fit_report(fitted.result, small, of_classes), force)
+    model = None if fitted.model is None else output
+    outputs = {"model": model, "report": report, "suspects": suspects, "items": items_out}
     written = {what: None if path is None else str(path) for what, path in outputs.items()}
+    to_name = [str(dataset.ids[item]) for item in fitted.result.verdict.to_name]
     if as_json:
-        kind, reason = verdict(fitted.result)
-        said = {"verdict": {"kind": kind, "reason": reason}, "written": written}
-        app.print_json(fitted.result.to_dict() | said)
+        app.print_json(fitted.result.to_dict() | {"written": written, "items_to_name": to_name})
     else:
-        _print_result(fitted.result, written)
+        _print_result(fitted.result, written, [only, pairs], verbose)
+        if to_name:
+            terminal.say(f"Items to name, in a file for --labels: {', '.join(to_name)}.")
 
 
-def _table_of(suspects: Path, raw: bool) -> Callable[[Any], str | bytes]:
+def _writer(what: str, path: Path, raw: bool) -> Callable[[Any], str | bytes]:
     from noisypairs.app.files import table_writer
 
-    if str(suspects) == "-":
-        raise ValueError("--suspects - would mix the table with what is printed: name a file")
-    return table_writer(suspects, raw)
+    if str(path) == "-":
+        option = "--suspects" if what == "the suspects" else "--items-out"
+        raise ValueError(f"{option} - would mix the table with what is printed: name a file")
+    return table_writer(path, raw)
 
 
 def _require_writers(with_report: bool) -> None:
@@ -123,60 +137,93 @@ def _require_writers(with_report: bool) -> None:
         import noisypairs.app.report.model  # noqa: F401
 
 
-def _print_result(result: FitResult, written: Mapping[str, str | None]) -> None:
-    """Print the answer first, then what it rests on."""
-    from noisypairs.app.fit.verdict import TITLES, verdict
-    from noisypairs.app.words import exact_share, hard_ones, percent
+#: Classes and notes that are printed, and letters of a verdict; --verbose prints all.
+MOST_CLASSES, MOST_NOTES, MOST_LETTERS = 6, 3, 480
+
+
+def _print_result(
+    result: FitResult, written: Mapping[str, str | None], inputs: list[Path | None], verbose: bool
+) -> None:
+    """Print the answer first, then what it rests on: at most a screen, all of it if verbose."""
+    from noisypairs.assess.words import exact_share, hard_ones, percent, shortened
 
     console = terminal.console_of(100)
-    data, choice, found, run = result.data, result.choice, result.model, result.run
-    accuracy = "not estimated" if found.accuracy is None else exact_share(found.accuracy)
-    console.print(
-        f"Estimated accuracy on new items: {accuracy}; always naming the largest class would reach "
-        f"{percent(found.majority_share, 1)}.",
-        style="bold",
-    )
-    console.print(f"How estimated: {found.accuracy_how}.", "", sep="\n")
-    kind, reason = verdict(result)
-    console.print(f"{TITLES[kind]}. {reason}", "", sep="\n")
-    rows = [(one.name, percent(one.share, 1), f"{one.n_items:,}") for one in found.classes]
-    unnamed = found.kinds and found.n_unnamed == len(found.kinds)
-    headings = ("kind" if unnamed else "class", "share", "items predicted")
-    console.print(app.table(console, headings, rows))
-    if choice.class_number is not None:
-        console.print(f"{choice.class_number.text}.", "", sep="\n")
-    if found.n_unnamed:
-        console.print(
-            f"{found.n_unnamed} of {len(found.kinds)} kinds have no name yet: look at their "
-            "typical items in the report, then run noisypairs name.",
+    data, found, run = result.data, result.model, result.run
+    if found.accuracy is None:
+        first = f"No accuracy on new items: {found.accuracy_how}."
+    else:
+        how = "Measured" if result.verdict.is_measured else "Estimated"
+        first = (
+            f"{how} accuracy on new items: {exact_share(found.accuracy)}; always naming the "
+            f"largest class would reach {percent(found.majority_share, 1)}."
         )
-    elif not found.names_known:
-        console.print("Pairs cannot name classes; these are numbered by size. --labels names them.")
+    console.print(first, style="bold")
+    why = str(result.verdict)
+    console.print(why if verbose else shortened(why, MOST_LETTERS), "", sep="\n")
+    most = len(found.classes) if verbose else MOST_CLASSES
+    rows = [
+        (one.name, percent(one.share, 1), f"{one.n_items:,}", "; ".join(one.telling[:1]))
+        for one in found.classes[:most]
+    ]
+    headings = ("class", "share", "items", "what tells it")
+    shown = 4 if any(row[3] for row in rows) else 3
+    console.print(app.table(console, headings[:shown], [row[:shown] for row in rows]))
+    if len(found.classes) > most:
+        console.print(f"… and {len(found.classes) - most} more classes (--verbose)")
     console.print(
         "",
         f"Same pairs called different: {exact_share(found.noise.similar_flip)}; different pairs "
         f"called same: {exact_share(found.noise.dissimilar_flip)}. "
         f"{result.evidence.n_suspects:,} of {data.n_pairs:,} answers are probably wrong. "
         f"{hard_ones(result.evidence.n_hard)}".strip(),
-        "",
-        choice.why,
-        "",
         sep="\n",
     )
-    headings = ("method", "log-likelihood of a held-out answer", "behind")
-    console.print(
-        app.table(console, headings, [_row(one) for one in choice.candidates]), "", sep="\n"
-    )
+    if verbose:
+        _print_choice(console, result)
+    notes = [terminal.one_line(text) for text in data.notes]
+    for text in notes if verbose else notes[:MOST_NOTES]:
+        console.print(f"* {text if verbose else shortened(text, 97)}")
+    if len(notes) > MOST_NOTES and not verbose:
+        console.print(f"* {len(notes) - MOST_NOTES} more notes and the methods compared: --verbose")
+    files = ", ".join(f"{what} {path}" for what, path in written.items() if path)
+    if written["model"] is None:
+        files = files or "nothing (--report and --items-out write what was found)"
+    console.print("", f"Written: {files} ({run.seconds:.0f} s, seed {run.seed}).", sep="\n")
+    for line in _next(result, written, inputs):
+        console.print(f"Next: {terminal.one_line(line)}", soft_wrap=True)
+
+
+def _next(
+    result: FitResult, written: Mapping[str, str | None], inputs: list[Path | None]
+) -> Iterator[str]:
+    """Yield commands to go on with, with the files as they were given."""
+    model = written["model"]
+    if model is None:
+        return
+    if not result.model.names_known:
+        yield f"noisypairs name {model} NAMES.csv -o named.skops (columns group and class)"
+    yield f"noisypairs predict {model} NEW_ITEMS.csv -o predicted.csv"
+    items, pairs = inputs[:2]
+    if written["suspects"] is None and result.evidence.n_suspects and items is not None:
+        yield f"noisypairs suspects {model} {pairs} {items} -o suspects.csv"
+
+
+def _print_choice(console: Any, result: FitResult) -> None:
+    """Print how the accuracy was estimated, and what the method was compared with."""
+    choice = result.choice
+    if choice.class_number is not None:
+        console.print("", f"{choice.class_number.text}.", sep="\n")
+    console.print(f"How estimated: {result.model.accuracy_how}.", "", choice.why, "", sep="\n")
+    compared = ("method", "log-likelihood of a held-out answer", "behind")
+    if choice.candidates:
+        tried = [_row(one) for one in choice.candidates]
+        console.print(app.table(console, compared, tried), "", sep="\n")
     refusals: dict[str, list[str]] = {}
     for one in choice.candidates:
         if one.refusal:
             refusals.setdefault(one.refusal, []).append(one.title)
     for why, titles in refusals.items():
         console.print(f"{' and '.join(titles)}: {why}.", "", sep="\n")
-    for text in data.notes:
-        console.print(f"* {terminal.one_line(text)}")
-    files = ", ".join(f"{what} {path}" for what, path in written.items() if path)
-    console.print("", f"Written: {files} ({run.seconds:.0f} s, seed {run.seed}).", sep="\n")
 
 
 def _row(one: Candidate) -> tuple[str, str, str]:

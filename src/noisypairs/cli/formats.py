@@ -42,6 +42,7 @@ def formats(
         console.print("", "Words for answers, whatever their case:", sep="\n")
         for meaning, words in WORDS.items():
             console.print(f"  {meaning}: {', '.join(words)}", soft_wrap=True)
+        console.print("and the same in other languages: ja/nein, oui/non, sí/no, да/нет, 是/否 …")
         console.print("", "noisypairs formats NAME shows an example.", sep="\n")
 
 

@@ -1,4 +1,4 @@
-"""``noisypairs name``: kinds of a model become classes with names."""
+"""``noisypairs name``: groups of a model become classes with names."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from noisypairs.cli import app, options, terminal
 @app.command()
 def name(
     model: options.Model,
-    names: Annotated[Path, typer.Argument(help="Table with the columns kind and class.")],
+    names: Annotated[Path, typer.Argument(help="Table with the columns group and class.")],
     output: Annotated[Path, typer.Option("-o", "--output", help="Model file to write.")],
     force: options.Force = False,
     as_json: options.Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Print no notes.")] = False,
 ) -> None:
-    """Name the kinds of a model: it then predicts classes.
+    """Name the groups of a model: it then predicts classes.
 
-    Several kinds may have one name. The report of fit --kinds shows typical items of each kind.
+    Several groups may have one name. The report of fit shows typical items of each group.
 
     Example: noisypairs name model.skops names.csv -o named.skops
     """
@@ -35,10 +35,13 @@ def name(
         model_file.save(output, pipeline, facts, force)
     classes = [one["name"] for one in facts["classes"]]
     if as_json:
-        kinds = {str(one["number"]): one["name"] for one in facts["kinds"]}
-        app.print_json({"classes": classes, "kinds": kinds, "notes": notes, "written": str(output)})
+        written = str(output)
+        groups = {str(k): one["name"] for k, one in enumerate(facts["groups"], 1)}
+        app.print_json({"classes": classes, "groups": groups, "notes": notes, "written": written})
         return
     for note in notes if not quiet else []:
         terminal.say(f"Note: {terminal.one_line(note)}", err=True)
-    said = f"{len(facts['kinds']):,} kinds are now {len(classes):,} classes: {', '.join(classes)}."
+    said = (
+        f"{len(facts['groups']):,} groups are now {len(classes):,} classes: {', '.join(classes)}."
+    )
     options.say_written(terminal.one_line(said), output, quiet)

@@ -17,6 +17,7 @@ from noisypairs.cli import app, stopping, terminal
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
     from noisypairs.app.report.thumbnails import ImageSource
+    from noisypairs.pairs.levels import Scale
 
 _COLUMN = "Column of {}; guessed if not given."
 
@@ -26,6 +27,10 @@ Items = Annotated[
 Pairs = Annotated[
     Path, typer.Argument(help="One answer per row, or another tool's export; - reads stdin.")
 ]
+PairsAfterItems = Annotated[
+    Path | None,
+    typer.Argument(help="One answer per row, or another tool's export; - reads stdin."),
+]
 Model = Annotated[Path, typer.Argument(help="Model file that `noisypairs fit` wrote.")]
 Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' ids"))]
 Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]
@@ -34,7 +39,7 @@ Classes = Annotated[
 ]
 Kinds = Annotated[
     str | None,
-    typer.Option(help="Infer kinds that people tell apart, to be named: auto, 5 or 3-8."),
+    typer.Option(help="The old name of --classes, for one version more."),
 ]
 Images = Annotated[
     str | None,
@@ -65,6 +70,16 @@ class Reading:
         str | None,
         typer.Option(help='What answers mean: "yes=same,nope=different,hm=unsure", or a file.'),
     ] = None
+    levels: Annotated[
+        str | None,
+        typer.Option(help='Answers on a scale, low to high: "1<2<3<4"; a | before "same".'),
+    ] = None
+    unsure: Annotated[
+        str | None, typer.Option(help="With --levels: the answer that stands for unsure.")
+    ] = None
+    question: Annotated[
+        str | None, typer.Option(help="Column of what was asked together, such as items sorted.")
+    ] = None
     id: Id = None
     group: Annotated[
         str | None,
@@ -89,6 +104,18 @@ class Reading:
             )
         if self.answers is not None:
             read_meanings(self.answers)
+        if self.unsure is not None and self.levels is None:
+            raise ValueError(
+                "--unsure is the unsure answer of a scale: give --levels too, or say what a word "
+                f'means by --answers "{self.unsure}=unsure"'
+            )
+        if self.levels is not None:
+            self._scale()
+
+    def _scale(self) -> Scale | None:
+        from noisypairs.pairs.levels import read_scale
+
+        return None if self.levels is None else read_scale(self.levels, self.unsure)
 
     def dataset(
         self, items: Path | None, pairs: Path, labels: Path | None = None, stream: bool = True
@@ -106,6 +133,8 @@ class Reading:
             stream=stream,
             keep_copies=self.keep_copies,
             words=None if self.answers is None else read_meanings(self.answers),
+            scale=self._scale(),
+            question=self.question,
         )
         return found.in_order()
 

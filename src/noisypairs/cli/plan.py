@@ -11,15 +11,15 @@ from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.plan import Plan
-    from noisypairs.joint import NextPairs
+    from noisypairs.assess import NextPairs
 
 
 @app.command()
 @options.with_reading
 def plan(
     items: options.Items,
-    pairs: options.Pairs,
     target: Annotated[float, typer.Option(help="The accuracy wanted, such as 0.95.")],
+    pairs: options.PairsAfterItems = None,
     cost: Annotated[float | None, typer.Option(min=0.0, help="The price of one answer.")] = None,
     next_pairs: Annotated[
         int | None, typer.Option("--next", min=1, help="How many pairs to choose for asking next.")
@@ -43,6 +43,7 @@ def plan(
 
     Example: noisypairs plan items.csv pairs.csv --target 0.95 --cost 0.04 --next 100 -o next.csv
     """
+    only, pairs = (None, items) if pairs is None else (items, pairs)
     with app.failing_with(app.WRONG_USE):
         if output is not None and output.suffix.lower() == ".html" and report is None:
             output, report = None, output
@@ -52,7 +53,7 @@ def plan(
         numbers = class_numbers(classes)
         _check_use(target, numbers, next_pairs, output)
         outputs = {"the pairs to ask next": output, "the page": report}
-        options.check_outputs(outputs, [items, pairs], force)
+        options.check_outputs(outputs, [only, pairs], force)
         if report is not None:
             import noisypairs.app.report.plan  # noqa: F401  # a missing package is named at once
     with app.failing_with(app.BAD_DATA):
@@ -63,7 +64,7 @@ def plan(
 
         with progress.steps([1.0] * (N_STEPS + 1), quiet) as step:
             step("reading the files")
-            data = reading.dataset(items, pairs, stream=False)
+            data = reading.dataset(only, pairs, stream=False)
             found = plan.plan_dataset(data, target, n_classes=numbers, seed=seed, step=step)
         chosen = None if next_pairs is None else found.next_pairs(next_pairs)
         if output is not None and chosen is not None:
@@ -102,7 +103,7 @@ def _check_use(
 
 def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
     from noisypairs.app.plan.statement import N_AGAIN, pair_rows, statement
-    from noisypairs.app.words import decimal, percent, sentence
+    from noisypairs.assess.words import decimal, percent, sentence
 
     console = terminal.console_of(110)
     if found.class_number is not None:

@@ -159,7 +159,7 @@ def _require_network(specs: Sequence[Spec]) -> None:
     """Say at once, not in a worker, that the network's package is missing."""
     learned = {"pn", "sd-clean", "t-loss", "t-loss-printed", "sd-loss", "weighted", "unweighted"}
     if any(spec.model == "network" and spec.method in learned for spec in specs):
-        import noisypairs.nn  # noqa: F401
+        import noisypairs.torch  # noqa: F401
 
 
 def _mover(whole: Stage) -> Callable[[Run], None]:

@@ -41,4 +41,8 @@ def sample(
     rows = [*FILES.items(), (f"{PICTURES}/", f"a picture of each of the {n_pictures} pieces")]
     console.print(app.table(console, ("file", "what it holds"), rows))
     place = terminal.one_line(str(folder))
-    console.print("", f"Written to {place}. Next: noisypairs check items.csv pairs.csv", sep="\n")
+    console.print(
+        "",
+        f"Written to {place}. Next: noisypairs check {place}/items.csv {place}/pairs.csv",
+        sep="\n",
+    )

@@ -91,7 +91,7 @@ def suspects(
 def _print_suspects(
     found: Suspects, n_pairs: int, files: dict[str, str | None], table_on_stdout: bool
 ) -> None:
-    from noisypairs.app.words import count, decimal, hard_ones
+    from noisypairs.assess.words import count, decimal, hard_ones
 
     said = (
         f"{count(found.n_wrong, 'answer')} of {n_pairs:,} "

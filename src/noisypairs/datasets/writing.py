@@ -6,12 +6,15 @@ import errno
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+import time
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO
 
-from noisypairs.datasets.locks import HIDDEN, remove_leftovers, try_lock
+HIDDEN = ".noisypairs-"
+"""How the name of every hidden file begins that is written beside a file of the user."""
+
+LONGEST_WRITE = 3600.0
+"""Seconds after which a hidden file that has not changed was left by a kill."""
 
 #: What a disk says that has no second names for a file.
 NO_LINKS = (errno.EPERM, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
@@ -31,36 +34,29 @@ def write_whole(place: Path, content: bytes, replace: bool = True) -> None:
     b'whole'
     """
     place = Path(os.path.realpath(place))
-    remove_leftovers(place.parent)
-    with _hidden_file(place.parent) as (stream, hidden):
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
+    _remove_leftovers(place.parent)
+    descriptor, name = tempfile.mkstemp(prefix=HIDDEN, suffix=".part", dir=place.parent)
+    hidden = Path(name)
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
         os.chmod(hidden, _mode(place))
-        if sys.platform == "win32":
-            stream.close()  # an open file cannot be renamed there
         if replace:
             os.replace(hidden, place)
         else:
             _take_free_name(hidden, place)
+    finally:
+        hidden.unlink(missing_ok=True)
 
 
-@contextmanager
-def _hidden_file(folder: Path) -> Iterator[tuple[BinaryIO, Path]]:
-    """Give a new hidden file, locked so that nobody takes it for one that a kill has left."""
-    while True:
-        descriptor, name = tempfile.mkstemp(prefix=HIDDEN, suffix=".part", dir=folder)
-        hidden = Path(name)
-        with os.fdopen(descriptor, "wb") as stream:
-            with suppress(OSError):  # a disk without locks
-                try_lock(descriptor)
-            if not os.fstat(descriptor).st_nlink:
-                continue  # it was removed before it was locked
-            try:
-                yield stream, hidden
-            finally:
-                hidden.unlink(missing_ok=True)
-            return
+def _remove_leftovers(folder: Path) -> None:
+    for hidden in folder.glob(f"{HIDDEN}*.part"):
+        # One that is gone by now, or another user's, is left.
+        with suppress(OSError):
+            if time.time() - hidden.lstat().st_mtime > LONGEST_WRITE:
+                hidden.unlink()
 
 
 def _take_free_name(hidden: Path, place: Path) -> None:

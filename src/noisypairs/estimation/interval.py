@@ -8,6 +8,7 @@ import numpy as np
 from scipy import stats
 
 from noisypairs.algebra import Array
+from noisypairs.estimation.heldout import dyadic_sums
 from noisypairs.pairs import Pairs
 
 
@@ -50,10 +51,9 @@ def wilson(successes: float, trials: float, level: float = 0.95) -> Interval:
 def dyadic_mean(pairs: Pairs, values: Array, level: float = 0.95) -> tuple[float, float, float]:
     """Return (mean, low, high) of one value per answer, where answers that share an item depend.
 
-    Var = Σ r_e r_f / n² over all answers e, f that share an item, = (Σ_i r_i² − Σ_p r_p²)/n² with
-    the residuals summed over the answers about item i and about the two items p, which share two.
-    (Resampling items would count the error of every answer three times on a sparse graph.) Self
-    pairs do not count.
+    Var = Σ r_e r_f / n² over all answers e, f that share an item (`heldout.dyadic_sums`).
+    Resampling items would count the error of every answer three times on a sparse graph. Self pairs
+    do not count.
 
     >>> dyadic_mean(Pairs([0, 1], [1, 2], [1, 0]), np.array([1.0, 1.0]))
     (1.0, 1.0, 1.0)
@@ -63,12 +63,8 @@ def dyadic_mean(pairs: Pairs, values: Array, level: float = 0.95) -> tuple[float
     if total == 0:
         raise ValueError("there are no pairs of two distinct items to judge by")
     mean = float(weight @ values) / total
-    residual = weight * (values - mean)
-    per_item = np.bincount(pairs.left, residual, pairs.n_items)
-    per_item = per_item + np.bincount(pairs.right, residual, pairs.n_items)
-    per_pair = np.bincount(np.unique(pairs.pair_keys, return_inverse=True)[1], residual)
-    within = float(per_pair @ per_pair)
-    error = np.sqrt(max(float(per_item @ per_item) - within, within)) / total
+    shared, within = dyadic_sums(pairs, weight * (values - mean))
+    error = np.sqrt(max(shared, within)) / total
     half = float(stats.norm.ppf(0.5 + checked_level(level) / 2) * error)
     return mean, mean - half, mean + half
 

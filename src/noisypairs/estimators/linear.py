@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
-from noisypairs.errors import did_you_mean
+from noisypairs.errors import did_you_mean, warn_user
 
 
 def _logistic(t: Array) -> tuple[Array, Array]:
@@ -123,11 +122,10 @@ class LinearRiskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
                 f"the {self.loss} risk with these signed weights has no minimum: {way_out}"
             )
         if found.status == 1:  # a limit was reached; 2 is the end of floating point
-            warnings.warn(
+            warn_user(
                 f"the {self.loss} risk was still falling after {found.nit} iterations: raise "
                 f"max_iter; if its weights are signed it may have no minimum: {way_out}",
                 ConvergenceWarning,
-                stacklevel=4,
             )
 
     def decision_function(self, X: Any) -> Array:

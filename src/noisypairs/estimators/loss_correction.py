@@ -11,8 +11,8 @@ from sklearn.utils import _safe_indexing
 from noisypairs import reduction
 from noisypairs.algebra import Array, Formula
 from noisypairs.errors import did_you_mean
-from noisypairs.estimators.base import Positive
-from noisypairs.estimators.inner.defaults import default_regressor
+from noisypairs.estimators.base import ClassOrder
+from noisypairs.estimators.inner.classifiers import default_regressor
 from noisypairs.estimators.linear import LOSSES, LinearRiskClassifier
 from noisypairs.estimators.pointwise import HeldOut, PointwiseClassifier
 from noisypairs.noise import NoiseModel
@@ -31,16 +31,17 @@ class LossCorrectionClassifier(PointwiseClassifier):
     estimator : what learns. ``loss="squared"``: any regressor (without ``sample_weight`` support
         every item counts once: the targets stay unbiased, only efficiency is lost). Other losses:
         None for a linear model, or an estimator with ``fit_risk(X, u, v)`` such as
-        `noisypairs.nn.TorchClassifier`, whose own loss is then used.
-    noise : a noise model, or ``"estimate"`` for rates chosen on held-out answers.
+        `noisypairs.torch.TorchClassifier`, whose own loss is then used.
+    noise : a noise model, or a family, ``"pairing"`` (also ``"auto"``) or ``"labeling"``, whose
+        rates are then chosen on held-out answers.
     prior : P(class 1), or ``"estimate"`` from the share of "same" (pairs drawn at random).
     loss : ``"squared"``, ``"logistic"``, ``"brier"`` (the squared loss of a logistic model's
         probabilities, as in the paper), ``"squared_hinge"`` or ``"sigmoid"``.
     formula : ``"unbiased"``, or ``"printed"`` for the paper's T⁻¹ and printed posterior.
     non_negative : keep each class's part of the risk from going below zero, which is over-fitting
         (squared loss with a regressor: targets are cut to [0, 1], the same for each item).
-    noise_model : the family when noise is estimated, ``"pairing"`` or ``"labeling"``.
-    positive : which group is class 1 when the prior is estimated and no item is labelled.
+    class_order : how the two classes are numbered when the prior is estimated and no item is
+        labelled: ``"rising"`` or ``"falling"`` by size, or their names, the smaller one first.
     cv, random_state, n_jobs : folds by item when noise is estimated.
 
     Attributes
@@ -59,7 +60,7 @@ class LossCorrectionClassifier(PointwiseClassifier):
     >>> X, y = datasets.load("gaussians", n_samples=2000, random_state=0)
     >>> noise = PairingNoise(0.2, 0.1)
     >>> pairs = sample_pairs(y, 20_000, noise, random_state=0)
-    >>> clf = LossCorrectionClassifier(noise=noise, positive="minority").fit(X, pairs)
+    >>> clf = LossCorrectionClassifier(noise=noise, class_order="falling").fit(X, pairs)
     >>> bool(clf.score(X, y) > 0.99)
     True
     """
@@ -67,16 +68,16 @@ class LossCorrectionClassifier(PointwiseClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        noise: NoiseModel | Literal["estimate"] = "estimate",
+        noise: NoiseModel | str = "pairing",
         prior: float | Literal["estimate"] = "estimate",
         loss: str = "squared",
         formula: Formula = "unbiased",
         non_negative: bool = False,
-        noise_model: str = "pairing",
-        positive: Positive = None,
+        class_order: ClassOrder = None,
         cv: int = 5,
         random_state: int | None = None,
         n_jobs: int | None = None,
+        **former: Any,
     ) -> None:
         self.estimator = estimator
         self.noise = noise
@@ -84,11 +85,11 @@ class LossCorrectionClassifier(PointwiseClassifier):
         self.loss = loss
         self.formula = formula
         self.non_negative = non_negative
-        self.noise_model = noise_model
-        self.positive = positive
+        self.class_order = class_order
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self._take_former(former)
 
     def _inner_estimator(self, X: Any) -> Any:
         if self.loss == "squared":
@@ -109,7 +110,7 @@ class LossCorrectionClassifier(PointwiseClassifier):
             raise TypeError(
                 f"loss={self.loss!r} gives items weights of both signs, which "
                 f"{type(self.estimator).__name__} cannot take. Use loss='squared' with any "
-                "regressor, estimator=None for a linear model, or noisypairs.nn.TorchClassifier"
+                "regressor, estimator=None for a linear model, or noisypairs.torch.TorchClassifier"
             )
         return self.estimator
 

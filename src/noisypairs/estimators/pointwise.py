@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,12 +15,18 @@ from sklearn.utils import _safe_indexing
 
 from noisypairs import algebra, model_selection
 from noisypairs.algebra import Array
-from noisypairs.errors import ChosenPairsWarning, NotIdentifiable, NotIdentifiableWarning
+from noisypairs.errors import ChosenPairsWarning, NotIdentifiable, NotIdentifiableWarning, warn_user
 from noisypairs.estimation import PriorEstimate, estimate_prior, random_answers
-from noisypairs.estimators.base import PairClassifier, label_names, one_thread, warn_names
-from noisypairs.estimators.copies import warn_of_copies
-from noisypairs.estimators.order import item_order, row_order
-from noisypairs.noise import NoiseModel, family
+from noisypairs.estimators.base import (
+    PairClassifier,
+    item_order,
+    label_names,
+    one_thread,
+    order_by_size,
+    row_order,
+    warn_of_copies,
+)
+from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, ItemCounts, Pairs
 from noisypairs.pairs.counts import some_pairs
 
@@ -45,20 +50,20 @@ class PointwiseClassifier(PairClassifier):
     so that what draws rows at random (a kernel map, folds, the user's estimator) gets them in the
     same order, whatever order was given.
 
-    Subclasses have the parameters ``estimator``, ``noise``, ``noise_model``, ``prior``,
-    ``positive``, ``cv``, ``random_state``, ``n_jobs``, and define `_inner_estimator`,
-    `_fit_candidate`, `_keep` and `_positive_proba`.
+    Subclasses have the parameters ``estimator``, ``noise``, ``prior``, ``class_order``, ``cv``,
+    ``random_state``, ``n_jobs``, and define `_inner_estimator`, `_fit_candidate`, `_keep` and
+    `_positive_proba`.
     """
 
     estimator: Any
     noise: Any
-    noise_model: Any
     prior: Any
-    positive: Any
+    class_order: Any
     cv: Any
     random_state: Any
     n_jobs: Any
     estimator_: Any
+    _former = ("noise_model", "positive")
 
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
@@ -115,12 +120,11 @@ class PointwiseClassifier(PairClassifier):
         """
         if isinstance(pairs, Pairs) and pairs.chosen is not None:
             drawn = random_answers(pairs, "how often an item is called 'same'")
-            warnings.warn(
+            warn_user(
                 f"{pairs.n_pairs - drawn.n_pairs:,} of {pairs.n_pairs:,} pairs were chosen, not "
                 "drawn at random: a method that looks at items one by one cannot use them, and "
                 "they are left out. JointPairClassifier uses all of them",
                 ChosenPairsWarning,
-                stacklevel=3,
             )
             pairs = drawn
         return pairs.without_self_pairs() if isinstance(pairs, Pairs) else pairs
@@ -143,13 +147,9 @@ class PointwiseClassifier(PairClassifier):
             self.__dict__.pop(stale, None)
         if isinstance(self.noise, NoiseModel):
             return self.noise
-        if self.noise != "estimate":
-            raise ValueError(
-                f"noise={self.noise!r}: expected 'estimate' or a noise model such as "
-                "PairingNoise(0.1, 0.2), LabelingNoise(0.1, 0.2) or CleanPairs()"
-            )
-        family(self.noise_model, needs="from_rates")  # refused before the cross-fitting
-        self.rate_choice_ = model_selection.choose_rates(held_out(), self.noise_model)
+        self._check_noise(["auto"], needs="from_rates")  # refused before the cross-fitting
+        chosen = "pairing" if self.noise in ("auto", "estimate") else self.noise
+        self.rate_choice_ = model_selection.choose_rates(held_out(), chosen)
         return self.rate_choice_.noise
 
     def _held_out_share(self, share_estimator: Any, X: Any, pairs: Pairs) -> HeldOut:
@@ -181,23 +181,26 @@ class PointwiseClassifier(PairClassifier):
         """Return the priors of classes_[1] to try, and set ``classes_``.
 
         A given prior is one; an estimated one has two roots, between which known labels decide,
-        else ``positive``, else size.
+        else ``class_order``, else size.
         """
-        names = label_names(pairs, 2)
-        self.classes_ = np.array([0, 1]) if names is None else names
+        names, order = label_names(pairs, 2, self.class_order), np.arange(2)
+        if names is not None:
+            self.classes_ = names
+        elif isinstance(self.prior, str):
+            order, self.classes_ = order_by_size([0.0, 1.0], self.class_order)
+        else:  # the prior says which class is which
+            self.classes_ = order_by_size([0.0, 1.0], self.class_order or "rising")[1]
         if isinstance(self.prior, str):
             if self.prior != "estimate":
                 raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
             found = estimate_prior(pairs.pooled_answers(), noise)
             self.prior_estimate_ = found
             # Estimated rates cannot test the share of "same"; left-out answers can.
-            if self.noise != "estimate" or held_out().strength < CLEAR:
+            if isinstance(self.noise, NoiseModel) or held_out().strength < CLEAR:
                 _refuse_one_half(found)
-            if names is not None:
+            if pairs.labels:
                 return [root.estimate for root in found.roots if 0 < root.estimate < 1]
-            if self.positive is None:
-                warn_names(2)
-            return [found.choose(self.positive or "majority").estimate]
+            return [found.choose("majority" if order[1] == 1 else "minority").estimate]
         return [float(algebra.class_prior(self.prior)[1])]
 
     def _best_candidate(self, models: list[Any], X: Any, pairs: Pairs) -> int:
@@ -246,7 +249,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     advice = "Use a joint method, which also sees the pairs as a graph, or collect more pairs"
     if strength < TOO_WEAK:
         raise NotIdentifiable(f"{facts}, too few for a point-wise method. {advice}")
-    warnings.warn(f"{facts}; expect a large spread. {advice}", NotIdentifiableWarning, stacklevel=3)
+    warn_user(f"{facts}; expect a large spread. {advice}", NotIdentifiableWarning)
 
 
 def _refuse_one_half(found: PriorEstimate) -> None:

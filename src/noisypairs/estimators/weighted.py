@@ -11,8 +11,8 @@ from sklearn.utils.metaestimators import available_if
 
 from noisypairs import algebra, model_selection, reduction
 from noisypairs.algebra import Array
-from noisypairs.estimators.base import Positive
-from noisypairs.estimators.inner.defaults import default_classifier
+from noisypairs.estimators.base import ClassOrder
+from noisypairs.estimators.inner.classifiers import default_classifier, weighable
 from noisypairs.estimators.pointwise import HeldOut, PointwiseClassifier
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import ItemCounts
@@ -56,11 +56,11 @@ class WeightedPairClassifier(PointwiseClassifier):
 
     Parameters
     ----------
-    estimator : any classifier whose ``fit`` takes ``sample_weight``.
+    estimator : any classifier; one without ``sample_weight`` learns from rows drawn by weight.
     noise, prior : as for `LossCorrectionClassifier`; they give α, A and the probabilities.
     alpha : ``"noise"``, (a+b)/2 of noise and prior; ``"cv"``, chosen on held-out answers, right
         for pairing noise at any two rates; or a number. ``alpha=0.5`` is the unweighted baseline.
-    noise_model, positive, cv, random_state, n_jobs : as for `LossCorrectionClassifier`.
+    class_order, cv, random_state, n_jobs : as for `LossCorrectionClassifier`.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class WeightedPairClassifier(PointwiseClassifier):
     >>> X, y = datasets.load("gaussians", n_samples=2000, random_state=0)
     >>> noise = PairingNoise(0.2, 0.1)
     >>> pairs = sample_pairs(y, 20_000, noise, random_state=0)
-    >>> clf = WeightedPairClassifier(noise=noise, positive="minority").fit(X, pairs)
+    >>> clf = WeightedPairClassifier(noise=noise, class_order="falling").fit(X, pairs)
     >>> bool(clf.score(X, y) > 0.99)
     True
     """
@@ -87,24 +87,24 @@ class WeightedPairClassifier(PointwiseClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        noise: NoiseModel | Literal["estimate"] = "estimate",
+        noise: NoiseModel | str = "pairing",
         prior: float | Literal["estimate"] = "estimate",
         alpha: float | Literal["noise", "cv"] = "noise",
-        noise_model: str = "pairing",
-        positive: Positive = None,
+        class_order: ClassOrder = None,
         cv: int = 5,
         random_state: int | None = None,
         n_jobs: int | None = None,
+        **former: Any,
     ) -> None:
         self.estimator = estimator
         self.noise = noise
         self.prior = prior
         self.alpha = alpha
-        self.noise_model = noise_model
-        self.positive = positive
+        self.class_order = class_order
         self.cv = cv
         self.random_state = random_state
         self.n_jobs = n_jobs
+        self._take_former(former)
 
     def _fit_candidate(
         self,
@@ -145,16 +145,10 @@ class WeightedPairClassifier(PointwiseClassifier):
                 "LossCorrectionClassifier, which takes any regressor"
             )
         if not reduction.accepts_weights(self.estimator):
-            raise TypeError(
-                f"{name}.fit takes no sample_weight, which is how α reaches the classifier. Choose "
-                "one that does (LogisticRegression, SVC, HistGradientBoostingClassifier, …)"
-            )
-        tuned = self.noise == "estimate" or self.alpha == "cv"
+            return weighable(self.estimator, self.random_state)
+        tuned = isinstance(self.noise, str) or self.alpha == "cv"
         if tuned and not hasattr(self.estimator, "predict_proba"):
-            raise TypeError(
-                f"{name} has no predict_proba, which tuning on held-out answers needs. Give noise= "
-                "and a numeric or 'noise' alpha, or wrap it in CalibratedClassifierCV"
-            )
+            return weighable(self.estimator, self.random_state)
         return self.estimator
 
     def _chosen_alpha(self, held_out: HeldOut, noise: NoiseModel, prior: float) -> float:

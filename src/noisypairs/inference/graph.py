@@ -18,6 +18,7 @@ from scipy.sparse.linalg import eigsh
 
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.levels import PLAIN, Scale
 
 FloatArray = NDArray[np.float64]
 RandomSource = int | np.random.Generator | np.random.RandomState | None
@@ -34,9 +35,10 @@ class PairGraph:
 
     Build it once with ``from_pairs`` or ``from_answers``; it does not depend on S or on the number
     of classes. Edges are sorted by (left, right) with left < right. The answers on edge e are the
-    slice ``answer_start[e]:answer_start[e + 1]`` of ``answer_kind`` (2·group + same) and
-    ``answer_weight``; ``edge_of_answer`` leads from the answers as given to their edges (−1 for
-    self pairs, which say nothing on classes and are left out).
+    slice ``answer_start[e]:answer_start[e + 1]`` of ``answer_weight`` and of ``answer_kind``, which
+    is L·group + level on a ``scale`` of L levels: 0 different and 1 same where it is plain.
+    ``edge_of_answer`` leads from the answers as given to their edges (−1 for self pairs, which say
+    nothing on classes and are left out).
 
     >>> graph = PairGraph.from_answers([0, 1, 2], [1, 0, 3], [True, False, True], n_items=5)
     >>> graph.n_edges, graph.edge_of_answer.tolist()
@@ -52,6 +54,8 @@ class PairGraph:
     answer_weight: NDArray[np.float32]
     edge_of_answer: NDArray[np.int32]
     same: NDArray[np.bool_]
+    scale: Scale = PLAIN
+    level: NDArray[np.int8] | None = None
 
     @classmethod
     def from_answers(
@@ -64,10 +68,13 @@ class PairGraph:
         weight: ArrayLike | None = None,
         group: ArrayLike | None = None,
         n_groups: int | None = None,
+        level: ArrayLike | None = None,
+        scale: Scale = PLAIN,
     ) -> PairGraph:
         """Sort and merge n answers; every argument array has shape (n,), positions from 0.
 
-        ``group`` holds the annotator codes 0..R−1; without it all answers form one group.
+        ``group`` holds the annotator codes 0..R−1; without it all answers form one group. ``level``
+        are the codes of answers on a ``scale`` that is not plain.
         """
         first = checked_positions("left", left, n_items)
         second = checked_positions("right", right, n_items)
@@ -77,6 +84,7 @@ class PairGraph:
         weights = np.asarray(np.ones(first.size) if weight is None else weight, dtype=np.float32)
         answers = np.asarray(same)
         _check_answers(answers, weights, first, second, groups)
+        levels = answers if level is None else np.asarray(level)
         low, high = np.minimum(first, second), np.maximum(first, second)
         n_items = int(high.max(initial=-1)) + 1 if n_items is None else n_items
 
@@ -92,10 +100,12 @@ class PairGraph:
             left=low[order][new_edge],
             right=high[order][new_edge],
             answer_start=np.append(np.flatnonzero(new_edge), order.size).astype(np.int32),
-            answer_kind=2 * groups[order] + answers[order].astype(np.int32),
+            answer_kind=scale.n_levels * groups[order] + levels[order].astype(np.int32),
             answer_weight=weights[order],
             edge_of_answer=edge_of_answer,
             same=answers,
+            scale=scale,
+            level=None if level is None else np.asarray(level, dtype=np.int8),
         )
 
     @classmethod
@@ -128,7 +138,32 @@ class PairGraph:
             weight=pairs.weight,
             group=group,
             n_groups=n_groups,
+            level=pairs.level,
+            scale=pairs.scale,
         )
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels that an answer may have."""
+        return self.scale.n_levels
+
+    @property
+    def unsure(self) -> NDArray[np.bool_]:
+        """Which answers, in the order given, are unsure."""
+        if self.level is None:
+            return np.zeros(self.same.shape, dtype=bool)
+        unsure: NDArray[np.bool_] = self.level == self.scale.n_ordered
+        return unsure
+
+    @property
+    def answer_group(self) -> NDArray[np.int32]:
+        """Group of each answer along the edges, such as the annotator; (n_answers,)."""
+        return self.answer_kind // self.n_levels
+
+    @property
+    def answer_level(self) -> NDArray[np.int32]:
+        """Level of each answer along the edges, (n_answers,)."""
+        return self.answer_kind % self.n_levels
 
     @property
     def n_edges(self) -> int:
@@ -172,8 +207,10 @@ class PairGraph:
         edge_of = np.repeat(np.arange(len(edges), dtype=np.int32), times[edges])
         kind, weight = self.answer_kind[answers], self.answer_weight[answers]
         ends = self.left[edges], self.right[edges]
-        same = (kind % 2).astype(bool)
-        return PairGraph(self.n_items, self.n_groups, *ends, start, kind, weight, edge_of, same)
+        level = (kind % self.n_levels).astype(np.int8)
+        flat = *ends, start, kind, weight, edge_of, self.scale.same_levels[level]
+        more = None if self.level is None else level
+        return PairGraph(self.n_items, self.n_groups, *flat, self.scale, more)
 
     @property
     def nbytes(self) -> int:
@@ -187,7 +224,7 @@ class PairGraph:
         return (slice(lo, min(lo + size, self.n_edges)) for lo in range(0, self.n_edges, size))
 
     def evidence(self, edges: slice | NDArray[np.intp]) -> csr_array:
-        """Total weight of each kind of answer on some edges: sparse, (edges, 2·n_groups).
+        """Total weight of each kind of answer on some edges: sparse, (edges, L·n_groups).
 
         One matrix serves both ways: ``evidence @ log-factors`` merges the answers of an edge, and
         ``evidence.T @ posteriors`` counts classes by kind of answer.
@@ -197,7 +234,7 @@ class PairGraph:
         filled = np.append(np.int32(0), np.cumsum(times, dtype=np.int32))
         answer = np.repeat(start - filled[:-1], times) + np.arange(filled[-1])
         content = self.answer_weight[answer], self.answer_kind[answer], filled
-        return csr_array(content, shape=(start.size, 2 * self.n_groups))
+        return csr_array(content, shape=(start.size, self.n_levels * self.n_groups))
 
 
 def checked_positions(name: str, values: ArrayLike, upper: int | None) -> NDArray[np.int32]:
@@ -247,22 +284,31 @@ def signed_embedding(
     [1.0, 1.0, -1.0, -1.0]
     """
     embedding = np.zeros((graph.n_items, n_classes))
-    weight, same = graph.answer_weight.astype(np.float64), graph.answer_kind % 2
-    if np.unique(same[weight > 0]).size < 2:  # no answers, or all alike: items cannot be told apart
+    weight, level = graph.answer_weight.astype(np.float64), graph.answer_level
+    if (
+        np.unique(level[weight > 0]).size < 2
+    ):  # no answers, or all alike: items cannot be told apart
         return embedding
     first = graph.answer_start[:-1]
     degree = _item_sums(graph, np.add.reduceat(weight, first))
     scale = 1 / np.sqrt(degree + degree.mean())
     signed = centred_sums(graph) * scale[graph.left] * scale[graph.right]
+    if not signed.any():  # every pair was answered as often one way as the other
+        return embedding
     values, vectors = _largest_eigenpairs(graph, signed, n_classes, random_state)
     embedding[:, : values.size] = vectors * np.maximum(values, 0)
     return embedding
 
 
 def centred_sums(graph: PairGraph) -> FloatArray:
-    """Return Σ over the answers of weight · (same − mean of same) for each edge, (n_edges,)."""
-    weight, same = graph.answer_weight.astype(np.float64), graph.answer_kind % 2
-    centred = weight * (same - np.average(same, weights=weight))
+    """Return Σ over the answers of weight · (score − mean score) for each edge, (n_edges,).
+
+    The score of "same" is one and that of "different" zero; unsure answers have the mean.
+    """
+    weight, score = graph.answer_weight.astype(np.float64), graph.scale.scores[graph.answer_level]
+    known = np.isfinite(score)
+    mean = np.average(score[known], weights=weight[known]) if known.any() else 0.0
+    centred = weight * np.where(known, score - mean, 0.0)
     return np.add.reduceat(centred, graph.answer_start[:-1])
 
 

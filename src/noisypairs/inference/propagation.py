@@ -5,6 +5,9 @@ Items i carry potentials φ_i(y) = P(class y | item alone); an answer a on items
 
     P(y, answers) ∝ Π_i φ_i(y_i) · Π_a ψ_a(y_i, y_j)^{w_a},   ψ_a = S_r if "same", 1 − S_r if not.
 
+Where answers have more levels than these, ψ_a is the response table of the level that was answered,
+P(level | y, y'), shape (L, K, K), in place of S and 1 − S.
+
 All answers on one unordered pair are merged into a single factor ψ_e (logarithms add). That is
 exact, while parallel edges would be short loops that count the same evidence again and again. A
 soft answer p is two answers of weight p ("same") and 1 − p ("different").
@@ -105,7 +108,8 @@ def propagate(
     1 − ``damping``, which leaves every fixed point where it is.
 
     - ``log_potential`` (n_items, K): log φ; rows need not be normalised, −inf excludes a class.
-    - ``S``: (K, K) or (n_groups, K, K), symmetric, ``S[y, y'] = P("same" | y, y')``.
+    - ``S``: (K, K) or (n_groups, K, K), symmetric, ``S[y, y'] = P("same" | y, y')``; or the whole
+      response table, (1 or n_groups, L, K, K), for answers of L levels.
     - ``messages``: ``sent`` of an earlier call on the same edges, to start from (left unchanged).
     - ``damping``: share of the old message, in [0, 1).
     - ``tol``: stop when neither a belief nor a message moved by more. Beliefs alone are not enough:
@@ -168,33 +172,31 @@ def normalise(log_weight: FloatArray) -> FloatArray:
     return np.asarray(top + rest)
 
 
-def edge_statistics(
-    graph: PairGraph, beliefs: Beliefs, S: ArrayLike
-) -> tuple[FloatArray, FloatArray, float]:
-    """Return `expected_counts` and the edges' share of `bethe_log_likelihood`, in one pass.
+def edge_statistics(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> tuple[FloatArray, float]:
+    """Return counts by level and the edges' share of `bethe_log_likelihood`, in one pass.
+
+    The counts, (n_groups, L, K, K), are as in `expected_counts`, for every level.
 
     >>> graph = PairGraph.from_answers([0], [1], [True])
     >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
     >>> beliefs = propagate(graph, np.zeros((2, 2)), S)
-    >>> same, different, log_edges = edge_statistics(graph, beliefs, S)
-    >>> same.round(3).tolist(), round(float(np.exp(beliefs.log_scale + log_edges)), 6)
+    >>> counts, log_edges = edge_statistics(graph, beliefs, S)
+    >>> counts[:, 1].round(3).tolist(), round(float(np.exp(beliefs.log_scale + log_edges)), 6)
     ([[[0.375, 0.125], [0.125, 0.375]]], 0.6)
     """
     return statistics(_factors_of(graph, beliefs, S), beliefs.item, beliefs.sent)
 
 
-def statistics(
-    factors: Factors, item: Floats, sent: Floats
-) -> tuple[FloatArray, FloatArray, float]:
+def statistics(factors: Factors, item: Floats, sent: Floats) -> tuple[FloatArray, float]:
     """Return `edge_statistics` of beliefs (n_items, K) and messages, under factors at hand."""
     K, n_groups, log_edges = factors.n_classes, factors.graph.n_groups, 0.0
-    counts = np.zeros((2 * n_groups, K, K))
+    n_levels = factors.graph.n_levels
+    counts = np.zeros((n_levels * n_groups, K, K))
     for block, cavity, log_total in _posterior_cavities(factors, item, sent):
         _add_counts(counts, factors, block, cavity)
         log_edges += log_total
-    by_answer = counts.reshape(n_groups, 2, K, K)
-    by_answer = (by_answer + by_answer.swapaxes(2, 3)) / 2
-    return by_answer[:, 1], by_answer[:, 0], log_edges
+    by_level = counts.reshape(n_groups, n_levels, K, K)
+    return (by_level + by_level.swapaxes(2, 3)) / 2, log_edges
 
 
 def expected_counts(
@@ -205,7 +207,7 @@ def expected_counts(
         N_q[r, y, y'] = Σ over answers q of group r of weight · P(y, y' | everything)
 
     Each is (n_groups, K, K), symmetrised, since left and right mean nothing. A free S is then
-    re-estimated by N_same / (N_same + N_different).
+    re-estimated by N_same / (N_same + N_different). Levels count by what they mean as yes or no.
 
     >>> graph = PairGraph.from_answers([0, 0], [1, 1], [True, False])
     >>> S = np.array([[0.5, 0.5], [0.5, 0.5]])
@@ -213,8 +215,11 @@ def expected_counts(
     >>> same.tolist()
     [[[0.25, 0.25], [0.25, 0.25]]]
     """
-    same, different, _ = edge_statistics(graph, beliefs, S)
-    return same, different
+    counts, _ = edge_statistics(graph, beliefs, S)
+    return (
+        counts[:, graph.scale.same_levels].sum(axis=1),
+        counts[:, graph.scale.different_levels].sum(axis=1),
+    )
 
 
 def bethe_log_likelihood(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> float:
@@ -266,7 +271,8 @@ def answer_wrong_probability(
 ) -> FloatArray:
     """Posterior probability that each answer, in the order given, is wrong, shape (n,).
 
-    P(y ≠ y' | everything) for the answer "same", P(y = y' | everything) for "different". A self
+    P(y ≠ y' | everything) for the answer "same", P(y = y' | everything) for "different"; an unsure
+    answer is never wrong. A self
     pair is of one class for certain, so there it is 0 or 1. ``alike`` (K, K) says which states are
     of one class where states are not classes.
 
@@ -282,7 +288,7 @@ def answer_wrong_probability(
         one_class[block] = posterior[:, same_class].sum(axis=1)
     probability = np.minimum(one_class, 1.0)[graph.edge_of_answer]
     wrong: FloatArray = np.where(graph.same, 1 - probability, probability)
-    return wrong
+    return np.where(graph.unsure, 0.0, wrong)
 
 
 def cavities(
@@ -396,20 +402,21 @@ def _add_counts(counts: FloatArray, factors: Factors, block: slice, cavity: Floa
 class Factors:
     """The merged factors ψ_e(y, y') of a graph under S, scaled to maximum one.
 
-    ``S`` is (K, K), or (n_groups, K, K) with one matrix per group; ``S[y, y'] = P("same" | y, y')``
-    and every matrix is symmetric, so the orientation of an edge does not matter. A factor is kept
-    as its entries: K · K numbers, or two if all matrices have two levels, one value on the diagonal
-    and one beside it. An edge with one answer of weight one has its factor in a small ``table``; in
-    most data nearly all edges are such, and only the rest pays for exponentials.
+    ``S`` is (K, K), or (n_groups, K, K) with one matrix per group, where S[y, y'] is P("same" |
+    y, y'), or a response table (1 or n_groups, L, K, K). Every matrix is symmetric, so the
+    orientation of an edge does not matter. A factor is kept as its entries: K · K numbers, or two
+    if all matrices have two levels, one value on the diagonal and one beside it. An edge with one
+    answer of weight one has its factor in a small ``table``; in most data nearly all edges are
+    such, and only the rest pays for exponentials.
     """
 
     def __init__(self, graph: PairGraph, S: ArrayLike, n_classes: int, dtype: DTypeLike) -> None:
         self.graph, self.n_classes, self.dtype = graph, n_classes, np.dtype(dtype)
-        same = _checked_same_probability(S, graph.n_groups, n_classes)
-        self.two_levels = n_classes > 2 and _has_two_levels(same)
-        both = np.stack([1 - same, same], axis=1).reshape(-1, n_classes**2)
-        entries = both[:, :2] if self.two_levels else both
-        # By kind of answer, 2·group + same: (n_entries, n_kinds) and (n_kinds,).
+        response = _checked_response(S, graph, n_classes)
+        self.two_levels = n_classes > 2 and _has_two_levels(response)
+        by_kind = response.reshape(-1, n_classes**2)
+        entries = by_kind[:, :2] if self.two_levels else by_kind
+        # By kind of answer, L·group + level: (n_entries, n_kinds) and (n_kinds,).
         log_table = np.log(np.maximum(entries, PROBABILITY_FLOOR)).T
         self.table, self.table_log_scale = self._scaled(log_table)
         self.log_table = np.ascontiguousarray(log_table, dtype=self.dtype)
@@ -441,7 +448,8 @@ class Factors:
             return out
         K, m = cavity.shape[1:]
         rows, entries, _ = self.merged(block)
-        if K == 2 or self.graph.n_groups > 1 or rows.size > m // 8:
+        plain = self.graph.n_groups == 1 and self.graph.n_levels == 2
+        if K == 2 or not plain or rows.size > m // 8:
             return self._messages_by(self.matrices(self.entries(block)), cavity, out)
         apart = self._work_array(len(cavity), 2 * K, m)
         np.multiply(cavity, self.graph.first_kind[block].astype(self.dtype), out=apart[:, K:])
@@ -552,9 +560,9 @@ def _factors_of(graph: PairGraph, beliefs: Beliefs, S: ArrayLike) -> Factors:
 
 def _precision(graph: PairGraph, S: ArrayLike, tol: float) -> np.dtype[np.floating]:
     """Return float32 if edges are many, the tolerance coarse, and no edge holds too many nats."""
-    same, single = np.asarray(S, dtype=np.float64), np.dtype(np.float32)
-    least = max(float(np.minimum(same, 1 - same).min()), PROBABILITY_FLOOR)
-    few_nats = -np.log(least) * graph.largest_weight <= REACH[single]
+    chance, single = np.asarray(S, dtype=np.float64), np.dtype(np.float32)
+    least = float(chance.min() if chance.ndim == 4 else np.minimum(chance, 1 - chance).min())
+    few_nats = -np.log(max(least, PROBABILITY_FLOOR)) * graph.largest_weight <= REACH[single]
     narrow = graph.n_edges > FEW_EDGES and tol >= COARSE and few_nats
     return single if narrow else np.dtype(np.float64)
 
@@ -600,20 +608,27 @@ def _checked_potential(
     return log_phi
 
 
-def _checked_same_probability(S: ArrayLike, n_groups: int, n_classes: int) -> FloatArray:
-    """Bring S to (n_groups, K, K); refuse wrong shapes, values outside [0, 1] and asymmetry."""
-    same = np.asarray(S, dtype=np.float64)
+def _checked_response(S: ArrayLike, graph: PairGraph, n_classes: int) -> FloatArray:
+    """Bring S to (n_groups, L, K, K); refuse wrong shapes, values outside [0, 1] and asymmetry."""
+    given, n_groups, L = np.asarray(S, dtype=np.float64), graph.n_groups, graph.n_levels
     one = (n_classes, n_classes)
-    if same.shape not in (one, (n_groups, *one)):
-        raise ValueError(f"S must be {one} or {(n_groups, *one)}, got shape {same.shape}")
-    if not np.all((same >= 0) & (same <= 1)):
-        raise ValueError("S holds probabilities of the answer 'same': found values outside [0, 1]")
-    if not np.abs(same - same.swapaxes(-1, -2)).max() <= 1e-9:
+    expected: list[tuple[int, ...]] = [(1, L, *one), (n_groups, L, *one)]
+    if L == 2:
+        expected = [one, (n_groups, *one), *expected]
+    if given.shape not in expected:
+        shapes = " or ".join(map(str, dict.fromkeys(expected)))
+        raise ValueError(f"S must be {shapes}, got shape {given.shape}")
+    if not np.all((given >= 0) & (given <= 1)):
+        raise ValueError("S holds probabilities of answers: found values outside [0, 1]")
+    if not np.abs(given - given.swapaxes(-1, -2)).max() <= 1e-9:
         raise ValueError("S must be symmetric: left and right have no meaning; use (S + S.T) / 2")
-    return np.broadcast_to(same, (n_groups, *one))
+    if given.ndim < 4:
+        same = np.broadcast_to(given, (n_groups, *one))
+        return np.stack([1 - same, same], axis=1)
+    return np.broadcast_to(given, (n_groups, L, *one))
 
 
-def _has_two_levels(same: FloatArray) -> bool:
-    """Return whether each matrix (n, K, K) has one value on its diagonal and one beside it."""
-    on = np.eye(same.shape[1], dtype=bool)
-    return all(np.all(part == part[:, :1]) for part in (same[:, on], same[:, ~on]))
+def _has_two_levels(response: FloatArray) -> bool:
+    """Return whether each matrix (…, K, K) has one value on its diagonal and one beside it."""
+    on = np.eye(response.shape[-1], dtype=bool)
+    return all(np.all(part == part[..., :1]) for part in (response[..., on], response[..., ~on]))

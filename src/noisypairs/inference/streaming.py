@@ -105,21 +105,20 @@ def sweep(
     K, n_groups = log_phi.shape[1], len(S) if S.ndim == 3 else 1
     items = [np.exp(one, order="F").astype(dtype, copy=False) for one in past]
     total, log_edges = log_phi.copy(order="F"), 0.0
-    same, different = np.zeros((2, n_groups, K, K))
+    counts = np.zeros((n_groups, 2, K, K))
     for batch in table.batches(size):
         graph = _graph(batch, table.n_items, n_groups)
         factors = Factors(graph, S, K, dtype)
         sent = _remembered_messages(factors, items)
-        one_same, one_different, one_log = statistics(factors, items[0], sent)
-        same += one_same
-        different += one_different
+        one, one_log = statistics(factors, items[0], sent)
+        counts += one
         log_edges += one_log
         renew_messages(factors, items[0], sent)
         add_messages(total, graph, sent)
     if clamped is not None:
         total[clamped] = log_phi[clamped]
     log_normaliser = normalise(total)
-    return Sweep(total, float(log_normaliser.sum()), same, different, log_edges)
+    return Sweep(total, float(log_normaliser.sum()), counts[:, 1], counts[:, 0], log_edges)
 
 
 class Streamed(NamedTuple):

@@ -28,9 +28,8 @@ from sklearn.utils import _safe_indexing
 
 from noisypairs import reduction
 from noisypairs.algebra import Array
-from noisypairs.estimators.inner.front import PreparedItems, joined
-from noisypairs.estimators.inner.gaussian import GaussianClasses
-from noisypairs.estimators.inner.logistic import LogisticClasses
+from noisypairs.estimators.inner.classifiers import GaussianClasses, LogisticClasses
+from noisypairs.estimators.inner.features import PreparedItems, joined
 from noisypairs.joint.choices import (
     CALIBRATION_ITEMS,
     CALIBRATION_VARIANCE,
@@ -38,6 +37,9 @@ from noisypairs.joint.choices import (
     RIDGE_PENALTY,
     WITHIN_SMOOTHING,
 )
+
+#: The least chance of what scores and labels exclude together.
+TINY = 1e-300
 
 Positions = NDArray[np.intp]
 Fold = tuple[Positions, Positions]
@@ -83,7 +85,7 @@ def calibrate(scores: Array, evidence: Array, start: Calibration | None = None) 
         slope = np.exp(line[0])
         share = softmax(slope * scores + line[1:], axis=1)
         explained = share * evidence
-        total = explained.sum(axis=1, keepdims=True)
+        total = np.maximum(explained.sum(axis=1, keepdims=True), TINY)
         change = share - explained / total
         gradient = np.r_[slope * (change * scores).sum(), change.sum(axis=0)]
         value = precision / 2 * float(line @ line) - float(np.log(total).sum())
@@ -297,7 +299,7 @@ class EstimatorModel(ClassModel):
             )
             for train, test in self.folds
         )
-        phi = np.empty_like(beliefs)
+        phi = np.full_like(beliefs, 1.0 / beliefs.shape[1])
         for (_, test), values in zip(self.folds, found, strict=True):
             phi[test] = values
         return np.log(np.maximum(phi, CERTAIN / 10))
@@ -310,7 +312,12 @@ class EstimatorModel(ClassModel):
 
 
 def fold_proba(learner: Any, seen: Any, beliefs: Array, train: Positions, test: Positions) -> Array:
-    """Return P(class | x) of the test items, learnt from the beliefs of the training items."""
+    """Return P(class | x) of the test items, learnt from the beliefs of the training items.
+
+    Where there are none, as where few items were asked about, every class is as probable.
+    """
+    if not (len(train) and len(test)):
+        return np.full((len(test), beliefs.shape[1]), 1.0 / beliefs.shape[1])
     model = fit_beliefs(learner, _safe_indexing(seen, train), beliefs[train])
     return class_proba(model, _safe_indexing(seen, test), beliefs.shape[1])
 

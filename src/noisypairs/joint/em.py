@@ -22,7 +22,14 @@ from noisypairs.inference import progress
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import Beliefs, edge_statistics, propagate
 from noisypairs.inference.streaming import StreamEStep
-from noisypairs.joint.choices import CERTAIN, ROUNDS, STREAM_TOLERANCE, SWEEPS, TOLERANCE
+from noisypairs.joint.choices import (
+    CERTAIN,
+    LAST_TOLERANCE,
+    NEGLIGIBLE,
+    ROUNDS,
+    SWEEPS,
+    TOLERANCE,
+)
 from noisypairs.joint.class_model import Calibration, ClassModel
 from noisypairs.noise import AnswerModel, NoiseModel, People
 from noisypairs.noise.answers import Expectation
@@ -88,6 +95,13 @@ def evidence(item_proba: Array, phi: Array) -> Array:
     return np.asarray(m / np.maximum(m.sum(axis=1, keepdims=True), 1e-300))
 
 
+def expectation(graph: PairGraph, fit: Fit) -> Expectation:
+    """Return what a fit expects of the answers that it was fitted to."""
+    graph, responses = fit.answers.reweighted(graph), fit.answers.responses()
+    counts, _ = edge_statistics(graph, fit.beliefs, responses)
+    return Expectation(graph, fit.beliefs, responses, fit.phi, counts)
+
+
 class EStep(Protocol):
     """From log P(state) (n_items, Q), last beliefs and an answer model to what is expected."""
 
@@ -122,7 +136,7 @@ class GraphEStep:
         self, log_states: Array, item_proba: Array, phi: Array, answers: AnswerModel
     ) -> tuple[Expectation, float]:
         """Return the expectation, and Bethe's log-likelihood."""
-        graph, S = answers.reweighted(self.graph), answers.matrices()
+        graph, S = answers.reweighted(self.graph), answers.responses()
         messages = self.messages
         if messages is None and not np.ptp(phi, axis=0).any():
             # All items look alike: only messages can carry the guess into the first round.
@@ -132,16 +146,15 @@ class GraphEStep:
             graph, log_states, S, messages, tol=1e-3, max_iter=self.sweeps, clamp=self.clamp
         )
         self.messages = beliefs.sent
-        same, different, log_edges = edge_statistics(graph, beliefs, S)
-        value = beliefs.log_scale + log_edges
-        return Expectation(graph, beliefs, S, phi, same, different), value
+        counts, log_edges = edge_statistics(graph, beliefs, S)
+        return Expectation(graph, beliefs, S, phi, counts), beliefs.log_scale + log_edges
 
 
 class TableEStep:
     """The E-step over a table: passes over its batches, and beliefs of the items in memory."""
 
     def __init__(self, table: Any, n_groups: int, clamp: Mapping[int, int] | None) -> None:
-        self.stream = StreamEStep(table, n_groups=n_groups, clamp=clamp, tol=STREAM_TOLERANCE)
+        self.stream = StreamEStep(table, n_groups=n_groups, clamp=clamp, tol=LAST_TOLERANCE)
 
     def forget(self) -> None:
         """Begin from beliefs again."""
@@ -151,10 +164,10 @@ class TableEStep:
         self, log_states: Array, item_proba: Array, phi: Array, answers: AnswerModel
     ) -> tuple[Expectation, float]:
         """Return the expectation, and Bethe's log-likelihood."""
-        S = answers.matrices()
-        found = self.stream(np.exp(log_states), item_proba, S)
-        counts = found.same, found.different
-        return Expectation(None, found.beliefs, S, phi, *counts), found.log_likelihood
+        found = self.stream(np.exp(log_states), item_proba, answers.matrices())
+        counts = np.stack([found.different, found.same], axis=1)
+        seen = Expectation(None, found.beliefs, answers.responses(), phi, counts)
+        return seen, found.log_likelihood
 
 
 def run_em(
@@ -172,40 +185,46 @@ def run_em(
 ) -> Fit:
     """Run EM from a guess of the beliefs, (n_items, K), and keep the round of highest likelihood.
 
-    ``phi`` and ``line`` are those of an earlier run to go on from. EM has converged when neither S
-    nor the beliefs, on average, change by ``tolerance``. The likelihood is out of fold, so it may
-    fall: the second fall in a row ends the run.
+    ``phi`` and ``line`` are those of an earlier run to go on from. EM has converged when the
+    beliefs change by less than ``tolerance`` on average, and the round, or a new table,
+    explains the answers better by less than `NEGLIGIBLE` of the sampling error of their likelihood,
+    the root of their number. The likelihood is out of fold, so it may fall: the second fall in a
+    row ends the run.
     """
     history: list[dict[str, float]] = []
     best: Fit | None = None
-    S, last, falls = answers.average_matrix(), -np.inf, 0
+    last, falls, converged = -np.inf, 0, False
     for _ in progress.each("round", range(rounds)):
         known = item_proba if phi is None else evidence(item_proba, phi)
         phi, line = class_model.proba(item_proba, known, line)
         seen, value = e_step(np.log(answers.states(phi)), item_proba, phi, answers)
-        beliefs = seen.beliefs
-        new = answers.classes(beliefs.item, phi)
+        new = answers.classes(seen.beliefs.item, phi)
         change = float(np.abs(new - item_proba).mean())
-        fit = Fit(spec, start, answers, beliefs, new, phi, line, value, False, history)
+        fit = Fit(spec, start, answers, seen.beliefs, new, phi, line, value, False, history)
         answers = answers.fitted(seen).with_parts()
+        gained = min(table_gain(seen, fit.answers, answers), abs(value - last))
         if answers.n_states != fit.answers.n_states:  # a part has gone, and with it its state
             e_step.forget()
-        before, S = S, answers.average_matrix()
-        moved = float(np.abs(S - before).max())
         item_proba = new
-        history.append({"log_likelihood": value, "belief_change": change, "noise_change": moved})
-        converged = max(change, moved) < tolerance
-        if converged and answers.n_states == fit.answers.n_states:
-            fit = replace(fit, answers=answers)  # the last M-step: S hardly moves, people may
-        if best is None or value >= best.log_likelihood or converged:
-            best = replace(fit, converged=converged)
+        history.append({"log_likelihood": value, "belief_change": change, "gain": gained})
+        converged = change < tolerance and gained < NEGLIGIBLE * np.sqrt(seen.counts.sum())
+        if answers.n_states == fit.answers.n_states:
+            fit = replace(fit, answers=answers)  # a table of its family, though this round began it
+        if best is None or value >= best.log_likelihood:
+            best = fit
         falls = falls + 1 if value < last else 0
         last = value
         if converged or falls == 2:
-            best = replace(best, converged=True)
             break
     assert best is not None  # rounds is at least one
-    return best
+    return replace(best, converged=converged or falls == 2)
+
+
+def table_gain(seen: Expectation, before: AnswerModel, after: AnswerModel) -> float:
+    """Return by how many nats a new table explains the counted answers better, as EM sees it."""
+    K = before.n_classes
+    old, new = (np.maximum(one.average_response(), 1e-12) for one in (before, after))
+    return float(abs((seen.counts.sum(axis=0)[:, :K, :K] * np.log(new / old)).sum()))
 
 
 class KnownModel(ClassModel):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from functools import cached_property
 from typing import Any, Literal
@@ -13,14 +14,16 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from noisypairs.algebra import Array
+from noisypairs.estimation.heldout import dealt, items_by_fold
 from noisypairs.estimators.base import known_classes, label_names
 from noisypairs.estimators.inner.features import (
     FiniteNumbers,
     KernelColumns,
+    PreparedItems,
     TailScaler,
+    as_rows,
     finite_numbers,
 )
-from noisypairs.estimators.inner.front import PreparedItems
 from noisypairs.inference.graph import PairGraph
 from noisypairs.joint.class_model import (
     ClassModel,
@@ -31,6 +34,45 @@ from noisypairs.joint.class_model import (
 )
 from noisypairs.joint.starts import Alignment
 from noisypairs.pairs import Answers, Pairs
+
+
+class Features:
+    """The items and what is made of them without any answer, each when it is first asked for."""
+
+    def __init__(self, X: Any, given: Any, seed: int) -> None:
+        self.X, self.given, self.seed = X, given, seed
+
+    @cached_property
+    def items(self) -> PreparedItems:
+        """The items, with what needs no labels made once."""
+        return PreparedItems(self.X)
+
+    @cached_property
+    def items_as_given(self) -> PreparedItems:
+        """The items as an estimator of the user's sees them, such as images."""
+        return self.items if self.X is self.given else PreparedItems(self.given)
+
+    @cached_property
+    def scaled(self) -> tuple[Any, Any]:
+        """The fitted scale, and the features as scaled numbers without gaps; None without any."""
+        found = None if self.X is None else finite_numbers(self.X)
+        if found is None:
+            return None, None
+        if issparse(found):
+            return None, found
+        front = [("numbers", FiniteNumbers()), ("scaler", TailScaler())]
+        return self.items.through(Pipeline(front))
+
+    @cached_property
+    def columns(self) -> tuple[Pipeline, Array] | None:
+        """The fitted map to fixed columns, and these, (n_items, m); None without numbers."""
+        if self.scaled[1] is None:
+            return None
+        columns: list[tuple[str, Any]] = [("columns", KernelColumns(random_state=self.seed))]
+        if not issparse(self.scaled[1]):
+            columns = [("numbers", FiniteNumbers()), *columns]
+        front, Z = self.items.through(Pipeline(columns))
+        return front, np.asarray(Z)
 
 
 class Problem:
@@ -48,61 +90,71 @@ class Problem:
         random_state: Any = None,
         groups: NDArray[np.intp] | None = None,
         annotators: bool = True,
+        names: NDArray[Any] | None = None,
     ) -> None:
-        self.X, self.n_folds = X, n_folds(pairs.n_items) if cv == "auto" else int(cv)
+        self.X = as_rows(X)
+        self.n_folds = n_folds(pairs.n_items) if cv == "auto" else int(cv)
         self.seed = int(check_random_state(random_state).randint(2**31 - 1))
+        self.features = Features(self.X, X, self.seed)
         self.groups = np.arange(pairs.n_items) if groups is None else groups
         self.annotators = annotators and pairs.annotator_names is not None
-        self.names = label_names(pairs, n_classes, every=False)
-        self.clamp = None if self.names is None else known_classes(pairs, self.names)
+        #: Items to learn from, also where some of their answers are held out.
+        self.in_pairs: NDArray[np.bool_] = pairs.item_counts().total > 0
+        self.in_pairs[list(pairs.labels)] = True  # a label says as much as answers
+        self._models: dict[str, ClassModel] = {}
+        self.name_classes(
+            label_names(pairs, n_classes, every=False) if names is None else names, pairs
+        )
         self._take(pairs)
+
+    def name_classes(self, names: NDArray[Any] | None, pairs: Pairs) -> None:
+        """Set the names of classes, in the order of their columns."""
+        self.names = names
+        self.clamp = None if names is None else known_classes(pairs, names)
 
     def _take(self, pairs: Pairs) -> None:
         """Set what depends on the pairs."""
         self.all_pairs, self.pairs = pairs, pairs.without_self_pairs()
         self.graph = PairGraph.from_pairs(pairs, annotators=self.annotators)
-        self.in_pairs: NDArray[np.bool_] = pairs.item_counts().total > 0
         self.sampled = sampled_items(pairs, self.in_pairs)
-        self._models: dict[str, ClassModel] = {}
 
     def with_pairs(self, pairs: Pairs) -> Problem:
         """Return the problem with other pairs of the same items: features and folds are kept."""
-        _ = self.columns  # made once, and shared
         other = copy(self)
         vars(other).pop("alignment", None)
         other._take(pairs)
         return other
 
-    @cached_property
+    @property
     def items(self) -> PreparedItems:
-        """The items, with what needs no labels made once."""
-        return PreparedItems(self.X)
+        """The items as rows of numbers, with what needs no labels made once."""
+        return self.features.items
 
-    @cached_property
+    @property
+    def items_as_given(self) -> PreparedItems:
+        """The items as an estimator of the user's sees them, such as images."""
+        return self.features.items_as_given
+
+    @property
     def numbers(self) -> Any:
         """The features as numbers without gaps, scaled; None where there are none."""
-        return self._scaled[1]
+        return self.features.scaled[1]
 
-    @cached_property
-    def _scaled(self) -> tuple[Any, Any]:
-        found = None if self.X is None else finite_numbers(self.X)
-        if found is None:
-            return None, None
-        if issparse(found):
-            return None, found
-        front = [("numbers", FiniteNumbers()), ("scaler", TailScaler())]
-        return self.items.through(Pipeline(front))
-
-    @cached_property
+    @property
     def columns(self) -> tuple[Pipeline, Array] | None:
         """The fitted map to fixed columns, and these, (n_items, m); None without numbers."""
-        if self.numbers is None:
-            return None
-        columns: list[tuple[str, Any]] = [("columns", KernelColumns(random_state=self.seed))]
-        if not issparse(self.numbers):
-            columns = [("numbers", FiniteNumbers()), *columns]
-        front, Z = self.items.through(Pipeline(columns))
-        return front, np.asarray(Z)
+        return self.features.columns
+
+    @property
+    def has_features(self) -> bool:
+        """Whether any number of the items differs between them: else only answers tell classes."""
+        numbers: Any = self.numbers
+        if numbers is None:
+            return False
+        if issparse(numbers):
+            numbers = numbers.data  # type: ignore[attr-defined]
+            return bool(len(numbers))
+        return bool(np.ptp(numbers, axis=0).any())
 
     @property
     def Z(self) -> Array | None:
@@ -118,19 +170,12 @@ class Problem:
     @cached_property
     def folds(self) -> list[Fold]:
         """Folds of the items, groups kept together."""
-        _, code = np.unique(self.groups, return_inverse=True)
-        number = (
-            np.random.default_rng(self.seed).permutation(code.max(initial=0) + 1) % self.n_folds
-        )
-        return [
-            (np.flatnonzero(number[code] != k), np.flatnonzero(number[code] == k))
-            for k in range(self.n_folds)
-        ]
+        return items_by_fold(dealt(self.groups, self.n_folds, self.seed), self.n_folds)
 
     @property
     def class_models(self) -> list[str]:
         """Names of the class models to search with, the simplest first."""
-        if self.columns is None:
+        if self.numbers is None:
             return ["shares"]
         return ["ridge"] if issparse(self.numbers) else ["gaussian", "ridge"]
 
@@ -140,12 +185,15 @@ class Problem:
             self._models[name] = self.new_class_model(name, self.in_pairs.astype(float))
         return self._models[name]
 
-    def new_class_model(self, name: str, weight: Array) -> ClassModel:
+    def new_class_model(
+        self, name: str, weight: Array, folds: Sequence[Fold] | None = None
+    ) -> ClassModel:
         """Return the class model of this name that learns from items of weight one, (n_items,)."""
+        folds = self.folds if folds is None else folds
         if name == "shares":
             return SharesModel(weight)
         if name == "gaussian":
-            return GaussianModel(*self._scaled, self.groups, weight, self.folds)
+            return GaussianModel(*self.features.scaled, self.groups, weight, folds)
         assert self.columns is not None  # else only shares are in question
         return RidgeModel(*self.columns, self.groups, weight)
 

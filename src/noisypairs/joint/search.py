@@ -15,33 +15,55 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.cluster import KMeans
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing
 
 from noisypairs.algebra import Array
+from noisypairs.errors import NotIdentifiable
+from noisypairs.estimation.heldout import Gain, HeldOut, gain_of_items
+from noisypairs.estimators.inner.classifiers import Staged
 from noisypairs.inference import progress
 from noisypairs.inference.graph import PairGraph, signed_embedding
 from noisypairs.inference.propagation import expected_counts
 from noisypairs.joint.choices import (
+    CERTAIN,
+    CERTAINTY,
     ENOUGH_HELD_OUT,
+    ENOUGH_TESTED,
     HALVING_ROUNDS,
-    HALVING_SWEEPS,
     N_FOLDS,
+    NEGLIGIBLE,
     ONE_ERROR,
     PLAIN,
+    RACE_ITEMS,
     REPAIR_ROUNDS,
     REPAIRS,
     ROUNDS,
-    SWEEPS,
+    SURE,
+    UNEXPLAINED,
 )
-from noisypairs.joint.em import Fit, GraphEStep, Spec, run_em
-from noisypairs.joint.heldout import Gain, HeldOut
+from noisypairs.joint.class_model import (
+    EstimatorModel,
+    Positions,
+    calibrate,
+    fold_proba,
+    labelled_rows,
+)
+from noisypairs.joint.em import Fit, GraphEStep, Spec, expectation, run_em
 from noisypairs.joint.problem import Problem
-from noisypairs.joint.starts import graph_excess, guessed_noise, guesses
+from noisypairs.joint.starts import graph_excess, guessed_table, guesses, spectral_guess
 from noisypairs.noise import PARTS, AnswerModel, NoiseModel
+from noisypairs.noise.answers import expected_log_chance, log_chance
 from noisypairs.pairs import Pairs
 
 #: Numbers of classes that are tried where the number is open; larger ones follow by quarters.
 GRID = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100)
+
+
+#: Class models by name, the simplest first.
+CLASS_MODELS = ("shares", "gaussian", "ridge")
 
 
 @dataclass
@@ -49,7 +71,8 @@ class Search:
     """The Specs in question for a problem, and what each predicted of held-out answers.
 
     ``given`` is the noise if it is known, ``families`` the names of those in question, the simplest
-    first. After `choose`: ``spec``, ``log_chance`` {Spec: log P of every answer that was held out,
+    first. ``fold_beliefs`` are those about the items without the answers of each fold, by Spec.
+    After `choose`: ``spec``, ``log_chance`` {Spec: log P of every answer that was held out,
     NaN of others}, ``gain`` that of the Spec kept over the share of "same" alone.
     """
 
@@ -58,6 +81,7 @@ class Search:
     given: NoiseModel | None = None
     log_chance: dict[Spec, Array] = field(default_factory=dict)
     fits: dict[Spec, Fit] = field(default_factory=dict)
+    fold_beliefs: dict[Spec, list[Array]] = field(default_factory=dict)
     spec: Spec | None = None
     gain: Gain | None = None
     ranking: list[tuple[float, str]] = field(default_factory=list)
@@ -69,12 +93,14 @@ class Search:
     def answer_model(self, problem: Problem, guess: Array, family_name: str) -> AnswerModel:
         """Return the answer model to start from: rates of the guess, and people where known."""
         K = guess.shape[1]
-        noise = self.given or guessed_noise(guess, problem.pairs)
+        noise = self.given or guessed_table(guess, problem.pairs)
         model = AnswerModel(noise, "given" if self.given else family_name, K)
         if not problem.annotators:
             return model
         parts = (
-            part.begin(problem.pairs, problem.X) for part in PARTS.values() if part.with_search
+            part.begin(problem.pairs, problem.X)
+            for part in PARTS.values()
+            if part.joins == "search"
         )
         return model.with_parts(*parts)
 
@@ -86,7 +112,7 @@ class Search:
         ``quick`` ends it when one start is left.
         """
         runs = [
-            self.run(problem, spec, name, guess, HALVING_ROUNDS, HALVING_SWEEPS)
+            self.run(problem, spec, name, guess, HALVING_ROUNDS)
             for name, guess in progress.each("start", list(beginnings.items()))
         ]
         rounds = HALVING_ROUNDS
@@ -95,7 +121,7 @@ class Search:
             runs = sorted(runs, key=lambda run: -run.log_likelihood)[: (len(runs) + 1) // 2]
             runs = _distinct(runs)
             if len(runs) > 1:
-                runs = [self.go_on(problem, run, rounds, HALVING_SWEEPS) for run in runs]
+                runs = [self.go_on(problem, run, rounds) for run in runs]
                 rounds *= 2
         return runs[0] if quick else self.go_on(problem, runs[0])
 
@@ -106,13 +132,12 @@ class Search:
         start: str,
         guess: Array,
         rounds: int = ROUNDS,
-        sweeps: int = SWEEPS,
     ) -> Fit:
         """Return where EM leads from one guess."""
         if self.given is not None and problem.clamp is None:
             guess = in_order_of(self.given, guess, problem.pairs)
         answers = self.answer_model(problem, guess, spec.family)
-        e_step = GraphEStep(problem.graph, problem.clamp, sweeps)
+        e_step = GraphEStep(problem.graph, problem.clamp)
         model = problem.class_model(spec.class_model)
         return run_em(spec, start, e_step, model, answers, guess, rounds=rounds)
 
@@ -121,18 +146,16 @@ class Search:
         problem: Problem,
         fit: Fit,
         rounds: int = ROUNDS,
-        sweeps: int = SWEEPS,
         spec: Spec | None = None,
     ) -> Fit:
         """Return where more rounds lead from a fit, under its own Spec or another one."""
         spec = spec or fit.spec
         if fit.converged and spec == fit.spec:
             return fit
-        answers = replace(fit.answers, family=spec.family)
-        same = problem.graph.n_edges == fit.beliefs.sent.shape[-1]
-        e_step = GraphEStep(
-            problem.graph, problem.clamp, sweeps, fit.beliefs.sent if same else None
-        )
+        answers = fit.answers
+        if spec.family != fit.spec.family:
+            answers = replace(answers, family=spec.family).fitted(expectation(problem.graph, fit))
+        e_step = GraphEStep(problem.graph, problem.clamp, messages=fit.beliefs.sent)
         model = problem.class_model(spec.class_model)
         known: dict[str, Any] = {}
         if spec.class_model == fit.spec.class_model:
@@ -153,22 +176,27 @@ class Search:
 
     def in_question(self, n_classes: int) -> bool:
         """Return whether this may be the number of classes."""
-        return n_classes >= self.least and (self.numbers is None or n_classes in self.numbers)
+        possible = self.least <= n_classes <= self.problem.pairs.n_items
+        return possible and (self.numbers is None or n_classes in self.numbers)
 
     def repaired(self, problem: Problem, fit: Fit) -> Fit:
         """Return the fit after merging two classes and cutting another one while that helps."""
         if fit.n_classes < 3 or problem.clamp is not None:
             return fit
-        while True:
-            better = None
-            for guess in self._swaps(problem, fit):
-                tried = self.run(problem, fit.spec, fit.start, guess, REPAIR_ROUNDS, SWEEPS)
-                if tried.log_likelihood > fit.log_likelihood:
-                    better = tried
-                    break
-            if better is None:
-                return fit
-            fit = self.go_on(problem, better)
+        while (better := self._improved(problem, fit)) is not None:
+            fit = better
+        return fit
+
+    def _improved(self, problem: Problem, fit: Fit) -> Fit | None:
+        """Return the first repair that explains the answers better, by more than EM's tolerance."""
+        enough = fit.log_likelihood + NEGLIGIBLE * np.sqrt(problem.pairs.n_pairs)
+        for guess in self._swaps(problem, fit):
+            tried = self.run(problem, fit.spec, fit.start, guess, REPAIR_ROUNDS)
+            if tried.log_likelihood > enough:
+                refined = self.go_on(problem, tried)
+                if refined.log_likelihood > enough:
+                    return refined
+        return None
 
     def _swaps(self, problem: Problem, fit: Fit) -> Iterator[Array]:
         """Yield beliefs with two classes merged and another one cut in two, K as before."""
@@ -189,27 +217,102 @@ class Search:
         Of several numbers all are tried with few rounds on one fold first. Those that another one
         does not clearly beat are then tried in full, with their neighbours.
         """
-        problem, self.numbers, self.least = self.problem, numbers, least
+        problem, self.least = self.problem, least
+        n_items = problem.pairs.n_items
+        if n_items < least or (numbers and min(numbers) > n_items):
+            raise NotIdentifiable(
+                f"{min(numbers or [least])} classes of {n_items} items: expected more items than "
+                "classes, give items that were compared, or fewer classes"
+            )
+        self.numbers = numbers and [K for K in numbers if n_items >= K]
         self.held = HeldOut.by_pair(problem.pairs, N_FOLDS, problem.seed, problem.groups)
+        one = numbers if numbers is not None and len(numbers) == 1 else None
         alive: set[Spec] | None = None
+        alone = one == [2]
         for train, out in self.held.masks(ENOUGH_HELD_OUT):
+            if not train.any():
+                raise NotIdentifiable(
+                    "all answers are about one pair of items: some must be held out to judge the "
+                    "fit by, and no others are left to learn from. Ask about more pairs"
+                )
             rest = problem.with_pairs(problem.pairs.select(train))
             self.fold_fits: dict[Spec, Fit] = {}
-            if alive is None:
-                one = numbers if numbers is not None and len(numbers) == 1 else None
+            if alone:
+                alone = self._told_by_graph(rest, out) or alive is not None
+            if alive is None and not alone:
                 for K in one or self._contenders(rest, out):
                     self._predict(rest, K, out)
                 if one is None:
                     self._try_neighbours(rest, out)
-            else:
+            elif alive is not None and not alone:
                 for K in sorted({spec.n_classes for spec in alive}):
                     self._predict(rest, K, out, alive)
             self.fits |= self.fold_fits
+            for spec, fit in self.fold_fits.items():
+                self.fold_beliefs.setdefault(spec, []).append(fit.item_proba)
             alive = self._alive(alive or set(self.log_chance))
         assert alive is not None  # there is at least one fold
         self.spec = self._simplest({spec: self.log_chance[spec] for spec in alive})
         self.gain = self.held.gain(self.log_chance[self.spec], self.blind)
         return self.spec
+
+    def _told_by_graph(self, rest: Problem, out: NDArray[np.bool_]) -> bool:
+        """Try two classes without features; return whether answers alone tell those of most items.
+
+        Two classes are one cut of the graph, and its leading eigenvector is the best to begin with.
+        Where answers held out are predicted as well as known classes would, up to `UNEXPLAINED` of
+        their gain over blind guessing, features and other starts have nothing to add to the search.
+        """
+        spec = Spec(2, "shares", self.families[-1])
+        fit = self.run(rest, spec, "spectral", spectral_guess(rest, 2, self.problem.seed))
+        some = self.problem.pairs.select(out)
+        blind = float(self.blind[out] @ some.weights)
+        reached = float(self._predicted(fit, out)[out] @ some.weights) - blind
+        known = expected_log_chance(fit.answers, fit.beliefs.item, some) - blind
+        told = reached >= (1.0 - UNEXPLAINED) * known
+        if told or self.log_chance:
+            for name in self.families:
+                other = replace(spec, family=name)
+                own = fit if other == spec else self.go_on(rest, fit, spec=other)
+                self._keep(own, out)
+        return told
+
+    def _keep(self, fit: Fit, out: NDArray[np.bool_]) -> None:
+        """Keep a fit of this fold, and what it predicts."""
+        self.fold_fits[fit.spec] = fit
+        unknown = np.full(self.problem.pairs.n_pairs, np.nan)
+        self.log_chance.setdefault(fit.spec, unknown)[out] = self._predicted(fit, out)[out]
+
+    def predicted(self, spec: Spec) -> Array:
+        """Return log P of held-out answers under one Spec, (n_pairs,), NaN of those not held out.
+
+        Where `choose` has not tried it, it is fitted without them here.
+        """
+        if spec not in self.log_chance:
+            problem = self.problem
+            self.held = HeldOut.by_pair(problem.pairs, N_FOLDS, problem.seed, problem.groups)
+            found = np.full(problem.pairs.n_pairs, np.nan)
+            for train, out in self.held.masks(ENOUGH_HELD_OUT):
+                rest = problem.with_pairs(problem.pairs.select(train))
+                beginnings = guesses(rest, spec.n_classes, problem.seed)
+                fit = self.best_start(rest, spec, beginnings)
+                found[out] = self._predicted(fit, out)[out]
+                self.fold_beliefs.setdefault(spec, []).append(fit.item_proba)
+            self.log_chance[spec] = found
+        return self.log_chance[spec]
+
+    def is_inverted(self, n_classes: int) -> bool:
+        """Return whether answers read the other way follow classes, and clearly better.
+
+        Never where they have more levels than "same" and "different".
+        """
+        pairs = self.problem.pairs
+        if not pairs.scale.is_plain or self.spec is None:
+            return False
+        other = Search(self.problem.with_pairs(pairs._replace(same=~pairs.same)), self.families)
+        found = other.log_chance[other.choose([n_classes])]
+        gains = (self.held.gain(found, known) for known in (self.log_chance[self.spec], self.blind))
+        return all(gain.exceeds(2 * ONE_ERROR) for gain in gains)
 
     def _contenders(self, rest: Problem, out: NDArray[np.bool_]) -> list[int]:
         """Return the numbers of classes that are not clearly beaten after few rounds."""
@@ -233,7 +336,7 @@ class Search:
             models = [name for name in models if self._near(tried, name, best)]
             if enough <= K and sum(best.n_classes < other <= K for other in grid) > 1:
                 break
-        near = {spec.n_classes for spec in tried if not self._beats(tried[best], tried[spec])}
+        near = {spec.n_classes for spec in tried if not self._beats(tried[best], tried[spec], SURE)}
         return sorted(K for K in near if best.n_classes >= K)
 
     def _near(self, tried: Mapping[Spec, Array], name: str, best: Spec) -> bool:
@@ -255,15 +358,15 @@ class Search:
                 return
 
     def _alive(self, specs: set[Spec]) -> set[Spec]:
-        """Return the Specs worth another fold: none that is clearly beaten, or larger in vain."""
+        """Return the Specs worth another fold.
+
+        Simpler ones than the best are given up when they are surely worse: of many Specs the best
+        on one fold is partly so by chance. Larger ones must be within one error of it.
+        """
         tried = {spec: self.log_chance[spec] for spec in specs}
         best = _best(tried)
-        return {
-            spec
-            for spec in specs
-            if spec.n_classes <= best.n_classes
-            and not self._beats(tried[best], tried[spec], 2 * ONE_ERROR)
-        }
+        errors = {spec: SURE if spec.n_classes <= best.n_classes else ONE_ERROR for spec in specs}
+        return {spec for spec in specs if not self._beats(tried[best], tried[spec], errors[spec])}
 
     def _predict(
         self, rest: Problem, K: int, out: NDArray[np.bool_], alive: set[Spec] | None = None
@@ -286,14 +389,13 @@ class Search:
                 known = self.fold_fits.get(own.spec)
                 if known is not None and known.log_likelihood >= own.log_likelihood:
                     continue
-                self.fold_fits[own.spec] = own
-                unknown = np.full(self.problem.pairs.n_pairs, np.nan)
-                self.log_chance.setdefault(own.spec, unknown)[out] = self._predicted(own, out)[out]
+                self._keep(own, out)
 
     def _predicted(self, fit: Fit, out: NDArray[np.bool_]) -> Array:
         """Return log P of the answers held out, (n_pairs,), NaN of all others."""
         found = np.full(len(out), np.nan)
-        found[out] = log_chance(fit, self.problem.pairs.select(out))
+        some, names = self.problem.pairs.select(out), self.problem.pairs.annotator_names
+        found[out] = log_chance(fit.answers, fit.beliefs.item, some, names)
         return found
 
     def _beats(self, better: Array, worse: Array, errors: float = ONE_ERROR) -> bool:
@@ -306,8 +408,8 @@ class Search:
         of "same" must be `PLAIN` times the error of the difference. There they are kept unless
         beaten by two errors, as classes that are clusters of the features are what users look for.
         """
-        models = self.problem.class_models
-        general = {spec: v for spec, v in tried.items() if spec.class_model == models[-1]}
+        last = max((spec.class_model for spec in tried), key=CLASS_MODELS.index)
+        general = {spec: v for spec, v in tried.items() if spec.class_model == last}
         others = {spec: v for spec, v in tried.items() if spec not in general}
         if general and others:
             difference = self.held.gain(general[_best(general)], others[_best(others)])
@@ -316,20 +418,22 @@ class Search:
                 tried = general
         best = _best(tried)
         for spec in sorted(tried, key=self._simplicity):
-            simpler = spec.n_classes == best.n_classes and spec.class_model != models[-1]
+            simpler = spec.n_classes == best.n_classes and spec.class_model != last
             if not self._beats(tried[best], tried[spec], ONE_ERROR * (2 if simpler else 1)):
                 return spec
         return best
 
     def _simplicity(self, spec: Spec) -> tuple[int, int, int]:
-        order = self.problem.class_models.index(spec.class_model)
+        order = CLASS_MODELS.index(spec.class_model)
         return spec.n_classes, order, self.families.index(spec.family)
 
     @property
     def blind(self) -> Array:
-        """Log P of every answer where only the share of "same" is known, (n_pairs,)."""
-        share = np.clip(self.problem.share, 1e-9, 1 - 1e-9)
-        return np.asarray(np.where(self.problem.pairs.same, np.log(share), np.log1p(-share)))
+        """Log P of every answer where only the shares of the levels are known, (n_pairs,)."""
+        pairs = self.problem.pairs
+        times = np.bincount(pairs.levels, pairs.weights, pairs.scale.n_levels)
+        shares = np.clip(times / times.sum(), 1e-9, 1 - 1e-9)
+        return np.asarray(np.log(shares)[pairs.levels])
 
     def class_numbers(self) -> dict[int, float]:
         """Return the mean log P of answers that every Spec held out, by number of classes."""
@@ -368,23 +472,6 @@ def in_order_of(noise: NoiseModel, guess: Array, pairs: Pairs) -> Array:
 def _best(tried: Mapping[Spec, Array]) -> Spec:
     """Return the Spec that predicts best."""
     return max(tried, key=lambda spec: float(np.nanmean(tried[spec])))
-
-
-def log_chance(fit: Fit, pairs: Pairs) -> Array:
-    """Return log P of every answer, shape (n_pairs,), from the beliefs about its two items."""
-    states, S = fit.beliefs.item, fit.answers.matrices()
-    left, right = states[pairs.left], states[pairs.right]
-    if S.ndim == 2:
-        chance = np.einsum("nk,nk->n", left @ S, right)
-    else:
-        chance = np.empty(pairs.n_pairs)
-        who = np.asarray(pairs.annotator)
-        order = np.argsort(who, kind="stable")
-        for rows in np.split(order, np.flatnonzero(np.diff(who[order])) + 1):
-            if rows.size:
-                chance[rows] = np.einsum("nk,nk->n", left[rows] @ S[who[rows[0]]], right[rows])
-    chance = np.clip(chance, 1e-9, 1.0 - 1e-9)
-    return np.asarray(np.log(np.where(pairs.same, chance, 1.0 - chance)))
 
 
 def beyond_chance(problem: Problem) -> dict[str, float]:
@@ -436,7 +523,7 @@ def cuts(problem: Problem, fit: Fit) -> Iterator[tuple[int, NDArray[np.intp], ND
             continue
         within = PairGraph.from_pairs(problem.pairs[mine])
         sides = [signed_embedding(within, 1, problem.seed)[:, 0] > 0]
-        if problem.Z is not None:
+        if problem.Z is not None and np.ptp(problem.Z[mine], axis=0).any():
             near = KMeans(2, n_init=2, random_state=problem.seed)
             sides.append(near.fit_predict(problem.Z[mine]) == 1)
         for side in sides:
@@ -457,14 +544,171 @@ def mergers(problem: Problem, fit: Fit) -> Iterator[tuple[int, int]]:
 def _counts(problem: Problem, fit: Fit) -> tuple[Array, Array]:
     """Return the classes behind "same" and "different", (K, K) each."""
     graph, K = fit.answers.reweighted(problem.graph), fit.n_classes
-    same, different = expected_counts(graph, fit.beliefs, fit.answers.matrices())
+    same, different = expected_counts(graph, fit.beliefs, fit.answers.responses())
     return same.sum(axis=0)[:K, :K], different.sum(axis=0)[:K, :K]
 
 
 def cut(B: Array, c: int, mine: NDArray[np.intp], side: NDArray[np.bool_]) -> Array:
     """Return beliefs (n, K + 1) in which one side of the items of class c is a class of its own."""
     new = np.column_stack([B, np.zeros(len(B))])
-    share = np.where(side, 0.8, 0.2)
+    share = np.where(side, CERTAINTY, 1.0 - CERTAINTY)
     new[mine, -1] = share * B[mine, c]
     new[mine, c] = (1.0 - share) * B[mine, c]
     return new
+
+
+@dataclass
+class Race:
+    """Which estimator: the one whose P(class | x) predicts best what the answers say about items.
+
+    Beliefs are b ∝ φ m, and to first order other potentials φ change Bethe's likelihood by a sum
+    over items, Σ_i log Σ_k φ_ik m_ik. So candidates are compared on items without any belief
+    propagation, out of fold, with a term per item and hence a standard error. They learn from the
+    class shares times m, which is what the answers say alone: φ belongs to the class model of the
+    search, and where the answers say little the best copy of it would win. Every candidate is
+    calibrated before it is scored.
+
+    Candidates come by name, the simplest first, and are compared from a fit. The simplest is kept
+    that the best one does not beat by more than a standard error; first of all comes the class
+    model of the search.
+
+    After `run`: ``winner``, ``estimators`` with the number of stages that was best, and ``gains``,
+    the nats by which each explains all answers better than the class model of the fit does if it
+    learns from the same.
+    """
+
+    problem: Problem
+    fit: Fit
+    candidates: Mapping[str, Any]
+    winner: str = ""
+    gains: dict[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.evidence = self.fit.evidence
+        shares = self.fit.item_proba[self.problem.in_pairs].mean(axis=0)
+        targets = shares * self.evidence
+        self.targets = targets / targets.sum(axis=1, keepdims=True)
+        self.estimators = dict(self.candidates)
+
+    @progress.stage("candidate estimators")
+    def run(self, with_search: bool = True) -> str:
+        """Return the name of the winner, which may be the class model of the search."""
+        searched = [self.fit.spec.class_model]
+        if searched == ["shares"] and self.problem.numbers is not None:
+            searched += self.problem.class_models  # the answers alone told the classes
+        names = [*searched, *self.candidates]
+        scores: dict[str, Array] = {name: np.empty(0) for name in names}
+        eligible = set(names if with_search else self.candidates)
+        if len(searched) > 1:
+            eligible.discard("shares")  # it cannot classify new items
+        n_items = int(self.problem.in_pairs.sum())
+        self.tested = np.empty(0, dtype=np.intp)
+        for train, test in self._folds():
+            self.tested = np.concatenate([self.tested, test])
+            leader = -np.inf
+            for name in scores:
+                explained = self._explained(name, train, test, leader)
+                leader = max(leader, float(explained.mean()))
+                scores[name] = np.concatenate([scores[name], explained])
+            base = scores[names[0]]
+            self.gains |= {n: float((v - base).mean()) * n_items for n, v in scores.items()}
+            self.winner = self._simplest({n: v for n, v in scores.items() if n in eligible})
+            scores = self._promising(scores)
+            if not eligible.intersection(scores) - {self.winner}:
+                break
+        self.gains.pop(names[0])
+        return self.winner
+
+    def _simplest(self, scores: Mapping[str, Array]) -> str:
+        """Return the first, so the simplest, that the best does not beat by more than an error."""
+        best = max(scores.values(), key=lambda score: float(score.mean()))
+        return next(n for n, v in scores.items() if not self._gain(best - v).exceeds(ONE_ERROR))
+
+    def _promising(self, scores: dict[str, Array]) -> dict[str, Array]:
+        """Return the scores of those worth another fold, and of the search's class model.
+
+        They are the winner so far, simpler ones that it does not clearly beat, and more complex
+        ones that are ahead of it.
+        """
+        names, ahead = list(scores), scores[self.winner]
+        last = names.index(self.winner)
+        simpler = {
+            n for n in names[:last] if not self._gain(ahead - scores[n]).exceeds(2 * ONE_ERROR)
+        }
+        better = {n for n in names[last:] if scores[n].mean() > ahead.mean()}
+        kept = {names[0], self.winner} | simpler | better
+        return {name: score for name, score in scores.items() if name in kept}
+
+    def _gain(self, lead: Array) -> Gain:
+        """Return the lead on the items tested so far, (n,), with its standard error."""
+        return gain_of_items(lead, self.problem.groups[self.tested])
+
+    def _folds(self) -> Iterator[tuple[Positions, Positions]]:
+        """Yield training and test items that are in pairs, until enough were tested."""
+        tested, on = 0, self.problem.in_pairs
+        for train, test in self.problem.folds:
+            if tested >= ENOUGH_TESTED:
+                return
+            train, test = train[on[train]][:RACE_ITEMS], test[on[test]][:RACE_ITEMS]
+            tested += len(test)
+            if len(train) and len(test):  # few items may be in pairs
+                yield train, test
+
+    def _explained(self, name: str, train: Positions, test: Positions, leader: float) -> Array:
+        """Return log Σ_k φ_k m_k of the test items, φ learnt from the others and calibrated."""
+        if name not in self.candidates:
+            learning = np.zeros(len(self.targets))
+            learning[train] = 1.0
+            model = self.problem.new_class_model(name, learning, [(train, test)])
+            return self._judged(model.scores(self.targets)[test], test)
+        _, learner, seen = self.problem.items_as_given.split(self.estimators[name])
+        tuned = self.estimators[name] is not self.candidates[name]
+        if not tuned and isinstance(learner, Staged):
+            return self._best_stage(name, learner, seen, train, test, leader)
+        phi = fold_proba(learner, seen, self.targets, train, test)
+        return self._judged(np.log(np.maximum(phi, CERTAIN / 10)), test)
+
+    def _judged(self, scores: Array, test: Positions) -> Array:
+        line = calibrate(scores, self.evidence[test])
+        return np.asarray(np.log((line(scores) * self.evidence[test]).sum(axis=1)))
+
+    def _best_stage(
+        self, name: str, learner: Any, seen: Any, train: Positions, test: Positions, leader: float
+    ) -> Array:
+        """Return what the best number of stages explains, and keep that number.
+
+        The stages end when one is worse than the one before, or when one more gain like the last
+        one would not reach the ``leader``.
+        """
+        rows, label, weight = labelled_rows(learner, self.targets[train])
+        X, X_test = (_safe_indexing(seen, some) for some in (train[rows], test))
+        best, last = np.empty(0), -np.inf
+        grower = clone(learner)
+        for stage, of_seen in grower.stages(X, label, weight, X_test):
+            proba = np.zeros((len(test), self.targets.shape[1]))  # a class may be in no row
+            proba[:, np.asarray(grower.classes_, dtype=np.intp)] = of_seen
+            explained = self._judged(np.log(np.maximum(proba, CERTAIN / 10)), test)
+            score = float(explained.mean())
+            if not best.size or score > best.mean():
+                best = explained
+                self.estimators[name] = _with_stages(self.candidates[name], stage)
+            if score < last or (np.isfinite(last) and 2 * score - last < leader):
+                break
+            last = score
+        return best
+
+    def class_model(self, n_jobs: int | None) -> EstimatorModel:
+        """Return the winner as a class model."""
+        weight = self.problem.in_pairs.astype(float)
+        chosen = self.estimators[self.winner]
+        return EstimatorModel(
+            chosen, self.problem.items_as_given, self.problem.folds, weight, n_jobs, self.winner
+        )
+
+
+def _with_stages(estimator: Any, number: int) -> Any:
+    """Return a copy of a candidate, its last step limited to this number of stages."""
+    limited = clone(estimator)
+    last = limited.steps[-1][1] if isinstance(limited, Pipeline) else limited
+    last.set_params(max_iter=number)
+    return limited

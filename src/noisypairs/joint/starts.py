@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, cholesky, eigh, solve_triangular
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array, issparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.cluster import KMeans
@@ -19,14 +18,14 @@ from sklearn.exceptions import ConvergenceWarning
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import match_labels
 from noisypairs.inference.graph import PairGraph, answer_matrix, signed_embedding
-from noisypairs.noise import PairingNoise
+from noisypairs.joint.choices import ALIGNMENT, CERTAINTY
+from noisypairs.noise import LevelNoise, NoiseModel, PairingNoise
+from noisypairs.noise.model import fit_table
 from noisypairs.pairs import Pairs
 
 if TYPE_CHECKING:
     from noisypairs.joint.problem import Problem
 
-#: The penalty is the number of items over this: it leaves the strong directions of the features.
-STRENGTH = 30.0
 #: How many permutations of the answers show what chance can do.
 N_PERMUTATIONS = 20
 #: How likeness varies is seen on this many pairs.
@@ -35,10 +34,6 @@ ENOUGH_PAIRS = 20_000
 CLUSTERED_ITEMS = 5_000
 #: k-means runs of a guess.
 N_CLUSTERINGS = 3
-#: How certain a guess is of the class that it names.
-CERTAINTY = 0.8
-#: Guesses that share this part of the items with an earlier one are left out.
-ALIKE = 0.98
 #: What features weigh against answers in a mixed start.
 FEATURE_SHARES = (0.3, 0.7)
 
@@ -70,8 +65,8 @@ class Alignment:
         self.Z = Z - Z.mean(axis=0)
         weight = pairs.weights
         self.pairs = pairs
-        self.answers: Array = weight * (pairs.same - np.average(pairs.same, weights=weight))
-        penalty = max(len(Z) / STRENGTH, 1e-9) * np.eye(Z.shape[1])
+        self.answers: Array = weight * (pairs.scores - np.average(pairs.scores, weights=weight))
+        penalty = max(len(Z) / ALIGNMENT, 1e-9) * np.eye(Z.shape[1])
         self.root = cholesky(self.Z.T @ self.Z + penalty, lower=True)
 
     def _form(self, answers: Array) -> Array:
@@ -141,7 +136,7 @@ def graph_excess(graph: PairGraph, random_state: np.random.Generator) -> float:
         placed = signed_embedding(replace(graph, answer_kind=kind), 1, 0)
         return float(np.linalg.norm(placed))
 
-    if not np.ptp(graph.answer_kind % 2):
+    if not np.ptp(graph.answer_level):
         return 0.0  # all answers are alike
     seen = largest(graph.answer_kind)
     orders = (random_state.permutation(graph.answer_kind) for _ in range(N_PERMUTATIONS))
@@ -180,36 +175,46 @@ def guesses(problem: Problem, n_classes: int, seed: int) -> dict[str, Array]:
             for share in FEATURE_SHARES:
                 placed = _mixed(features, problem, n_classes, share, random)
                 found[f"mixed {share:g}"] = _clusters(placed, n_classes, random)
-    found = different_guesses(found)
     if problem.names is None:
         return found
     names, pairs = problem.names, problem.all_pairs
     return {name: guess[:, match_labels(guess, pairs, names)] for name, guess in found.items()}
 
 
-def different_guesses(found: dict[str, Array]) -> dict[str, Array]:
-    """Return the guesses without those that name nearly the same classes as an earlier one."""
-    kept: dict[str, Array] = {}
-    for name, guess in found.items():
-        named = guess.argmax(axis=1)
-        for other in kept.values():
-            table = np.zeros((guess.shape[1],) * 2)
-            np.add.at(table, (named, other.argmax(axis=1)), 1.0)
-            shared = table[linear_sum_assignment(table, maximize=True)].sum()
-            if shared >= ALIKE * len(guess):
-                break
-        else:
-            kept[name] = guess
-    return kept
+def spectral_guess(problem: Problem, n_classes: int, seed: int) -> Array:
+    """Return P(class | item), (n_items, K), from leading eigenvectors of the signed graph alone."""
+    random = np.random.RandomState(seed)
+    guess = _clusters(signed_embedding(problem.graph, n_classes - 1, random), n_classes, random)
+    if problem.names is None:
+        return guess
+    return guess[:, match_labels(guess, problem.all_pairs, problem.names)]
 
 
 def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
     """Return rates at which the guess contradicts the answers, kept within [.1, .4]."""
     named = guess.argmax(axis=1)
     same = named[pairs.left] == named[pairs.right]
-    similar = np.mean(~pairs.same[same]) if same.any() else 0.3
-    dissimilar = np.mean(pairs.same[~same]) if (~same).any() else 0.3
+    weight, wrong = pairs.weights, pairs.same != same
+    similar = np.average(wrong[same], weights=weight[same]) if weight[same].any() else 0.3
+    dissimilar = np.average(wrong[~same], weights=weight[~same]) if weight[~same].any() else 0.3
     return PairingNoise(*(float(np.clip(rate, 0.1, 0.4)) for rate in (similar, dissimilar)))
+
+
+def guessed_table(guess: Array, pairs: Pairs) -> NoiseModel:
+    """Return the response table that the guess shows, half way to one that shows nothing.
+
+    Of yes and no, `guessed_noise`.
+    """
+    if pairs.scale.is_plain:
+        return guessed_noise(guess, pairs)
+    K, named = guess.shape[1], guess.argmax(axis=1)
+    counts = np.zeros((pairs.scale.n_levels, K, K))
+    for one, other in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
+        np.add.at(counts, (pairs.levels, named[one], named[other]), pairs.weights / 2)
+    levels = fit_table("pairing", counts, pairs.scale).response(K)
+    overall = counts.sum(axis=(1, 2)) / counts.sum()
+    mixed = (levels + overall[:, None, None]) / 2
+    return LevelNoise(mixed, pairs.scale)
 
 
 def soften(labels: NDArray[np.intp], n_classes: int) -> Array:
@@ -245,19 +250,22 @@ def _mixed(
     Leading eigenvectors of w XXᵀ/‖XXᵀ‖ + (1 − w) A/‖A‖, times their eigenvalues, with X centred and
     A the centred answers: many small classes show in neither alone.
     """
-    centred = (X - X.mean(axis=0)) / max(float(np.linalg.norm(X - X.mean(axis=0), 2)), 1e-12)
+    spread = float(np.linalg.norm(X - X.mean(axis=0), 2))
+    centred = (X - X.mean(axis=0)) / max(spread, 1e-12)
     answers = answer_matrix(problem.graph)
     first = random.standard_normal(len(X))
     norm = 0.0  # where all answers are alike
     if np.abs(answers.data).max(initial=0.0) > 0:
         norm = abs(float(eigsh(answers, k=1, which="LM", v0=first, tol=1e-3)[0][0]))
     weight = (1.0 - share) / max(norm, 1e-12)
+    number = min(n_classes, len(X) - 2)
+    if max(norm, spread) < 1e-12:  # neither features nor answers differ
+        return np.zeros((len(X), number))
 
     def product(v: Array) -> Array:
         both: Array = share * (centred @ (centred.T @ v)) + weight * (answers @ v)
         return both
 
     mixed = LinearOperator((len(X), len(X)), matvec=product, dtype=np.float64)
-    number = min(n_classes, len(X) - 2)
     values, vectors = eigsh(mixed, k=number, which="LA", v0=first, tol=1e-3)
     return np.asarray(vectors * np.maximum(values, 0.0))

@@ -7,9 +7,13 @@ from noisypairs.noise.answers import PARTS, AnswerModel, Part
 from noisypairs.noise.clarity import Clarity
 from noisypairs.noise.labeling import LabelingNoise
 from noisypairs.noise.model import (
+    CleanPairs,
+    ComposedNoise,
     Fit,
+    LevelNoise,
     MatrixNoise,
     NoiseModel,
+    PairingNoise,
     RandomState,
     families,
     family,
@@ -17,7 +21,6 @@ from noisypairs.noise.model import (
     models,
 )
 from noisypairs.noise.pair_error import PairError
-from noisypairs.noise.pairing import CleanPairs, ComposedNoise, PairingNoise
 from noisypairs.noise.people import People
 from noisypairs.noise.similarity import Similarity
 
@@ -29,6 +32,7 @@ __all__ = [
     "ComposedNoise",
     "Fit",
     "LabelingNoise",
+    "LevelNoise",
     "MatrixNoise",
     "NoiseModel",
     "PairError",

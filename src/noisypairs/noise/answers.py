@@ -2,7 +2,8 @@
 
     log-odds of "same" by person r about (i, j) = θ[z_i, z_j] + b_r + a_r (1[z_i = z_j] − ½) + …
 
-The table θ belongs to a noise model, such as two rates or a shrunk matrix. A `Part` is everything
+The table θ belongs to a noise model, such as two rates or a shrunk matrix; of answers on a scale it
+has a row for every level. A `Part` is everything
 beyond it: people who differ, items that nobody recognises, an error that a pair makes everybody
 commit, answers that follow looks. A part is one object with its parameters, its M-step and what it
 changes in the chance of an answer. Its strength is learnt with the rest, and a part of strength
@@ -12,7 +13,7 @@ zero is left out. Adding a part means writing one subclass.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +21,16 @@ from scipy.special import logit
 
 from noisypairs.algebra import Array
 from noisypairs.noise.labeling import LabelingNoise
-from noisypairs.noise.model import MatrixNoise, NoiseModel, family
-from noisypairs.noise.pairing import PairingNoise
+from noisypairs.noise.model import (
+    LevelNoise,
+    MatrixNoise,
+    NoiseModel,
+    PairingNoise,
+    fit_table,
+    same_view,
+)
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.levels import Scale
 
 if TYPE_CHECKING:
     from noisypairs.inference.graph import PairGraph
@@ -39,28 +47,27 @@ PARTS: dict[str, type[Part]] = {}
 class Expectation:
     """What an E-step found: beliefs about the states of items, and answers counted by state.
 
-    ``graph`` has the weights that answers had, and is None where they are streamed; ``same`` and
-    ``different`` (R, Q, Q) count the states behind the answers of every group, such as a person;
-    ``matrices`` (R, Q, Q) or (Q, Q) is S, and ``phi`` (n_items, K) P(class | x).
+    ``graph`` has the weights that answers had, and is None where they are streamed; ``counts``
+    (R, L, Q, Q) count the states behind the answers of every group, such as a person, by level;
+    ``responses`` (R or 1, L, Q, Q) is the response table, and ``phi`` (n_items, K) P(class | x).
     """
 
     graph: PairGraph | None
     beliefs: Beliefs
-    matrices: Array
+    responses: Array
     phi: Array
-    same: Array
-    different: Array
+    counts: Array
 
 
 class Part:
     """One part of the answer model; by default it changes nothing.
 
-    ``with_search`` says that the part is there from the first start on; others join in the last
-    rounds, when the classes are found.
+    ``joins`` says from when on the part is there: from the first start ("search"), from the last
+    rounds on, when the classes are found, or "afterwards", to predict answers and move no class.
     """
 
     name: ClassVar[str]
-    with_search: ClassVar[bool] = False
+    joins: ClassVar[Literal["search", "last rounds", "afterwards"]] = "last rounds"
     n_states: ClassVar[int] = 0  # states beside the classes
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -83,12 +90,12 @@ class Part:
         raise NotImplementedError
 
     def fit(self, seen: Expectation, table: Array) -> Self:
-        """Return the part after an M-step, given S of the classes (K, K)."""
+        """Return the part after an M-step, given the response table of the classes, (L, K, K)."""
         raise NotImplementedError
 
-    def expand_matrix(self, S: Array) -> Array:
-        """Return S of all states, from S of the classes."""
-        return S
+    def expand_response(self, response: Array) -> Array:
+        """Return the response table of all states, (L, Q, Q), from that of the classes."""
+        return response
 
     def expand_proba(self, phi: Array) -> Array:
         """Return P(state) of items from P(class), (n, K)."""
@@ -99,18 +106,18 @@ class Part:
         del phi
         return states
 
-    def by_group(self, S: Array, alike: Array) -> Array:
-        """Return S of every group, (R, Q, Q), from that of the crowd; ``alike``: same class."""
+    def by_group(self, response: Array, alike: Array) -> Array:
+        """Return the table of every group, (R, L, Q, Q); ``alike`` (Q, Q): of one class."""
         del alike
-        return S
+        return response
 
     def reweighted(self, graph: PairGraph) -> PairGraph:
         """Return the graph with the weights that answers have under this part."""
         return graph
 
-    def class_matrix(self, S: Array) -> Array:
-        """Return S of the classes (K, K), averaged over what the part adds."""
-        return S
+    def class_response(self, response: Array) -> Array:
+        """Return the table of the classes, (L, K, K), averaged over what the part adds."""
+        return response
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +138,11 @@ class AnswerModel:
         return self.table.same_probability(self.n_classes)
 
     @property
+    def scale(self) -> Scale:
+        """What can be answered."""
+        return self.table.scale
+
+    @property
     def alike(self) -> Array:
         """Which states are of one class, (Q, Q); an added state is of no class."""
         alike = np.zeros((self.n_states, self.n_states))
@@ -142,14 +154,19 @@ class AnswerModel:
         """K and the states that parts add."""
         return self.n_classes + sum(part.n_states for part in self.parts)
 
+    def responses(self) -> Array:
+        """Return the response table of all states, (1, L, Q, Q), or (R, …) where people differ."""
+        response = self.table.response(self.n_classes)
+        for part in self.parts:
+            response = part.expand_response(response)
+        for part in self.parts:
+            response = part.by_group(response, self.alike)
+        return response if response.ndim == 4 else response[None]
+
     def matrices(self) -> Array:
         """Return S of all states, (Q, Q), or (R, Q, Q) where people differ."""
-        S = self.S
-        for part in self.parts:
-            S = part.expand_matrix(S)
-        for part in self.parts:
-            S = part.by_group(S, self.alike)
-        return S
+        S = same_view(self.responses(), self.scale)
+        return S[0] if len(S) == 1 else S
 
     def states(self, phi: Array) -> Array:
         """Return P(state) of items, (n, Q), from P(class), (n, K)."""
@@ -171,12 +188,11 @@ class AnswerModel:
 
     def fitted(self, seen: Expectation) -> AnswerModel:
         """Return the model after an M-step: first the table, then every part."""
-        K = self.n_classes
-        same, different = (counts.sum(axis=0)[:K, :K] for counts in (seen.same, seen.different))
-        given = self.family == "given"
-        table = self.table if given else family(self.family).fit(same, different)
-        S = table.same_probability(K)
-        parts = tuple(part.fit(seen, S) for part in self.parts)
+        K, table = self.n_classes, self.table
+        if self.family != "given":
+            table = fit_table(self.family, seen.counts.sum(axis=0)[:, :K, :K], self.scale)
+        response = table.response(K)
+        parts = tuple(part.fit(seen, response) for part in self.parts)
         return replace(self, table=table, parts=parts)
 
     def part(self, name: str) -> Any:
@@ -194,21 +210,24 @@ class AnswerModel:
         """Return the model without the parts of these names."""
         return replace(self, parts=tuple(p for p in self.parts if p.name not in names))
 
-    def average_matrix(self) -> Array:
-        """Return S of the classes (K, K), averaged over what parts add."""
-        S = self.S
+    def average_response(self) -> Array:
+        """Return the table of the classes, (L, K, K), averaged over what parts add."""
+        response = self.table.response(self.n_classes)
         for part in self.parts:
-            S = part.class_matrix(S)
-        return S
+            response = part.class_response(response)
+        return response
 
     def crowd_noise(self) -> NoiseModel:
         """Return the noise of an average answer: the table, averaged over what parts add.
 
         A given table is returned as it is.
         """
-        S = self.average_matrix()
-        if self.family == "given" or np.array_equal(S, self.S):
+        response = self.average_response()
+        if self.family == "given" or np.array_equal(response, self.table.response(self.n_classes)):
             return self.table
+        if not self.scale.is_plain:
+            return LevelNoise(response, self.scale)
+        S = response[1]
         if isinstance(self.table, PairingNoise):
             return PairingNoise(1.0 - float(S[0, 0]), float(S[0, 1]))
         if isinstance(self.table, LabelingNoise):  # the nearest flips
@@ -218,6 +237,38 @@ class AnswerModel:
     def permuted(self, order: NDArray[np.intp]) -> AnswerModel:
         """Return the model with class ``order[k]`` as number k."""
         return replace(self, table=self.table.permuted(order))
+
+
+def log_chance(
+    model: AnswerModel, states: Array, pairs: Pairs, names: NDArray[Any] | None
+) -> Array:
+    """Return log P(the level that was answered), shape (n_pairs,), from P(state) of items."""
+    responses = np.concatenate([model.responses(), model.without("people").responses()])
+    who = _who(model, pairs, names, len(responses) - 1)
+    left, right, level = states[pairs.left], states[pairs.right], pairs.levels
+    chance = np.empty(pairs.n_pairs)
+    for rows in _runs(who * model.scale.n_levels + level):
+        table = responses[who[rows[0]], level[rows[0]]]
+        chance[rows] = np.einsum("nk,nk->n", left[rows] @ table, right[rows])
+    return np.asarray(np.log(np.clip(chance, 1e-9, 1.0 - 1e-9)))
+
+
+def expected_log_chance(model: AnswerModel, states: Array, pairs: Pairs) -> float:
+    """Return the log-likelihood of answers that the crowd would reach if all states were known.
+
+    ``states`` (n_items, Q) are what is believed of them: the sum is Σ P(z, z') Σ_l p_l log p_l.
+    """
+    response = np.clip(model.without("people").responses()[0], 1e-12, 1.0)
+    certain = (response * np.log(response)).sum(axis=0)
+    left, right = states[pairs.left], states[pairs.right]
+    return float(np.einsum("nk,nk->n", left @ certain, right) @ pairs.weights)
+
+
+def _runs(key: NDArray[Any]) -> list[NDArray[np.intp]]:
+    """Return the positions of equal keys, one array for each."""
+    order = np.argsort(key, kind="stable")
+    runs = np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+    return [rows for rows in runs if rows.size]
 
 
 def chance_of_same(
@@ -254,10 +305,7 @@ def class_chances(
     one_class = np.einsum("nk,nk->n", left @ alike, right)
     same = np.empty(pairs.n_pairs)
     both = np.empty(pairs.n_pairs)
-    order = np.argsort(who, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(who[order])) + 1):
-        if not rows.size:
-            continue
+    for rows in _runs(who):
         own = S[who[rows[0]]]
         both[rows] = np.einsum("nk,nk->n", left[rows] @ (own * alike), right[rows])
         same[rows] = np.einsum("nk,nk->n", left[rows] @ own, right[rows])

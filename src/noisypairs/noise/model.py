@@ -1,17 +1,22 @@
-"""What a noise model is, the model of any S, and the registry of models by their family's name.
+"""What a noise model is, the models of any S, of two rates and of levels, and their registry.
 
 ``S[y, y'] = P("same" | classes y, y')`` is all that inference needs, so a new noise model is one
 class: a new way to fill one matrix and, if it has a family name, to fit it to counted answers. All
 fits carry a weak prior of `PSEUDO_ANSWERS` answers at the rate `PSEUDO_RATE`, which matters only
 where data are very few.
+
+Answers of several levels have a response table P(level | classes y, y'): one row of levels for
+items of one class and one for items of two. Couples of classes have rows of their own, drawn around
+these, as far as they differ beyond chance. With yes and no as the levels this is what the families
+of S do.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,10 +25,7 @@ from scipy.special import betaln
 from noisypairs import algebra
 from noisypairs.algebra import Array, Formula
 from noisypairs.errors import NotIdentifiable, did_you_mean
-from noisypairs.noise.shrinkage import strength
-
-if TYPE_CHECKING:
-    from noisypairs.noise.pairing import ComposedNoise
+from noisypairs.pairs.levels import PLAIN, Scale
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
@@ -31,8 +33,8 @@ PSEUDO_ANSWERS, PSEUDO_RATE = 10.0, 0.2
 #: Fitted rates stay this far from no information (ρ_S + ρ_D = 1) and from certainty.
 MARGIN = 1e-3
 
-#: Names that parameters called ``noise_model`` use in another sense.
-_RESERVED = ("auto", "given")
+#: Names that parameters called ``noise`` use in another sense.
+_RESERVED = ("auto", "estimate", "given")
 _MODELS: list[type[NoiseModel]] = []
 _FAMILIES: dict[str, type[NoiseModel]] = {}
 
@@ -50,8 +52,8 @@ class NoiseModel(ABC):
 
     A subclass defines `same_probability`; everything else has a default that follows from S. With
     a family name, ``class MyNoise(NoiseModel, family="mine")``, learners find it as
-    ``noise_model="mine"``; they can estimate it if it defines `fit`, and the point-wise ones if it
-    defines `from_rates`. ``auto=True`` lets ``noise_model="auto"`` try it too.
+    ``noise="mine"``; they can estimate it if it defines `fit`, and the point-wise ones if it
+    defines `from_rates`. ``auto=True`` lets ``noise="auto"`` try it too.
 
     Examples
     --------
@@ -64,6 +66,8 @@ class NoiseModel(ABC):
 
     family: ClassVar[str | None] = None
     in_auto: ClassVar[bool] = False
+    #: What can be answered.
+    scale: Scale = PLAIN
 
     def __init_subclass__(
         cls, family: str | None = None, auto: bool = False, **options: Any
@@ -77,6 +81,11 @@ class NoiseModel(ABC):
     @abstractmethod
     def same_probability(self, n_classes: int = 2) -> Array:
         """Return S, shape (K, K): P("same" | classes y, y')."""
+
+    def response(self, n_classes: int = 2) -> Array:
+        """Return P(level | classes y, y') of every level of the scale, shape (L, K, K)."""
+        S = self.same_probability(n_classes)
+        return np.stack([1.0 - S, S])
 
     def same_class(self, n_states: int) -> NDArray[np.bool_]:
         """Return which states are of one class, (n, n): by default states are classes."""
@@ -212,7 +221,7 @@ def models() -> tuple[type[NoiseModel], ...]:
 def families(*, auto: bool = False) -> dict[str, type[NoiseModel]]:
     """Return the models that have a family, by name, those with fewest parameters first.
 
-    ``auto`` leaves only those that ``noise_model="auto"`` compares; ties in likelihood go to the
+    ``auto`` leaves only those that ``noise="auto"`` compares; ties in likelihood go to the
     earlier one.
 
     >>> [(name, model.n_parameters(3)) for name, model in families(auto=True).items()]
@@ -235,13 +244,13 @@ def family(name: str, needs: Ability = "fit", also: Iterable[str] = ()) -> type[
     'MatrixNoise'
     >>> family("labelling")
     Traceback (most recent call last):
-    ValueError: noise_model='labelling': did you mean 'labeling'? Known: ...
+    ValueError: noise='labelling': did you mean 'labeling'? Known: ...
     """
     able = {key: one for key, one in _FAMILIES.items() if _defines(one, needs)}
     if name in able:
         return able[name]
     reason = f"{_FAMILIES[name].__name__} {_WITHOUT[needs]}. " if name in _FAMILIES else ""
-    raise ValueError(f"noise_model={name!r}: {reason}{did_you_mean(str(name), [*able, *also])}")
+    raise ValueError(f"noise={name!r}: {reason}{did_you_mean(str(name), [*able, *also])}")
 
 
 def cannot_come_second(noise: object) -> TypeError:
@@ -374,3 +383,284 @@ def _shared(same: Array, different: Array) -> tuple[Array, Array]:
         share = (said.sum() + PSEUDO_ANSWERS * of_prior) / (total.sum() + PSEUDO_ANSWERS)
         mean[level], answers[level] = share, strength(said, total, float(share))
     return mean, answers
+
+
+def group_errors(same: Array, different: Array) -> tuple[Array, Array]:
+    """Return (wrong, total), shape (2, R) each: row 0 on truly same, row 1 on different pairs.
+
+    >>> group_errors(np.ones((1, 2, 2)), np.zeros((1, 2, 2)))[0].tolist()
+    [[0.0], [2.0]]
+    """
+    diagonal = np.eye(same.shape[1], dtype=bool)
+    wrong = np.stack([different[:, diagonal].sum(axis=1), same[:, ~diagonal].sum(axis=1)])
+    both = same + different
+    return wrong, np.stack([both[:, diagonal].sum(axis=1), both[:, ~diagonal].sum(axis=1)])
+
+
+def strength(wrong: Array, total: Array, mean: float) -> float:
+    """Return how many answers the crowd's rate is worth against a group's own, in [2, 200].
+
+    >>> strength(np.array([1.0, 1.0]), np.array([10.0, 10.0]), 0.1)
+    200.0
+    """
+    return level_strength(np.stack([total - wrong, wrong]), np.array([1.0 - mean, mean]))
+
+
+def level_strength(counts: Array, mean: Array) -> float:
+    """Return the same for answers of L levels, counted (L, n_groups), with shares ``mean`` (L,).
+
+    Shares of groups that are drawn around the mean with strength m vary by mean (1 − mean)/(m + 1).
+
+    >>> level_strength(np.array([[9.0, 9.0], [0.0, 1.0], [1.0, 0.0]]), np.array([0.9, 0.05, 0.05]))
+    200.0
+    """
+    total, by_chance = counts.sum(axis=0), float((mean * (1 - mean)).sum())
+    spread = float(((counts - mean[:, None] * total) ** 2).sum()) - by_chance * float(total.sum())
+    beyond = spread / max(float((total**2 - total).clip(0).sum()), 1e-9)
+    if beyond <= 0:
+        return 200.0
+    return float(np.clip(by_chance / beyond - 1.0, 2.0, 200.0))
+
+
+@dataclass(frozen=True)
+class PairingNoise(NoiseModel, family="pairing", auto=True):
+    """The annotator errs on the pair: P("different" | same) = ρ_S, P("same" | different) = ρ_D.
+
+    S = 1 − ρ_S on the diagonal, ρ_D off it.
+
+    Parameters
+    ----------
+    similar_flip : ρ_S, how often a pair of one class is called "different".
+    dissimilar_flip : ρ_D, how often a pair of two classes is called "same". The two sum to less
+        than 1: at 1 the answers would say nothing.
+
+    Examples
+    --------
+    >>> PairingNoise(0.1, 0.2).same_probability()
+    array([[0.9, 0.2],
+           [0.2, 0.9]])
+    """
+
+    similar_flip: float
+    dissimilar_flip: float
+
+    def __post_init__(self) -> None:
+        check_rates(similar_flip=self.similar_flip, dissimilar_flip=self.dissimilar_flip)
+
+    def same_probability(self, n_classes: int = 2) -> Array:
+        """Return S, shape (K, K): 1 − ρ_S on the diagonal, ρ_D off it."""
+        return algebra.compose(np.eye(n_classes), self.similar_flip, self.dissimilar_flip)
+
+    @classmethod
+    def fit(cls, same_counts: Array, different_counts: Array) -> PairingNoise:
+        """Fit ρ_S to the diagonal and ρ_D to the rest: shares of wrong answers.
+
+        >>> same = np.array([[800.0, 0.0], [0.0, 80.0]])
+        >>> PairingNoise.fit(same, np.array([[80.0, 1e3], [1e3, 30.0]]))
+        PairingNoise(similar_flip=0.112, dissimilar_flip=0.001)
+        """
+        diagonal = np.eye(len(same_counts), dtype=bool)
+        similar = _rate(different_counts[diagonal].sum(), same_counts[diagonal].sum())
+        dissimilar = _rate(same_counts[~diagonal].sum(), different_counts[~diagonal].sum())
+        similar, dissimilar = max(similar, MARGIN), max(dissimilar, MARGIN)
+        shrink = min(1.0, (1.0 - 2 * MARGIN) / (similar + dissimilar))
+        return PairingNoise(float(similar * shrink), float(dissimilar * shrink))
+
+    @classmethod
+    def from_rates(cls, first: float, second: float) -> PairingNoise:
+        """Build the model from ρ_S and ρ_D."""
+        return PairingNoise(first, second)
+
+    @classmethod
+    def n_parameters(cls, n_classes: int) -> int:
+        """Return 2, whatever the number of classes (for one class S has a single entry)."""
+        return min(2, super().n_parameters(n_classes))
+
+    def after(self, first: NoiseModel) -> ComposedNoise:
+        """Return this noise on the answers of another one."""
+        return ComposedNoise(first, self)
+
+
+@dataclass(frozen=True)
+class CleanPairs(PairingNoise):
+    """Every answer is true: S = I.
+
+    >>> CleanPairs().same_probability(3).tolist()
+    [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
+
+    similar_flip: float = field(default=0.0, init=False, repr=False)
+    dissimilar_flip: float = field(default=0.0, init=False, repr=False)
+
+
+@dataclass(frozen=True)
+class ComposedNoise(NoiseModel):
+    """One noise, then pairing noise on its answers: S' = (1−ρ_S) S + ρ_D (1−S).
+
+    Parameters
+    ----------
+    first : any noise model, with the matrix S.
+    second : `PairingNoise`, with ρ_S and ρ_D. ``first.then(second)`` builds the same.
+
+    Examples
+    --------
+    >>> from noisypairs import LabelingNoise
+    >>> LabelingNoise(0.1, 0.2).then(PairingNoise(0.1, 0.0)).same_probability().round(3)
+    array([[0.612, 0.234],
+           [0.234, 0.738]])
+    """
+
+    first: NoiseModel
+    second: PairingNoise
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.second, PairingNoise):
+            raise cannot_come_second(self.second)
+
+    def same_probability(self, n_classes: int = 2) -> Array:
+        """Return S', shape (K, K)."""
+        return algebra.compose(
+            self.first.same_probability(n_classes),
+            self.second.similar_flip,
+            self.second.dissimilar_flip,
+        )
+
+    def corrupt(
+        self,
+        y: ArrayLike,
+        left: ArrayLike,
+        right: ArrayLike,
+        n_classes: int | None = None,
+        random_state: RandomState = None,
+    ) -> NDArray[np.bool_]:
+        """Draw the first model's answers, then flip them by the rates of the second."""
+        rng = np.random.default_rng(random_state)
+        answers = self.first.corrupt(y, left, right, n_classes, rng)
+        keep = np.where(answers, 1.0 - self.second.similar_flip, self.second.dissimilar_flip)
+        flipped: NDArray[np.bool_] = rng.random(keep.shape) < keep
+        return flipped
+
+    def permuted(self, order: ArrayLike) -> ComposedNoise:
+        """Return the noise with the classes of the first model renumbered."""
+        return ComposedNoise(self.first.permuted(order), self.second)
+
+
+def _rate(wrong: float, right: float) -> float:
+    return float((wrong + PSEUDO_ANSWERS * PSEUDO_RATE) / (wrong + right + PSEUDO_ANSWERS))
+
+
+@dataclass(frozen=True)
+class LevelNoise(NoiseModel):
+    """Any response table of a scale.
+
+    Parameters
+    ----------
+    levels : P(level | y, y'), shape (L, K, K), symmetric in the classes, levels sum to one.
+    scale : what the levels are called, unsure last where it is one of them.
+
+    Examples
+    --------
+    >>> scale = Scale(("no", "partly", "yes"), same_from=2)
+    >>> one, two = np.array([0.1, 0.3, 0.6]), np.array([0.7, 0.2, 0.1])
+    >>> noise = LevelNoise(np.where(np.eye(2), one[:, None, None], two[:, None, None]), scale)
+    >>> noise.same_probability().round(2).tolist()
+    [[0.6, 0.1], [0.1, 0.6]]
+    """
+
+    levels: tuple[tuple[tuple[float, ...], ...], ...] | Array
+    scale: Scale = field(default=PLAIN)
+
+    def __post_init__(self) -> None:
+        table = np.asarray(self.levels, dtype=np.float64)
+        if table.ndim != 3 or table.shape[1] != table.shape[2]:
+            raise ValueError(f"levels has shape {table.shape}, expected (L, K, K)")
+        if len(table) != self.scale.n_levels:
+            raise ValueError(f"levels has {len(table)} tables, but the scale is {self.scale}")
+        if not np.allclose(table, table.swapaxes(1, 2), atol=1e-9) or table.min() < 0:
+            raise ValueError("levels must be symmetric in the classes and not negative")
+        if not np.allclose(table.sum(axis=0), 1.0, atol=1e-6):
+            raise ValueError("levels must sum to one for every couple of classes")
+        plain = tuple(tuple(map(tuple, level)) for level in table.tolist())
+        object.__setattr__(self, "levels", plain)
+
+    def response(self, n_classes: int = 2) -> Array:
+        """Return the table as it was given, (L, K, K)."""
+        table = np.array(self.levels)
+        if table.shape[1] != n_classes:
+            raise ValueError(
+                f"levels are given for {table.shape[1]} classes, but {n_classes} are needed"
+            )
+        return table
+
+    def same_probability(self, n_classes: int = 2) -> Array:
+        """Return P(a level that counts as "same" | y, y'), among answers that are not unsure."""
+        return same_view(self.response(n_classes), self.scale)
+
+    def permuted(self, order: ArrayLike) -> LevelNoise:
+        """Return the table with class ``order[k]`` as number k."""
+        at = np.asarray(order, dtype=np.intp)
+        table = self.response(len(at))[:, at][:, :, at]
+        return LevelNoise(table, self.scale)
+
+    def draw_levels(
+        self,
+        y: ArrayLike,
+        left: ArrayLike,
+        right: ArrayLike,
+        n_classes: int | None = None,
+        random_state: RandomState = None,
+    ) -> NDArray[np.int8]:
+        """Draw the level of an answer for every pair of items, given the true classes ``y``."""
+        classes = np.asarray(y, dtype=np.intp)
+        K = max(2, int(classes.max(initial=0)) + 1) if n_classes is None else n_classes
+        table = self.response(K)[:, classes[np.asarray(left)], classes[np.asarray(right)]]
+        below = np.cumsum(table, axis=0)[:-1]
+        draw = np.random.default_rng(random_state).random(table.shape[1])
+        level: NDArray[np.int8] = (draw > below).sum(axis=0).astype(np.int8)
+        return level
+
+
+def same_view(response: Array, scale: Scale) -> Array:
+    """Return P("same" | decided), (…, K, K), from P(level), (…, L, K, K)."""
+    same, different = (
+        response[..., which, :, :].sum(axis=-3)
+        for which in (scale.same_levels, scale.different_levels)
+    )
+    return np.asarray(same if scale.unsure is None else same / (same + different))
+
+
+def fit_table(name: str, counts: Array, scale: Scale) -> NoiseModel:
+    """Fit the response table of a family to answers counted by level and classes, (L, K, K).
+
+    >>> counts = np.array([[[1.0, 40.0], [40.0, 1.0]], [[9.0, 10.0], [10.0, 9.0]]])
+    >>> print(fit_table("pairing", counts, PLAIN))
+    PairingNoise(similar_flip=0.133, dissimilar_flip=0.2)
+    """
+    if scale.is_plain:
+        return family(name).fit(counts[1], counts[0])
+    on = np.eye(counts.shape[1], dtype=bool)
+    levels = np.empty(counts.shape)
+    for kind in (on, ~on):
+        first = level_prior(scale, one_class=kind is on)
+        own = counts[:, kind]
+        total = own.sum(axis=1)
+        mean = (total + PSEUDO_ANSWERS * first) / (total.sum() + PSEUDO_ANSWERS)
+        levels[:, kind] = mean[:, None]
+        if name != "pairing":
+            times = 1.0 if kind is on else 2.0  # (y, y') and (y', y) are one entry
+            weight = level_strength(times * own, mean) / times
+            levels[:, kind] = (own + weight * mean[:, None]) / (own.sum(axis=0) + weight)
+    levels = np.maximum((levels + levels.swapaxes(1, 2)) / 2, MARGIN)
+    return LevelNoise(levels / levels.sum(axis=0), scale)
+
+
+def level_prior(scale: Scale, one_class: bool) -> Array:
+    """Return the shares of levels that a pair of one class, or of two, has before any answer, (L,).
+
+    Odds change evenly from level to level; of two levels the wrong one has `PSEUDO_RATE`.
+    """
+    odds = (PSEUDO_RATE / (1.0 - PSEUDO_RATE)) ** np.linspace(0.0, 1.0, scale.n_ordered)
+    share = (odds[::-1] if one_class else odds) / odds.sum()
+    if scale.unsure is None:
+        return np.asarray(share)
+    return np.append(share * (1.0 - PSEUDO_RATE / 2), PSEUDO_RATE / 2)

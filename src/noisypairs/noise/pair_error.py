@@ -1,7 +1,8 @@
 """An error that everybody makes on a pair: why ten answers to it are not ten.
 
-Given the classes y, y' of a pair, its answers x_a ("same" is 1) should be independent,
-E[(x_a − S)(x_b − S)] = 0. With q_e = P(y, y' | everything), the products summed over all couples of
+Given the classes y, y' of a pair, its answers x_a (1 for "same", 0 for "different", and levels
+between) should be independent, E[(x_a − S)(x_b − S)] = 0. With q_e = P(y, y' | everything), the
+products summed over all couples of
 answers to a pair, over what they would be if the answers were equal, estimate their correlation:
 
     T_e = Σ_yy' q_e Σ_{a<b} (x_a − S_a)(x_b − S_b),
@@ -55,7 +56,7 @@ class PairError(Part):
         repeated = np.count_nonzero((np.diff(keys, prepend=-1) != 0)[:-1] & (np.diff(keys) == 0))
         if repeated < FEWEST_PAIRS or seen is None:
             return None
-        return cls(0.0).fit(seen, seen.matrices)
+        return cls(0.0).fit(seen, seen.responses)
 
     @property
     def strength(self) -> float:
@@ -104,16 +105,20 @@ def pair_products(seen: Expectation) -> tuple[Array, Array]:
 
     graph = seen.graph
     assert graph is not None  # streamed answers have no edges to compare
-    matrices = seen.matrices.reshape(-1, *seen.matrices.shape[-2:])
+    score = graph.scale.scores
+    score = np.where(np.isfinite(score), score, 0.5)  # unsure is in the middle
+    mean = np.einsum("l,rlyz->ryz", score, seen.responses)
+    spreads = np.sqrt(np.maximum(np.einsum("l,rlyz->ryz", score**2, seen.responses) - mean**2, 0.0))
     products, sizes = np.zeros(graph.n_edges), np.zeros(graph.n_edges)
     edges = np.flatnonzero(np.diff(graph.answer_start) > 1)
     again = graph.with_edges(edges)  # the others say nothing, and each would cost Q × Q numbers
-    for block, posterior in edge_posteriors(again, seen.beliefs.on_edges(edges), seen.matrices):
+    for block, posterior in edge_posteriors(again, seen.beliefs.on_edges(edges), seen.responses):
         start = again.answer_start[block.start : block.stop + 1]
         kind = again.answer_kind[start[0] : start[-1]]
-        chance = matrices[kind // 2 if len(matrices) > 1 else 0 * kind]  # one S for all groups
-        residual = (kind % 2)[:, None, None] - chance
-        spread = np.sqrt(chance * (1.0 - chance))
+        who, level = np.divmod(kind, graph.n_levels)
+        who = who if len(mean) > 1 else 0 * who  # one table for all groups
+        residual = score[level][:, None, None] - mean[who]
+        spread = spreads[who]
         for value, into in ((residual, products), (spread, sizes)):
             total = np.add.reduceat(value, start[:-1] - start[0])
             squares = np.add.reduceat(value**2, start[:-1] - start[0])

@@ -36,6 +36,7 @@ class Similarity(Part):
     """
 
     name = "similarity"
+    joins = "afterwards"
 
     centre: Array
     mean: float

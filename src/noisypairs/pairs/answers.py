@@ -6,9 +6,11 @@ reading any column of a pairs table begins with: `column` and `factorise`.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, cast
+from unicodedata import combining, normalize
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +21,22 @@ Treatment = Literal["raise", "drop"]
 
 Meaning = Literal["same", "different", "unsure"]
 
+FEW_STRANGE = 4
+"""More answers that are not understood are counted where they are refused."""
+
+LONG = 24
+"""Answers of more characters are sentences: a mapping shows how they begin."""
+
 MISSING = frozenset({"", "na", "n/a", "<na>", "nan", "nat", "none", "null"})
 """What a missing value looks like as text, in small letters."""
+
+ANSWER_FIELDS = frozenset(
+    {"answer", "same", "is_same", "match", "is_match", "label", "decision", "verdict", "result"}
+)
+"""Fields of a JSON object that hold the answer."""
+
+REFUSALS = ("imsorry", "iamsorry", "sorry", "icannot", "ican't", "icant", "asanai", "unableto")
+"""How a model begins that does not answer, written as `canonical` writes it."""
 
 WORDS: Mapping[Meaning, tuple[str, ...]] = {
     "same": (
@@ -41,6 +57,41 @@ WORDS: Mapping[Meaning, tuple[str, ...]] = {
 }
 """What words mean, whatever their case, blanks and hyphens. Words of one column may be mixed."""
 
+OTHER_LANGUAGES: Mapping[Meaning, tuple[str, ...]] = {
+    "same": (
+        *("ja", "oui", "sí", "sì", "sim", "da", "да", "tak", "ano", "igen", "kyllä", "evet"),
+        *("是", "是的", "はい", "네", "예", "نعم", "हाँ", "gleich", "dasselbe", "même", "pareil"),
+        *("igual", "mismo", "mesmo", "uguale", "stesso", "hetzelfde", "samma", "одинаковые"),
+        *("то же", "相同", "一样", "同じ", "같음"),
+    ),
+    "different": (
+        *("nein", "non", "não", "нет", "net", "nee", "nej", "nei", "nie", "ne", "nem", "ei"),
+        *("hayır", "不是", "否", "不", "いいえ", "아니요", "لا", "नहीं", "verschieden", "anders"),
+        *("unterschiedlich", "ungleich", "différent", "différents", "diferente", "diferentes"),
+        *(
+            "distinto",
+            "diverso",
+            "verschillend",
+            "olika",
+            "разные",
+            "不同",
+            "不一样",
+            "違う",
+            "다름",
+        ),
+    ),
+    "unsure": (
+        *("unsicher", "unklar", "weiß nicht", "keine Ahnung", "je ne sais pas", "pas sûr"),
+        *("no sé", "não sei", "non so", "weet niet", "vet ej", "не знаю", "не уверен"),
+        *("不知道", "不确定", "わからない", "모름"),
+    ),
+}
+"""The same in other languages, with and without their accents."""
+
+NOUNS = "kind|type|class|category|group|object|item|thing|product|person|animal|species|topic"
+NOUNS += "|entity|record|brand|sort|one"
+"""What may be the same or different: "Same kind", "Not the same object type"."""
+
 
 def canonical(text: str) -> str:
     """Write an answer in the one way the tables above know.
@@ -56,11 +107,26 @@ def canonical(text: str) -> str:
     return str(int(number)) if number.is_integer() else text
 
 
+def _unaccented(text: str) -> str:
+    return "".join(one for one in normalize("NFKD", text) if not combining(one))
+
+
 MEANING: Mapping[str, Meaning] = {
     **dict.fromkeys(MISSING, "unsure"),
-    **{canonical(word): sense for sense, words in WORDS.items() for word in words},
+    **{
+        canonical(form): sense
+        for table in (OTHER_LANGUAGES, WORDS)
+        for sense, words in table.items()
+        for word in words
+        for form in (word, _unaccented(word))
+    },
 }
 """The meaning of each word, written as `canonical` writes it."""
+
+_OF_NOUNS: Mapping[Meaning, re.Pattern[str]] = {
+    "same": re.compile(f"(the)?(same|similar|identical)({NOUNS})+s?"),
+    "different": re.compile(f"(a)?(different|distinct|not(the)?(same|identical))({NOUNS})+s?"),
+}
 
 UNSURE = frozenset(word for word, sense in MEANING.items() if sense == "unsure")
 """Words that stand for "no answer", so written."""
@@ -79,12 +145,13 @@ class Parsed(NamedTuple):
     """Answers as booleans, with the reading that was used.
 
     `same` holds one boolean per *usable* row, in order; `mapping` says how each value was read;
-    `usable` has one boolean per row given.
+    `usable` has one boolean per row given. `n_sentences` counts those read by how they begin.
     """
 
     same: BoolArray
     mapping: dict[str, str]
     usable: BoolArray
+    n_sentences: int = 0
 
 
 def column(values: ArrayLike, name: str) -> NDArray[Any]:
@@ -143,7 +210,7 @@ def parse(
 
     >>> parse([" Yes", "no", "TRUE"])
     Parsed(same=array([ True, False,  True]), mapping={' Yes': 'same', 'no': 'different',
-    'TRUE': 'same'}, usable=array([ True,  True,  True]))
+    'TRUE': 'same'}, usable=array([ True,  True,  True]), n_sentences=0)
     >>> parse([1, None, -1], unsure="drop").usable
     array([ True, False,  True])
     >>> parse(["aye", "nay"], words={"aye": "same", "nay": "different"}).same
@@ -165,8 +232,14 @@ def parse(
             f"(Pairs.from_frame(..., unsure='drop') does) or decide them"
         )
     is_same = np.array([sense == "same" for sense in senses], dtype=np.bool_)
-    mapping = {text: sense for text, sense in zip(texts, senses, strict=True) if sense != "unsure"}
-    return Parsed(is_same[codes[usable]], mapping, usable)
+    known = (canonical(text) in MEANING or len(text) <= LONG for text in texts)
+    whole = np.fromiter(known, dtype=np.bool_, count=len(texts))
+    mapping = {
+        text if plain else f"{text[:LONG].splitlines()[0]} …": sense
+        for text, sense, plain in zip(texts, senses, whole.tolist(), strict=True)
+        if sense != "unsure"
+    }
+    return Parsed(is_same[codes[usable]], mapping, usable, int(np.count_nonzero(~whole[codes])))
 
 
 def meanings(words: Mapping[str, str]) -> dict[str, Meaning]:
@@ -193,21 +266,33 @@ def _senses(
 ) -> list[Meaning]:
     """Return what each text means, or raise with what cannot be told."""
     tokens = [canonical(text) for text in texts]
-    known = {**MEANING, **own}
+    by_noun = {
+        token: sense
+        for token in tokens
+        for sense, pattern in _OF_NOUNS.items()
+        if pattern.fullmatch(token)
+    }
+    known: dict[str, Meaning] = {**by_noun, **MEANING, **own}
     open_ = {token for token in tokens if token not in own}  # whose meaning is ours to tell
     answered = {token for token in tokens if known.get(token) != "unsure"}
     if "2" in open_ and answered <= {"1", "2"}:
         raise UnknownWords(
             f"{name} is coded 1/2, which does not say whether 1 or 2 means same", ["1", "2"]
         )
+    for text, token in zip(texts, tokens, strict=True):
+        if token not in known and (sense := sense_of_sentence(text, known)) is not None:
+            known[token] = sense
     strange = [k for k, token in enumerate(tokens) if token not in known]
     if strange:
         scores = all(re.fullmatch(r"0?\.\d+(e-\d+)?|\de-\d+|0|1", token) for token in answered)
         places = _first_places(texts, codes, strange)
+        many = int(np.isin(codes, strange).sum())
         said = f"{name} has values that are no answer: {places}"
+        said += f" ({many:,} of {codes.size:,} answers)" * (many > FEW_STRANGE)
         if scores:
             raise ValueError(f"{said}; these look like scores from 0 to 1: use Pairs.from_scores")
         usual = "expected same/different, yes/no, true/false, 1/0 or the like"
+        usual += "; a sentence must begin with such a word and a comma or full stop"
         raise UnknownWords(f"{said}; {usual}", [texts[k] for k in strange])
     if "-1" in open_ and not answered <= {"-1", "1"}:
         at = _first_places(texts, codes, [tokens.index("-1")])
@@ -216,6 +301,42 @@ def _senses(
             ["-1"],
         )
     return [known[token] for token in tokens]
+
+
+def sense_of_sentence(text: str, known: Mapping[str, Meaning]) -> Meaning | None:
+    r"""Return what a sentence, or JSON with one field for the answer, says; None where it is open.
+
+    A sentence is read by the word that it begins with, up to the first comma, full stop, colon,
+    dash or line break; refusals count as unsure. A known word that ends in ``*`` is the beginning
+    of a sentence. Nothing is read from the middle.
+
+    >>> [sense_of_sentence(text, MEANING) for text in ("Yes, the two are one", "No.\nbrand", "0.5")]
+    ['same', 'different', None]
+    >>> sense_of_sentence('{"match": true, "why": "no doubt"}', MEANING)
+    'same'
+    >>> sense_of_sentence("The two are the same", {**MEANING, "thetwoarethe*": "same"})
+    'same'
+    """
+    plain = text.strip()
+    if plain.startswith("{"):
+        try:
+            value = json.loads(plain)
+        except json.JSONDecodeError:
+            return None
+        said = [str(value[name]) for name in value if str(name).casefold() in ANSWER_FIELDS]
+        return known.get(canonical(said[0])) if len(said) == 1 else None
+    token = canonical(plain)
+    begins = [
+        sense for word, sense in known.items() if word.endswith("*") and token.startswith(word[:-1])
+    ]
+    if begins:
+        return begins[0] if len(set(begins)) == 1 else None
+    if token.startswith(REFUSALS):
+        return "unsure"
+    first = canonical(re.split(r"[.,:;!\n]|\s[-–—]\s", plain, maxsplit=1)[0])
+    if first == token or first in MISSING or not first.isalpha():
+        return None
+    return known.get(first)
 
 
 def _texts(values: NDArray[Any]) -> tuple[list[str], IntArray]:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from noisypairs.pairs.copies import copied
 from noisypairs.pairs.counts import answer_weights, pair_ends, pair_keys
+from noisypairs.pairs.groups import copied
 
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]

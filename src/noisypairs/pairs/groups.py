@@ -1,17 +1,24 @@
-"""Groups of items: rows that show one and the same thing several times.
+"""What occurs several times: items that show one thing, equal rows, answers that were copied.
 
 Several visits of one patient, frames of one film, copies of one row: what is learnt from one of
 them tells the class of the others. A fold that holds out some rows of a group and learns from the
 rest measures memory, not accuracy. So folds, resamples and intervals go by group.
 
-`check_groups` reads the groups that a user gives, `item_groups` falls back on identical rows, and
-`near_identical` looks for groups that nobody has named.
+`check_groups` reads the groups that a user gives, `item_groups` falls back on identical rows by
+their `row_hashes`, and `near_identical` looks for groups that nobody has named.
+
+A copied answer has the same unordered pair, the same answer, the same annotator and the same weight
+as another one. It is no new evidence, so counting it makes noise look smaller and every interval
+too short. The same annotator with the other answer is a contradiction, not a copy. Where nothing
+says who answered, a repeat may be a copy or another person. `look_copied` is the judgement then:
+people who err contradict each other now and then, copies never do.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +26,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.errors import RepeatedItemsWarning
+from noisypairs.pairs.counts import Array, IntArray, pair_keys
 from noisypairs.pairs.ids import MISSING_IDS
-from noisypairs.pairs.rows import Array, as_numbers, row_hashes
 
 if TYPE_CHECKING:
+    from noisypairs.pairs.pairs import Pairs
     from noisypairs.pairs.protocol import Answers
 
 Codes = NDArray[np.int32]
@@ -299,3 +307,197 @@ def _measured(values: Array) -> Array | None:
     values = values / np.abs(values).max()  # squares of any number are finite then
     standardised: Array = (values - values.mean()) / values.std()
     return standardised
+
+
+Hashes = NDArray[np.uint64]
+
+#: Numbers of a table that are worked on at once.
+BLOCK = 1 << 18
+#: Bits of a double that may differ in equal numbers, of 52: the last half of 16 digits.
+ROUNDED = 25
+
+
+def row_hashes(X: Any) -> Hashes:
+    """Return a hash per row, shape (n_items,): equal for equal rows, and hardly ever for others.
+
+    ``X`` is an array, a sparse matrix or a data frame. Numbers are compared to about eight digits:
+    a matrix product, such as that of a PCA, rounds equal rows differently. Missing values equal
+    each other. A sparse matrix has the hashes of the same matrix in full. Two of n different rows
+    share a hash with probability n²/2⁶⁵: one in 37 million for a million rows.
+
+    >>> hashes = row_hashes([[1.0, 2.0], [2.0, 1.0], [1.0, 2.0]])
+    >>> hashes[0] == hashes[2], hashes[0] == hashes[1]
+    (np.True_, np.False_)
+    """
+    if hasattr(X, "tocsr"):
+        return _sparse_hashes(X.tocsr())
+    table = as_numbers(X)
+    salt = _salts(table.shape[1])
+    zero = mixed(salt)
+    sums = [(mixed(_bits(block) + salt) - zero).sum(axis=1) for block in blocks(table)]
+    return mixed(np.concatenate(sums)) if sums else np.zeros(0, dtype=np.uint64)
+
+
+def _sparse_hashes(X: Any) -> Hashes:
+    """Return the same for a CSR matrix; zeros add nothing, stored or not."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    salt = _salts(X.shape[1])[X.indices]
+    terms = mixed(_bits(X.data.astype(np.float64)) + salt) - mixed(salt)
+    sums = np.zeros(X.shape[0], dtype=np.uint64)
+    filled = np.flatnonzero(np.diff(X.indptr))  # reduceat cannot take empty rows
+    if filled.size:
+        sums[filled] = np.add.reduceat(terms, X.indptr[filled])
+    return mixed(sums)
+
+
+def _salts(n_columns: int) -> Hashes:
+    """Return a number per column: the same values in other columns are another row."""
+    return mixed(np.arange(n_columns, dtype=np.uint64))
+
+
+def _bits(values: Array) -> Hashes:
+    """Return the bits of numbers without the last `ROUNDED`; missing values have one form.
+
+    −0.0 becomes 0.0, too.
+    """
+    bits = np.where(np.isnan(values), np.nan, values + 0.0).view(np.uint64)
+    last = np.uint64(1 << ROUNDED)
+    return (bits + last // np.uint64(2)) & ~(last - np.uint64(1))
+
+
+def mixed(values: Hashes) -> Hashes:
+    """Return the numbers with their bits mixed (SplitMix64).
+
+    >>> mixed(np.arange(2, dtype=np.uint64))
+    array([16294208416658607535, 10451216379200822465], dtype=uint64)
+    """
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+def blocks(table: NDArray[Any]) -> Iterator[Array]:
+    """Cut a table into blocks of rows, as C-ordered doubles."""
+    step = max(1, BLOCK // max(table.shape[1], 1))
+    for start in range(0, len(table), step):
+        yield np.ascontiguousarray(table[start : start + step], dtype=np.float64)
+
+
+def as_numbers(X: Any) -> NDArray[Any]:
+    """Return a table of numbers, shape (n_items, d): texts become their place in the alphabet.
+
+    >>> as_numbers([["b", 2], ["a", 1]]).tolist()
+    [[1.0, 1.0], [0.0, 0.0]]
+    """
+    if hasattr(X, "iloc"):  # pandas
+        return _joined([X.iloc[:, j] for j in range(X.shape[1])], len(X))
+    if hasattr(X, "get_columns"):  # polars
+        return _joined(X.get_columns(), len(X))
+    table = np.asarray(X)
+    table = table.reshape(len(table), math.prod(table.shape[1:]))
+    return table if table.dtype.kind in "biuf" else _joined(list(table.T), len(table))
+
+
+def _joined(columns: list[Any], n_rows: int) -> Array:
+    table = np.empty((n_rows, len(columns)))
+    for j, column in enumerate(columns):
+        table[:, j] = _column_numbers(np.asarray(column))
+    return table
+
+
+def _column_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    if values.dtype.kind in "biuf":
+        return values
+    if values.dtype.kind in "mM":
+        return values.astype(np.int64)
+    texts = [str(value) for value in values.tolist()]
+    place = {text: k for k, text in enumerate(sorted(set(texts)))}
+    return np.array([place[text] for text in texts], dtype=float)
+
+
+Mask = NDArray[np.bool_]
+
+#: Fewer repeated pairs than this say nothing about whether answers were copied.
+FEWEST_PAIRS = 20
+#: Votes are looked at one by one up to this number.
+MOST_VOTES = 2_000_000
+#: Share of all pairs that must be repeated, and share of those that may be answered both ways.
+MOSTLY_REPEATED, HARDLY_CONTRADICTED = 0.9, 0.01
+
+
+def copied(
+    left: IntArray,
+    right: IntArray,
+    same: NDArray[Any],
+    n_items: int,
+    annotator: IntArray | None = None,
+    weight: NDArray[np.floating[Any]] | None = None,
+) -> Mask:
+    """Return which answers are copies of an earlier one, shape (n_pairs,).
+
+    ``same`` are the answers, or their levels. Without annotators every repetition of an answer on a
+    pair counts as a copy.
+
+    >>> copied(np.array([0, 1, 0]), np.array([1, 0, 1]), np.array([True, True, False]), 2)
+    array([False,  True, False])
+    """
+    columns: list[NDArray[Any]] = [same, pair_keys(left, right, n_items)]
+    columns += [column for column in (annotator, weight) if column is not None]
+    order = np.lexsort(columns)  # stable: of equal answers the first comes first
+    again = np.ones(max(order.size - 1, 0), dtype=bool)
+    for column in columns:
+        again &= column[order][1:] == column[order][:-1]
+    found = np.zeros(order.size, dtype=bool)
+    found[order[1:][again]] = True
+    return found
+
+
+def look_copied(key: NDArray[np.int64], same: Mask) -> bool:
+    """Return whether answers without annotators were probably copied; ``key`` names the pair.
+
+    Either every answer on a pair is there a multiple of m ≥ 2 times ("same" three times and
+    "different" six times, say), or nearly all pairs are repeated and hardly any of them is answered
+    both ways (`MOSTLY_REPEATED`, `HARDLY_CONTRADICTED`). Below `FEWEST_PAIRS` repeated pairs: no.
+
+    >>> key, same = np.arange(50), np.arange(50) % 3 == 0
+    >>> look_copied(np.tile(key, 3), np.tile(same, 3)), look_copied(key, same)
+    (True, False)
+    """
+    asked, contradicted, n_pairs = repeats(key, same)
+    if asked < FEWEST_PAIRS:
+        return False
+    _, times = np.unique(2 * key + same, return_counts=True)
+    if np.gcd.reduce(times) > 1:
+        return True
+    return asked >= MOSTLY_REPEATED * n_pairs and contradicted <= HARDLY_CONTRADICTED * asked
+
+
+def repeats(key: NDArray[np.int64], same: Mask) -> tuple[int, int, int]:
+    """Return how many pairs were asked again, how many of those answered both ways, and all."""
+    _, pair = np.unique(key, return_inverse=True)
+    asked, yes = np.bincount(pair), np.bincount(pair, same)
+    both_ways = (yes > 0) & (yes < asked)
+    return int(np.count_nonzero(asked > 1)), int(np.count_nonzero(both_ways)), asked.size
+
+
+def single_answers(pairs: Pairs) -> Pairs:
+    """Return votes as one answer each; pairs that do not hold votes as they are.
+
+    Weights are votes where they are whole numbers, nobody is named, and pairs hold both answers far
+    more often than one answer twice: votes that agree stand in one row.
+
+    >>> from noisypairs.pairs import Pairs
+    >>> single_answers(Pairs.from_votes([0, 1], [1, 2], [2, 0], [1, 2])).same.tolist()
+    [True, True, False, False, False]
+    """
+    weight = pairs.weight
+    if weight is None or pairs.annotator is not None or weight.sum() > MOST_VOTES:
+        return pairs
+    _, both_ways, _ = repeats(pairs.pair_keys, pairs.same)
+    alike = int(np.count_nonzero(pairs.reweighted(None).copies()))
+    if not ((weight % 1 == 0).all() and both_ways > 5 * alike):
+        return pairs
+    return pairs.select(np.repeat(np.arange(pairs.n_pairs), weight.astype(int))).reweighted(None)

@@ -105,6 +105,37 @@ def known_ids(items: ArrayLike) -> list[Any]:
     return known
 
 
+def order_by_ids(item_ids: NDArray[Any] | None, ids: ArrayLike) -> NDArray[np.int64] | None:
+    """Return where each of ``ids`` is among the ids of pairs; None where they are in this order.
+
+    >>> order_by_ids(np.array(["a", "b"]), ["b", "a"])
+    array([1, 0])
+    """
+    if item_ids is None:
+        raise ValueError(
+            "these pairs know their items by position only: build them with from_frame or from_ids"
+        )
+    wanted = known_ids(ids)
+    place = {item: k for k, item in enumerate(item_ids.tolist())}
+    if wanted == list(place):
+        return None
+    missing = [item for item in place if item not in set(wanted)]
+    strange = [item for item in wanted if item not in place]
+    if missing or strange:
+        facts = [
+            f"{len(some)} are only in {where}: {', '.join(map(repr, some[:3]))}"
+            + ", …" * (len(some) > 3)
+            for some, where in ((strange, "X"), (missing, "the pairs"))
+            if some
+        ]
+        raise ValueError(
+            f"X and the pairs are about other items; of their ids {'; '.join(facts)}"
+            f"{_near_miss(strange, place)}. Take the items that both have, in X and in "
+            "Pairs.from_frame(items=...)"
+        )
+    return np.array([place[item] for item in wanted], dtype=np.int64)
+
+
 def labelled_positions(
     labels: Mapping[Any, Hashable] | None,
     item_ids: Callable[[], NDArray[Any] | None],

@@ -7,33 +7,400 @@ that scikit-learn's own splitters keep training and test items apart.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+import operator
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from types import MappingProxyType
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.pairs import answers
-from noisypairs.pairs.arrays import AnswerArrays
+from noisypairs.pairs.answers import column, factorise
 from noisypairs.pairs.audit import Audit, audit_pairs
-from noisypairs.pairs.checks import (
-    check_amounts,
-    check_couples,
-    check_index,
-    check_lengths,
-    check_n_items,
-    check_positions,
+from noisypairs.pairs.columns import (
+    OPTIONAL,
+    Column,
+    columns_as_written,
+    columns_of_items,
+    frame_of,
+    read_columns,
 )
-from noisypairs.pairs.columns import OPTIONAL, Column, frame_of, read_columns
 from noisypairs.pairs.counts import (
     Array,
+    IntArray,
     ItemCounts,
+    answer_weights,
     count_by_item,
+    pair_keys,
     sum_by_item,
     sum_neighbours,
 )
-from noisypairs.pairs.ids import number_items, warn_dropped
-from noisypairs.pairs.protocol import Batch
+from noisypairs.pairs.groups import check_groups, copied
+from noisypairs.pairs.ids import (
+    clean_ids,
+    id_array,
+    labelled_positions,
+    number_items,
+    order_by_ids,
+    warn_dropped,
+)
+from noisypairs.pairs.levels import PLAIN, Scale, level_codes, scale_of
+from noisypairs.pairs.protocol import Batch, Labels, OneEntryPerItem
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
+class AnswerArrays(OneEntryPerItem):
+    """The arrays of `Pairs`, which says what each of them holds."""
+
+    left: IntArray
+    right: IntArray
+    same: NDArray[np.bool_]
+    n_items: int
+    annotator: NDArray[np.int32] | None
+    annotator_names: NDArray[Any] | None
+    weight: NDArray[np.float32] | None
+    labels: Labels
+    class_names: tuple[Hashable, ...]
+    chosen: NDArray[np.bool_] | None
+    item_ids: NDArray[Any] | None
+    dropped: Mapping[str, int]
+    question: NDArray[np.int32] | None
+    groups: NDArray[np.int32] | None
+    group_names: NDArray[Any] | None
+    level: NDArray[np.int8] | None
+    scale: Scale
+
+    def __init__(
+        self,
+        left: ArrayLike,
+        right: ArrayLike,
+        same: ArrayLike,
+        n_items: int | None = None,
+        annotator: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        labels: Labels | None = None,
+        chosen: ArrayLike | None = None,
+        question: ArrayLike | None = None,
+        groups: ArrayLike | None = None,
+    ) -> None:
+        first, second = check_positions(left, "left"), check_positions(right, "right")
+        answered = answers.parse(same).same
+        size = check_n_items(first, second, n_items)
+        dtype = np.int32 if size <= 2**31 else np.int64
+        check_lengths(first.size, right=second, same=answered)
+        codes, names = check_annotators(annotator, first.size)
+        amounts = check_weight(weight, first.size)
+        asked = check_questions(question, codes, first.size)
+        if asked is not None:
+            share = question_weights(asked, first, second)
+            amounts = share if amounts is None else amounts * share
+        members, group_names = check_groups(groups, size)
+        known = check_labels(labels, size)
+        self._store(
+            left=first.astype(dtype),
+            right=second.astype(dtype),
+            same=answered,
+            n_items=size,
+            annotator=codes,
+            annotator_names=names,
+            weight=amounts,
+            labels=known,
+            class_names=names_in(known),
+            chosen=check_chosen(chosen, first.size),
+            item_ids=None,
+            dropped={},
+            question=asked,
+            groups=members,
+            group_names=group_names,
+            level=None,
+            scale=PLAIN,
+        )
+
+    def _store(self, **values: Any) -> Self:
+        """Set every field, arrays and mappings made read-only: the one place that writes."""
+        for field in fields(self):
+            value = values[field.name]
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+            elif isinstance(value, Mapping):
+                value = MappingProxyType(dict(value))
+            object.__setattr__(self, field.name, value)
+        return self
+
+    def _state(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def _replace(self, **changes: Any) -> Self:
+        """Return a copy with some fields changed, already valid; unchanged arrays are shared."""
+        return type(self).__new__(type(self))._store(**(self._state() | changes))
+
+    @property
+    def n_pairs(self) -> int:
+        """Number of answers, repeats and self pairs included."""
+        return int(self.left.size)
+
+    @property
+    def weights(self) -> Array:
+        """Weight of each answer in double precision, one where none is given; (n_pairs,)."""
+        return answer_weights(self.weight, self.n_pairs)
+
+    @property
+    def levels(self) -> NDArray[np.integer[Any]]:
+        """Level of each answer as a code of its `scale`: 0 different and 1 same where plain."""
+        return self.same.astype(np.int8) if self.level is None else self.level
+
+    @property
+    def scores(self) -> Array:
+        """How near to "same" each answer is, from 0 to 1, (n_pairs,); unsure is the mean."""
+        if self.level is None:
+            return self.same.astype(np.float64)
+        score: Array = self.scale.scores[self.level]
+        known = np.isfinite(score)
+        mean = np.average(score[known], weights=self.weights[known]) if known.any() else 0.5
+        return np.where(known, score, mean)
+
+    @property
+    def total_weight(self) -> float:
+        """Weight of all answers together: their number where none is given."""
+        return float(self.n_pairs if self.weight is None else self.weight.sum())
+
+    @property
+    def pair_keys(self) -> NDArray[np.int64]:
+        """One number per unordered pair of items, equal for repeats; (n_pairs,)."""
+        return pair_keys(self.left, self.right, self.n_items)
+
+    @property
+    def n_groups(self) -> int:
+        """Number of groups among the items; that of the items where no groups are given."""
+        return self.n_items if self.groups is None else int(np.unique(self.groups).size)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by all arrays."""
+        return sum(v.nbytes for v in self._state().values() if isinstance(v, np.ndarray))
+
+    def __repr__(self) -> str:
+        n_same = int(np.count_nonzero(self.same))
+        parts = [f"n_pairs={self.n_pairs}"]
+        if self.level is None:
+            parts += [f"same={n_same}", f"different={self.n_pairs - n_same}"]
+        else:
+            times = np.bincount(self.level, minlength=self.scale.n_levels).tolist()
+            names = (*self.scale.names, *([self.scale.unsure] * (self.scale.unsure is not None)))
+            parts += [f"{name!r}: {n}" for name, n in zip(names, times, strict=True)]
+        if self.annotator_names is not None:
+            parts.append(f"annotators={self.annotator_names.size}")
+        if self.weight is not None:
+            parts.append(f"weight={float(self.weight.sum()):g}")
+        if self.chosen is not None:
+            parts.append(f"chosen={int(np.count_nonzero(self.chosen))}")
+        if self.labels:
+            parts.append(f"labels={len(self.labels)}")
+        if self.groups is not None:
+            parts.append(f"groups={self.n_groups}")
+        return f"{type(self).__name__}[{self.n_items} items]({', '.join(parts)})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AnswerArrays):
+            return NotImplemented
+
+        def columns(of: AnswerArrays) -> tuple[Any, ...]:
+            who = None if of.annotator_names is None else of.annotator_names[of.annotator]
+            group = None if of.group_names is None else of.group_names[of.groups]
+            rest = of.chosen, of.item_ids, of.question, group, of.level
+            return of.left, of.right, of.same, of.weight, who, *rest
+
+        alike = all(map(np.array_equal, columns(self), columns(other)))
+        alike = alike and self.scale == other.scale
+        return alike and self.n_items == other.n_items and self.labels == other.labels
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._state() | {"labels": dict(self.labels), "dropped": dict(self.dropped)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # numpy forgets that arrays were read-only; older pickles lack the newer fields
+        newer = dict.fromkeys(("chosen", "question", "groups", "group_names", "level"))
+        names = names_in(state["labels"])
+        self._store(**newer | {"scale": PLAIN, "class_names": names} | state)
+
+    def __getitem__(self, rows: Any) -> Self:
+        """Return the sub-graph on the items `rows`, renumbered in the order given.
+
+        Positions, boolean mask or slice; also `pairs[rows, ...]`. Pairs with an end outside are
+        left out. The codes of annotators and groups keep their meaning, and all class names stay
+        known.
+        """
+        if isinstance(rows, tuple) and len(rows) == 2 and rows[1] is Ellipsis:
+            rows = rows[0]
+        kept = check_index(rows, self.n_items, "items")
+        moved = np.full(self.n_items, -1, dtype=np.int64)
+        moved[kept] = np.arange(kept.size)
+        if np.count_nonzero(moved >= 0) != kept.size:
+            raise ValueError(
+                f"{kept.size} rows name only {np.unique(kept).size} different items: an item can "
+                f"stand in a sub-graph once; to count pairs more often use reweighted(...)"
+            )
+        left, right = moved[self.left], moved[self.right]
+        inside = (left >= 0) & (right >= 0)
+        return self._replace(
+            **self._of_pairs(inside),
+            left=left[inside].astype(self.left.dtype),
+            right=right[inside].astype(self.left.dtype),
+            n_items=int(kept.size),
+            labels={int(moved[k]): name for k, name in self.labels.items() if moved[k] >= 0},
+            item_ids=None if self.item_ids is None else self.item_ids[kept],
+            groups=None if self.groups is None else self.groups[kept],
+            dropped=self.dropped if kept.size == self.n_items else {},
+        )
+
+    def _of_pairs(self, which: Any) -> dict[str, Any]:
+        """Fields that belong to pairs and do not name items, at `which` pairs."""
+        return {
+            "same": self.same[which],
+            "annotator": None if self.annotator is None else self.annotator[which],
+            "weight": None if self.weight is None else self.weight[which],
+            "chosen": None if self.chosen is None else self.chosen[which],
+            "question": None if self.question is None else self.question[which],
+            "level": None if self.level is None else self.level[which],
+        }
+
+    def yes_or_no(self) -> Self:
+        """Return the answers as "same" or "different" alone, unsure ones left out and counted.
+
+        What reads only these sees this; the same object where there is nothing else.
+
+        >>> from noisypairs import Pairs
+        >>> Pairs.from_levels([0, 1], [1, 2], [3, 0], levels=[1, 2, 3, 4], unsure=0).yes_or_no()
+        Pairs[3 items](n_pairs=1, same=1, different=0)
+        """
+        if self.level is None:
+            return self
+        decided = self.level < self.scale.n_ordered
+        n_unsure = self.dropped.get("unsure", 0) + int(np.count_nonzero(~decided))
+        plain = self if decided.all() else self.select(decided)
+        dropped = self.dropped if decided.all() else {**self.dropped, "unsure": n_unsure}
+        return plain._replace(level=None, scale=PLAIN, dropped=dropped)
+
+    def drawn_at_random(self) -> Self:
+        """Leave out the answers about chosen pairs; the same object if there are none.
+
+        What is left shows the classes' shares by its share of "same", and the accuracy of a
+        prediction by how often it agrees. Chosen pairs show neither.
+
+        >>> from noisypairs import Pairs
+        >>> Pairs([0, 1], [1, 2], [1, 0], chosen=[True, False]).drawn_at_random()
+        Pairs[3 items](n_pairs=1, same=0, different=1)
+        """
+        if self.chosen is None:
+            return self
+        return self.select(~self.chosen)._replace(chosen=None)
+
+    def aligned_to(self, ids: ArrayLike) -> Self:
+        """Return the same answers with the items in the order of these ids, shape (n_items,).
+
+        >>> from noisypairs import Pairs
+        >>> pairs = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False])
+        >>> pairs.aligned_to(["r", "p", "q"]).item_ids
+        array(['r', 'p', 'q'], dtype='<U1')
+        """
+        return self if (order := order_by_ids(self.item_ids, ids)) is None else self[order]
+
+    def select(self, which: ArrayLike | slice) -> Self:
+        """Keep all items but only these pairs: mask, positions (repeats allowed) or slice.
+
+        >>> from noisypairs import Pairs
+        >>> Pairs([0, 1], [1, 2], [1, 0]).select([True, False])
+        Pairs[3 items](n_pairs=1, same=1, different=0)
+        """
+        chosen = check_index(which, self.n_pairs, "pairs")
+        return self._replace(
+            **self._of_pairs(chosen), left=self.left[chosen], right=self.right[chosen], dropped={}
+        )
+
+    def in_order(self) -> tuple[Self, NDArray[np.intp]]:
+        """Return the same answers in an order of their own, and where each of them was, (n_pairs,).
+
+        The lower position is left; answers are sorted by (left, right, answer, annotator, weight),
+        so that neither their order nor that of their ends matters any more.
+
+        >>> from noisypairs import Pairs
+        >>> ordered, place = Pairs([2, 0], [1, 1], [True, False]).in_order()
+        >>> ordered.left, ordered.right, place
+        (array([0, 1], dtype=int32), array([1, 2], dtype=int32), array([1, 0]))
+        """
+        labels = dict(sorted(self.labels.items()))
+        key = 2 * self.pair_keys + self.same
+        if (np.diff(key) > 0).all() and (self.left <= self.right).all():
+            return self._replace(labels=labels), np.arange(self.n_pairs)
+        columns = (self.chosen, self.weight, self.annotator, self.level)
+        more = [one for one in columns if one is not None]
+        place = np.lexsort((*more, key)) if more else np.argsort(key, kind="stable")
+        low, high = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
+        ends = {"left": low[place], "right": high[place]}
+        return self._replace(**self._of_pairs(place), **ends, labels=labels), place
+
+    def without_self_pairs(self) -> Self:
+        """Leave out pairs of an item with itself; the same object if there are none."""
+        proper = self.left != self.right
+        return self if proper.all() else self.select(proper)
+
+    def copies(self) -> NDArray[np.bool_]:
+        """Return which answers copy an earlier one: same pair, answer, annotator and weight.
+
+        Without annotators every repetition of an answer on a pair counts as a copy.
+        """
+        who, weight = self.annotator, self.weight
+        return copied(self.left, self.right, self.levels, self.n_items, who, weight)
+
+    def without_copies(self) -> Self:
+        """Leave out `copies`; the same object if there are none. `dropped` counts them.
+
+        >>> from noisypairs import Pairs
+        >>> Pairs([0, 1, 0], [1, 0, 1], [1, 1, 0], annotator=["ann"] * 3).without_copies()
+        Pairs[2 items](n_pairs=2, same=1, different=1, annotators=1)
+        """
+        again = self.copies()
+        if not again.any():
+            return self
+        copies = self.dropped.get("copies", 0) + int(np.count_nonzero(again))
+        return self.select(~again)._replace(dropped={**self.dropped, "copies": copies})
+
+    def reweighted(self, weight: ArrayLike | None) -> Self:
+        """Return the same pairs with other weights, shape (n_pairs,); None removes them."""
+        return self._replace(weight=check_weight(weight, self.n_pairs))
+
+    def with_labels(
+        self, labels: Mapping[Any, Hashable] | None, by: Literal["position", "id"] | None = None
+    ) -> Self:
+        """Return the same pairs with these known classes, {item: class}, and no others.
+
+        Parts of the pairs remember the names of all classes that have a label here.
+
+        Items are named by position or, where there are `item_ids`, by id. Without ``by``, whole
+        numbers are positions and all else is an id; where ids are other whole numbers, ``by`` must
+        say which is meant.
+
+        >>> from noisypairs import Pairs
+        >>> pairs = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False])
+        >>> pairs.with_labels({"r": "cat"}).labels == pairs.with_labels({2: "cat"}).labels
+        True
+        """
+        known = check_labels(labelled_positions(labels, lambda: self.item_ids, by), self.n_items)
+        return self._replace(labels=known, class_names=names_in(known))
+
+    def with_groups(self, groups: ArrayLike | None) -> Self:
+        """Return the same pairs with these groups of items, shape (n_items,); None removes them.
+
+        >>> from noisypairs import Pairs
+        >>> pairs = Pairs.from_ids(["p1", "p2"], ["q1", "q1"], [True, False])
+        >>> pairs.with_groups([name[0] for name in pairs.item_ids]).groups
+        array([0, 1, 0], dtype=int32)
+        """
+        codes, names = check_groups(groups, self.n_items)
+        return self._replace(groups=codes, group_names=names)
+
 
 logger = logging.getLogger(__name__)
 
@@ -65,13 +432,16 @@ class Pairs(AnswerArrays):
         Stored as codes into `group_names`, which are sorted. An item whose group is missing (None
         or NaN) is a group of its own.
 
+    Answers of more than two levels come from `from_levels`: then ``level`` (n_pairs,) has the code
+    of each answer and ``scale`` what the codes mean, and ``same`` is a view of them.
+
     Also kept: `item_ids`, the ids behind the positions when `from_frame` made them (else None), and
     `dropped`, how many rows `from_frame` left out and why. A pair costs 9 bytes, 17 with annotator
     and weight. All arrays are read-only.
 
     >>> pairs = Pairs([0, 1, 0], [1, 2, 3], ["same", "different", "same"])
     >>> pairs
-    Pairs(n_items=4, n_pairs=3, same=2, different=1)
+    Pairs[4 items](n_pairs=3, same=2, different=1)
     >>> pairs[[3, 0]].left, pairs[[3, 0]].right
     (array([1], dtype=int32), array([0], dtype=int32))
     """
@@ -84,14 +454,15 @@ class Pairs(AnswerArrays):
         >>> Pairs([0, 1, 0], [1, 2, 2], [1, 1, 0]).audit().triangles
         Triangles(closed=1, broken=1, sampled=False)
         """
+        plain = self.yes_or_no()
         return audit_pairs(
-            self.left,
-            self.right,
-            self.same,
-            self.n_items,
-            annotator=self.annotator,
-            weight=self.weight,
-            **self.dropped,
+            plain.left,
+            plain.right,
+            plain.same,
+            plain.n_items,
+            annotator=plain.annotator,
+            weight=plain.weight,
+            **plain.dropped,
         )
 
     # --- what a `PairTable` answers too, see `protocol.Answers` ------------------------------
@@ -166,35 +537,90 @@ class Pairs(AnswerArrays):
         annotator: ArrayLike | None = None,
         weight: ArrayLike | None = None,
         chosen: ArrayLike | None = None,
+        n_items: int | None = None,
+        question: ArrayLike | None = None,
     ) -> Pairs:
-        """Return these answers and more of them, about the same items, behind.
+        """Return these answers and more of them behind, about items by position; see `update`.
 
-        Who answered and what an answer weighs must be said of all or of none; where some were
-        ``chosen``, the others count as drawn at random.
+        ``n_items`` makes room for new items. Where answers have levels, ``same`` holds names of
+        levels.
 
         >>> pairs = Pairs([0], [1], [True], n_items=3)
-        >>> pairs.with_answers([1], [2], ["different"], chosen=[True])
-        Pairs(n_items=3, n_pairs=2, same=1, different=1, chosen=1)
+        >>> pairs.with_answers([1], [3], ["different"], chosen=[True], n_items=4)
+        Pairs[4 items](n_pairs=2, same=1, different=1, chosen=1)
         """
-        more = Pairs(left, right, same, self.n_items, annotator, weight, self.labels, chosen)
-        of_items = {
-            name: getattr(self, name) for name in ("groups", "group_names", "item_ids", "dropped")
+        level = None if self.level is None else level_codes(same, self.scale)
+        answered = same if level is None else self.scale.same_levels[level]
+        size = self.n_items if n_items is None else n_items
+        more = Pairs(left, right, answered, size, annotator, weight, chosen=chosen)
+        more = more.with_questions(question)._replace(level=level, scale=self.scale)
+        if self.question is not None and more.weight is None:
+            more = more.reweighted(np.ones(more.n_pairs))
+        if self.item_ids is not None:
+            if size > self.n_items:
+                raise ValueError(
+                    "the items of these pairs have ids, which n_items would not give the new ones: "
+                    "use update(Pairs.from_ids(...))"
+                )
+            more = more._replace(item_ids=self.item_ids)
+        return self.update(more)
+
+    def update(self, more: Pairs) -> Pairs:
+        """Return these answers and ``more`` behind, such as those of today; both keep their fields.
+
+        Items are matched by their ids where they have some, else by position; new ones come behind.
+        Who answered and what an answer weighs must be said of all or of none; where some answers
+        were ``chosen``, the others count as drawn at random. Labels of ``more`` win.
+
+        >>> monday = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False])
+        >>> week = monday.update(Pairs.from_ids(["s"], ["p"], [True]))
+        >>> week, week.ids_of(week.left[2:])
+        (Pairs[4 items](n_pairs=3, same=2, different=1), array(['s'], dtype='<U1'))
+        """
+        if self.scale != more.scale:
+            raise ValueError(
+                f"these answers are {self.scale} and the new ones {more.scale}: give both the same "
+                "levels"
+            )
+        ids, place = _joined_items(self, more)
+        size = max(self.n_items, int(place.max(initial=-1)) + 1) if ids is None else len(ids)
+        dtype = np.int32 if size <= 2**31 else np.int64
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(self, name), place[getattr(more, name)]]).astype(dtype)
+            for name in ("left", "right")
         }
-        more = more._replace(**of_items)
-        if not (self.n_pairs and more.n_pairs):
-            return more if more.n_pairs else self
-        columns: dict[str, tuple[Any, Any]]
-        columns = {"left": (self.left, more.left), "right": (self.right, more.right)}
-        columns |= {"same": (self.same, more.same), "weight": (self.weight, more.weight)}
-        columns["annotator"] = self._who(), more._who()
+        columns["same"] = np.concatenate([self.same, more.same])
+        for name, one, other in (
+            ("annotator", self._who(), more._who()),
+            ("weight", self.weight, more.weight),
+        ):
+            if self.n_pairs and more.n_pairs and (one is None) != (other is None):
+                which = "new" if other is None else "first"
+                raise ValueError(
+                    f"{name} is known of some answers only: give it for the {which} ones too"
+                )
+            given = [values for values in (one, other) if values is not None and values.size]
+            columns[name] = np.concatenate(given) if given else None
         if self.chosen is not None or more.chosen is not None:
-            columns["chosen"] = self._marks(), more._marks()
-        for name, (one, other) in columns.items():
-            if (one is None) != (other is None):
-                raise ValueError(f"{name} is known of some answers only: give it for all, or none")
-        joined = {k: np.concatenate(both) for k, both in columns.items() if both[0] is not None}
-        whole = Pairs(**joined, n_items=self.n_items, labels=self.labels)
-        return whole._replace(**of_items)
+            columns["chosen"] = np.concatenate([self._marks(), more._marks()])
+        moved = {int(place[item]): name for item, name in more.labels.items()}
+        whole = Pairs(**columns, n_items=size, labels={**self.labels, **moved})
+        names = {*self.class_names, *more.class_names}
+        changes: dict[str, Any] = {
+            "class_names": names_in(dict(enumerate(names))),
+            "item_ids": ids,
+            "dropped": {**self.dropped},
+            "question": _joined_questions(self, more),
+            "scale": self.scale,
+        }
+        if self.level is not None or more.level is not None:
+            changes["level"] = np.concatenate([self.levels, more.levels]).astype(np.int8)
+        groups = np.full(size, None, dtype=object)
+        for part, where in ((self, np.arange(self.n_items)), (more, place)):
+            if part.groups is not None and part.group_names is not None:
+                groups[where] = part.group_names[part.groups]
+        grouped = self.groups is not None or more.groups is not None
+        return whole._replace(**changes).with_groups(groups if grouped else None)
 
     def _who(self) -> NDArray[Any] | None:
         """Return the name of who gave each answer, if known."""
@@ -218,6 +644,7 @@ class Pairs(AnswerArrays):
         unsure: answers.Treatment = "raise",
         unknown: answers.Treatment = "raise",
         words: Mapping[str, str] | None = None,
+        scale: Scale | None = None,
     ) -> Pairs:
         """Read pairs from a pandas or polars DataFrame or a pyarrow Table.
 
@@ -227,6 +654,10 @@ class Pairs(AnswerArrays):
         and other ids are numbered as they appear (see `item_ids`). Missing or unsure answers and
         unknown ids raise, or are dropped with a warning and counted in the audit. ``words`` says
         what answers of your own mean: {"aye": "same", "nay": "different", "hm": "unsure"}.
+
+        What `to_frame` wrote comes back: columns called chosen (true or false) and question (whole
+        numbers), groups and labels with ``items=pairs.items_frame()``, and levels with
+        ``scale=pairs.scale``.
 
         >>> import pandas as pd
         >>> table = pd.DataFrame({"id1": ["p", "q"], "id2": ["q", "r"], "answer": ["Yes", "no"]})
@@ -240,9 +671,33 @@ class Pairs(AnswerArrays):
         answered = answers.parse(table["same"].values, unsure=unsure, name=column, words=words)
         logger.info("%s read as %s", column, answered.mapping)
         who, weights = (table[role].values if role in table else None for role in OPTIONAL)
+        extra = columns_as_written(frame)
+        about = {} if items is None else columns_of_items(items)
         pairs = cls.from_ids(
-            table["left"], table["right"], answered, who, weights, items=items, unknown=unknown
+            table["left"],
+            table["right"],
+            answered,
+            who,
+            weights,
+            items=about.get("id", items),
+            unknown=unknown,
+            chosen=extra.get("chosen"),
+            question=extra.get("question"),
         )
+        if "group" in about:
+            pairs = pairs.with_groups(about["group"])
+        if "label" in about:
+            labels = {k: one for k, one in enumerate(about["label"].tolist()) if one is not None}
+            pairs = pairs.with_labels(
+                {k: one for k, one in labels.items() if one == one}, "position"
+            )
+        if scale is not None and not scale.is_plain:
+            if "level" not in extra or pairs.n_pairs != len(extra["level"]):
+                raise ValueError(
+                    "scale= reads the column level, of every row: the table has none, or rows were "
+                    "dropped. Use Pairs.from_levels for answers on a scale of your own"
+                )
+            pairs = pairs._replace(level=level_codes(extra["level"], scale), scale=scale)
         warn_dropped(pairs.dropped, answered.usable.size, stacklevel=2)
         return pairs
 
@@ -256,10 +711,10 @@ class Pairs(AnswerArrays):
         return at if self.item_ids is None else self.item_ids[at]
 
     def to_frame(self, backend: str = "pandas") -> Any:
-        """Return the answers as a data frame: what `from_frame` was given, the ids included.
+        """Return the answers as a data frame, from which `from_frame` makes the same pairs.
 
-        Columns left, right, same, and annotator and weight where there are any. ``backend`` is
-        "pandas", "polars" or "pyarrow".
+        Columns left, right, same, and annotator, weight, chosen, question and level where there are
+        any. Groups and labels are in `items_frame`. ``backend`` is "pandas", "polars" or "pyarrow".
 
         >>> pairs = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False], annotator=["ann", "bob"])
         >>> pairs.to_frame().values.tolist()
@@ -269,8 +724,30 @@ class Pairs(AnswerArrays):
         columns["same"] = np.array(self.same)
         if self.annotator is not None and self.annotator_names is not None:
             columns["annotator"] = self.annotator_names[self.annotator]
-        if self.weight is not None:
+        if self.weight is not None:  # without the share that questions take
             columns["weight"] = np.array(self.weight)
+            if self.question is not None:
+                columns["weight"] /= question_weights(self.question, self.left, self.right)
+        if self.chosen is not None:
+            columns["chosen"] = np.array(self.chosen)
+        if self.question is not None:
+            columns["question"] = np.array(self.question)
+        if self.level is not None:
+            columns["level"] = np.array([*self.scale.names, self.scale.unsure])[self.level]
+        return frame_of(columns, backend)
+
+    def items_frame(self, backend: str = "pandas") -> Any:
+        """Return the items as a data frame: id, and group and label where there are any.
+
+        >>> pairs = Pairs.from_ids(["p"], ["q"], [True]).with_labels({"p": "dog", "q": "cat"})
+        >>> pairs.items_frame().values.tolist()
+        [['p', 'dog'], ['q', 'cat']]
+        """
+        columns: dict[str, NDArray[Any]] = {"id": self.ids_of(np.arange(self.n_items))}
+        if self.groups is not None and self.group_names is not None:
+            columns["group"] = self.group_names[self.groups]
+        if self.labels:
+            columns["label"] = np.array([self.labels.get(k) for k in range(self.n_items)], object)
         return frame_of(columns, backend)
 
     @classmethod
@@ -285,6 +762,7 @@ class Pairs(AnswerArrays):
         unknown: answers.Treatment = "raise",
         copies: int = 0,
         chosen: ArrayLike | None = None,
+        question: ArrayLike | None = None,
     ) -> Pairs:
         """Take answers about items named by ids; see `from_frame` for what ``items`` does.
 
@@ -303,6 +781,7 @@ class Pairs(AnswerArrays):
         ]
         sizes = {"right": ends[1].values, "same": parsed.usable}
         marks = None if chosen is None else answers.column(chosen, "chosen")
+        asked = None if question is None else answers.column(question, "question")
         check_lengths(ends[0].values.size, **sizes, annotator=who, weight=amount, chosen=marks)
         ends = [end._replace(values=end.values[parsed.usable]) for end in ends]
         first, second, ids = number_items(ends[0], ends[1], items, unknown)
@@ -316,11 +795,159 @@ class Pairs(AnswerArrays):
             None if who is None else who[rows],
             None if amount is None else amount[rows],
             chosen=None if marks is None else marks[rows],
+            question=None if asked is None else asked[rows],
         )
         n_unsure = parsed.usable.size - known.size
         dropped = {"unsure": n_unsure, "unknown": int(np.count_nonzero(~known))}
         dropped |= {"copies": copies} if copies else {}
         return pairs._replace(item_ids=ids, dropped=dropped)
+
+    @classmethod
+    def from_levels(
+        cls,
+        left: ArrayLike,
+        right: ArrayLike,
+        level: ArrayLike,
+        levels: Sequence[object],
+        unsure: object | None = None,
+        n_items: int | None = None,
+        annotator: ArrayLike | None = None,
+        weight: ArrayLike | None = None,
+        same_from: object | None = None,
+        **more: Any,
+    ) -> Pairs:
+        """Take answers on a scale: ``levels`` from low to high, ``unsure`` outside of the order.
+
+        ``same`` is a view: levels from ``same_from`` on, the upper half unless given, read as
+        "same". `JointPairClassifier` learns from the levels themselves, and from unsure answers.
+        Two levels without unsure are plain answers. ``more`` are other arguments of `Pairs`.
+
+        >>> pairs = Pairs.from_levels([0, 1, 0], [1, 2, 2], [4, 2, 0], [1, 2, 3, 4], unsure=0)
+        >>> pairs
+        Pairs[3 items](n_pairs=3, '1': 0, '2': 1, '3': 0, '4': 1, '0': 1)
+        >>> pairs.same.tolist(), pairs.level.tolist(), pairs.scale.unsure
+        ([True, False, False], [3, 1, 4], '0')
+        """
+        scale = scale_of(levels, unsure, same_from)
+        same = scale.same_levels[level_codes(level, scale)]
+        pairs = cls(left, right, same, n_items, annotator, weight, **more)
+        return pairs.with_levels(level, scale)
+
+    @classmethod
+    def from_confidence(
+        cls,
+        left: ArrayLike,
+        right: ArrayLike,
+        same: ArrayLike,
+        confidence: ArrayLike,
+        levels: Sequence[object] | None = None,
+        **more: Any,
+    ) -> Pairs:
+        """Take yes or no with a confidence each: from "different, sure" to "same, sure".
+
+        ``confidence`` holds numbers from 0 to 1, which are cut into thirds, or words, whose order
+        ``levels`` gives from low to high. What a confidence is worth is learnt as that of a grade;
+        a ``weight`` counts an answer more often and is something else.
+
+        >>> pairs = Pairs.from_confidence([0, 1], [1, 2], ["yes", "no"], ["low", "high"],
+        ...                               levels=["low", "high"])
+        >>> pairs.scale.names
+        ('different, high', 'different, low', 'same, low', 'same, high')
+        >>> pairs.level.tolist(), pairs.same.tolist()
+        ([2, 0], [True, False])
+        """
+        answered = answers.parse(same).same
+        if levels is None:
+            amount = check_amounts(confidence, "confidence", 1.0)
+            cuts = np.unique(np.quantile(amount, [1 / 3, 2 / 3])) if amount.size else amount
+            cuts = cuts[cuts < amount.max(initial=0.0)]
+            code: NDArray[np.integer[Any]] = np.searchsorted(cuts, amount, side="left")
+            ends = [f"{cut:.3g}" for cut in cuts.tolist()]
+            names = [f"up to {end}" for end in ends] + [f"above {ends[-1]}" if ends else "any"]
+        else:
+            names = [str(name).strip() for name in levels]
+            given = answers.column(confidence, "confidence")
+            code = level_codes(given, Scale(tuple(names)))
+        m = len(names)
+        check_lengths(answered.size, confidence=code)
+        ordered = [f"different, {name}" for name in names[::-1]] + [f"same, {n}" for n in names]
+        level = np.where(answered, m + code, m - 1 - code)
+        pairs = cls(left, right, answered, **more)
+        return pairs.with_levels(np.array(ordered)[level], Scale(tuple(ordered), None, m))
+
+    def with_levels(self, level: ArrayLike, scale: Scale) -> Pairs:
+        """Return the same pairs with these answers, (n_pairs,), levels of a scale.
+
+        >>> from noisypairs.pairs.levels import Scale
+        >>> Pairs([0], [1], [False]).with_levels(["yes"], Scale(("no", "yes"), "unsure"))
+        Pairs[2 items](n_pairs=1, 'no': 0, 'yes': 1, 'unsure': 0)
+        """
+        codes = level_codes(level, scale)
+        check_lengths(self.n_pairs, level=codes)
+        same = scale.same_levels[codes]
+        if scale.is_plain:
+            return self._replace(same=same, level=None, scale=PLAIN)
+        return self._replace(same=same, level=codes, scale=scale)
+
+    @classmethod
+    def from_groups(
+        cls,
+        groups: Sequence[Sequence[ArrayLike]] | Sequence[Sequence[int]],
+        n_items: int | None = None,
+        annotator: ArrayLike | None = None,
+    ) -> Pairs:
+        """Take groups into which somebody sorted items at once, as answers to one question each.
+
+        ``groups`` are lists of item positions, [[0, 1], [2]], sorted by one person; or a list of
+        such sortings, then with one ``annotator`` for each. Every two items of a sorting are a
+        pair. Only m − 1 of its m(m − 1)/2 answers are free, and they weigh as many.
+
+        >>> pairs = Pairs.from_groups([[0, 1], [2]])
+        >>> pairs.same.tolist(), pairs.question.tolist(), pairs.weight.round(2)
+        ([True, False, False], [0, 0, 0], array([0.67, 0.67, 0.67], dtype=float32))
+        """
+        given: list[Any] = list(groups)
+        nested = bool(given) and all(
+            len(one) and np.ndim(one[0]) == 1 for one in given if hasattr(one, "__len__")
+        )
+        sortings = given if nested else [given]
+        who = None if annotator is None else np.atleast_1d(np.asarray(annotator))
+        if who is not None and len(who) != len(sortings):
+            raise ValueError(
+                f"annotator has {len(who)} entries but there are {len(sortings)} sortings: give "
+                "one for each"
+            )
+        ends, same, question = [], [], []
+        for k, sorting in enumerate(sortings):
+            items = np.concatenate([np.asarray(group, dtype=np.int64) for group in sorting])
+            if np.unique(items).size < items.size:
+                raise ValueError(f"sorting {k} has an item in two places: {items.tolist()}")
+            group = np.repeat(np.arange(len(sorting)), [len(one) for one in sorting])
+            first, second = np.triu_indices(items.size, 1)
+            ends.append(np.stack([items[first], items[second]]))
+            same.append(group[first] == group[second])
+            question.append(np.full(first.size, k))
+        left, right = np.concatenate(ends, axis=1)
+        asked = np.concatenate(question)
+        people = None if who is None else who[asked]
+        return cls(left, right, np.concatenate(same), n_items, people, question=asked)
+
+    def with_questions(self, question: ArrayLike | None) -> Pairs:
+        """Return the same answers, given together where ``question`` (n_pairs,) is equal.
+
+        Their weights are multiplied by 2/m, see `Pairs`; ids need to be unique only for each
+        annotator. None forgets what was asked together, and leaves weights as they are.
+
+        >>> pairs = Pairs([0, 0, 1], [1, 2, 2], [True, False, False])
+        >>> pairs.with_questions(["q", "q", "q"]).weight.round(2)
+        array([0.67, 0.67, 0.67], dtype=float32)
+        """
+        codes = check_questions(question, self.annotator, self.n_pairs)
+        if codes is None:
+            return self._replace(question=None)
+        share = question_weights(codes, self.left, self.right)
+        weight = share if self.weight is None else self.weight * share
+        return self._replace(question=codes, weight=weight)
 
     @classmethod
     def from_tuples(cls, tuples: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], Pairs]:
@@ -347,7 +974,7 @@ class Pairs(AnswerArrays):
         """Turn two lists of position pairs, shapes (m, 2) and (c, 2), into pairs, must-links first.
 
         >>> Pairs.from_constraints([(0, 1)], [(1, 2), (0, 2)])
-        Pairs(n_items=3, n_pairs=3, same=1, different=2)
+        Pairs[3 items](n_pairs=3, same=1, different=2)
         """
         must = check_couples(must_link, "must_link")
         cannot = check_couples(cannot_link, "cannot_link")
@@ -398,3 +1025,231 @@ class Pairs(AnswerArrays):
         row = kept % max(first.size, 1)
         who = None if who is None else who[row]
         return cls(first[row], second[row], kept < first.size, size, who, weight[kept])
+
+
+Positions = NDArray[np.integer[Any]]
+
+
+def _joined_items(first: Pairs, more: Pairs) -> tuple[NDArray[Any] | None, NDArray[np.int64]]:
+    """Return the ids of all items, and where each item of ``more`` is among them."""
+    if first.item_ids is None and more.item_ids is None:
+        return None, np.arange(more.n_items)
+    if first.item_ids is None or more.item_ids is None:
+        known, other = ("first", "new") if more.item_ids is None else ("new", "first")
+        raise ValueError(
+            f"items have ids in the {known} pairs only: build the {other} ones with from_frame or "
+            "from_ids too"
+        )
+    place = {item: k for k, item in enumerate(first.item_ids.tolist())}
+    for item in more.item_ids.tolist():
+        place.setdefault(item, len(place))
+    where = np.array([place[item] for item in more.item_ids.tolist()], dtype=np.int64)
+    return (first.item_ids if len(place) == first.n_items else id_array(list(place))), where
+
+
+def _joined_questions(first: Pairs, more: Pairs) -> NDArray[np.int32] | None:
+    """Return the questions of both; answers that were given alone are questions of their own."""
+    if first.question is None and more.question is None:
+        return None
+    codes, n = [], 0
+    for one in (first, more):
+        own = np.arange(one.n_pairs) if one.question is None else one.question
+        codes.append(own + n)
+        n += int(own.max(initial=-1)) + 1
+    return np.concatenate(codes).astype(np.int32)
+
+
+def check_positions(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    """Return item positions as int64, shape (n,); whole floats pass, anything else is refused."""
+    array = column(values, name)
+    if array.size == 0:
+        return np.zeros(0, np.int64)
+    if array.dtype.kind not in "iuf":
+        raise TypeError(
+            f"{name} holds {array.dtype} values such as {array[0]!r}, expected integer positions; "
+            f"for ids use Pairs.from_frame(..., items=ids)"
+        )
+    wrong = ~(array >= 0) | ~np.isfinite(array) | (array != np.floor(array))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} has {array[at]} at pair {at}, expected a whole number ≥ 0: "
+            f"positions count the rows of the items table from 0"
+        )
+    return array.astype(np.int64)
+
+
+def check_couples(values: ArrayLike, name: str) -> NDArray[np.int64]:
+    """Return position pairs as an array of shape (n, 2); an empty list has none."""
+    array = np.asarray(values)
+    if array.size == 0:
+        return np.zeros((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise ValueError(f"{name} has shape {array.shape}, expected (n, 2): two positions per row")
+    return np.column_stack([check_positions(ends, name) for ends in array.T])
+
+
+def check_n_items(left: Positions, right: Positions, n_items: int | None) -> int:
+    """Return the number of items: the one given if all positions are below it, else max + 1."""
+    largest = int(max(left.max(initial=-1), right.max(initial=-1)))
+    if n_items is None:
+        if largest < 0:
+            raise ValueError("there are no pairs, so n_items cannot be guessed: give n_items")
+        return largest + 1
+    size = operator.index(n_items)
+    if size <= largest:
+        raise ValueError(f"position {largest} is too large for n_items={size}: they count from 0")
+    return size
+
+
+def check_lengths(n_pairs: int, **columns: NDArray[Any] | None) -> None:
+    """Raise unless every column has one entry per pair."""
+    wrong = {k: v.size for k, v in columns.items() if v is not None and v.size != n_pairs}
+    if wrong:
+        sizes = ", ".join(f"{name} has {size}" for name, size in wrong.items())
+        raise ValueError(f"left has {n_pairs} entries but {sizes}: give one per pair to each")
+
+
+def check_amounts(values: ArrayLike, name: str, upper: float = np.inf) -> NDArray[np.float32]:
+    """Return finite numbers from 0 to `upper` as float32, shape (n,)."""
+    array = column(values, name)
+    if array.size and array.dtype.kind not in "biuf":
+        raise TypeError(f"{name} holds {array.dtype} values, expected numbers")
+    with np.errstate(over="ignore"):  # too large for float32: infinite, and refused below
+        single = array.astype(np.float32)
+    wrong = ~((single >= 0) & (single <= upper) & np.isfinite(single))
+    if wrong.any():
+        at = int(np.argmax(wrong))
+        raise ValueError(
+            f"{name} has {array[at]} at pair {at}, expected a number in [0, {upper:g}]"
+        )
+    return single
+
+
+def check_weight(weight: ArrayLike | None, n_pairs: int) -> NDArray[np.float32] | None:
+    """Return positive finite weights as float32, shape (n_pairs,)."""
+    if weight is None:
+        return None
+    amounts = check_amounts(weight, "weight")
+    check_lengths(n_pairs, weight=amounts)
+    if not amounts.all():
+        raise ValueError(
+            f"weight is 0 at pair {int(np.argmin(amounts))}, expected positive numbers: "
+            f"leave pairs of no weight out with select(weight > 0)"
+        )
+    return amounts
+
+
+def check_annotators(
+    annotator: ArrayLike | None, n_pairs: int
+) -> tuple[NDArray[np.int32] | None, NDArray[Any] | None]:
+    """Return annotators as int32 codes, shape (n_pairs,), and their sorted names."""
+    if annotator is None:
+        return None, None
+    array = column(annotator, "annotator")
+    check_lengths(n_pairs, annotator=array)
+    distinct, codes = factorise(array)
+    cleaned = clean_ids(distinct, "annotator")
+    try:
+        names = sorted(set(cleaned))
+    except TypeError as error:
+        raise TypeError("annotator mixes text and numbers: use ids of one type") from error
+    code = {name: index for index, name in enumerate(names)}
+    return np.array([code[name] for name in cleaned], np.int32)[codes], id_array(names)
+
+
+def check_labels(labels: Mapping[int, Hashable] | None, n_items: int) -> dict[int, Hashable]:
+    """Return known classes by item position; refuse unknown items and missing classes."""
+    if labels is None:
+        return {}
+    if not isinstance(labels, Mapping):
+        raise TypeError(f"labels is a {type(labels).__name__}, expected {{item position: class}}")
+    known = {operator.index(item): name for item, name in labels.items()}
+    for item, name in known.items():
+        if not 0 <= item < n_items:
+            raise ValueError(f"labels names item {item}, but the items are 0 … {n_items - 1}")
+        if name is None or name != name:
+            raise ValueError(f"labels gives {name} for item {item}: leave unknown classes out")
+    return known
+
+
+def names_in(labels: Mapping[int, Hashable]) -> tuple[Hashable, ...]:
+    """Return the sorted names of the classes of labelled items.
+
+    >>> names_in({3: "dog", 5: "cat", 8: "dog"})
+    ('cat', 'dog')
+    """
+    names = set(labels.values())
+    mixed = len({type(name) for name in names}) > 1
+    return tuple(sorted(names, key=str if mixed else None))  # type: ignore[type-var,arg-type]
+
+
+def check_index(which: Any, size: int, what: str) -> NDArray[np.int64]:
+    """Return a mask, slice or array of positions as positions 0 … size−1, shape (n,)."""
+    if isinstance(which, slice) or which is Ellipsis:
+        return np.arange(size)[which]
+    index = np.asarray(which)
+    if index.ndim != 1 or isinstance(which, tuple):  # numpy reads a tuple as several axes
+        raise TypeError(
+            f"cannot take {what} by {which!r}: give a list, a mask or a slice of {what}"
+        )
+    if index.dtype.kind == "b":
+        if index.size != size:
+            raise IndexError(f"the mask has {index.size} entries but there are {size} {what}")
+        return np.flatnonzero(index)
+    if index.size and index.dtype.kind not in "iu":
+        raise TypeError(f"cannot take {what} by {index.dtype} values: give integers or a mask")
+    if index.size and not (-size <= index.min() and index.max() < size):
+        raise IndexError(f"{index.min()} … {index.max()} do not all exist: there are {size} {what}")
+    return np.where(index < 0, index + size, index).astype(np.int64)
+
+
+def check_chosen(chosen: ArrayLike | None, n_pairs: int) -> NDArray[np.bool_] | None:
+    """Return the mark of pairs that were not drawn at random, (n_pairs,); None if there are none.
+
+    >>> check_chosen([0, 1], 2), check_chosen([False], 1)
+    (array([False,  True]), None)
+    """
+    if chosen is None:
+        return None
+    marks = np.asarray(chosen)
+    if marks.dtype != bool and not np.isin(marks, (0, 1)).all():
+        raise ValueError("chosen holds other values than True and False (or 1 and 0)")
+    check_lengths(n_pairs, chosen=marks)
+    return marks.astype(bool) if marks.any() else None
+
+
+Codes = NDArray[np.int32]
+
+
+def check_questions(question: ArrayLike | None, annotator: Codes | None, n: int) -> Codes | None:
+    """Return questions as int32 codes, shape (n,); ids of two annotators are two questions."""
+    if question is None:
+        return None
+    array = column(question, "question")
+    check_lengths(n, question=array)
+    codes = factorise(array)[1].astype(np.int64)
+    if annotator is not None:
+        codes = codes * (int(annotator.max(initial=0)) + 1) + annotator
+    return np.unique(codes, return_inverse=True)[1].astype(np.int32)
+
+
+def question_weights(
+    question: NDArray[Any], left: NDArray[Any], right: NDArray[Any]
+) -> NDArray[np.float32]:
+    """Return what each answer counts, shape (n,): (items − 1) / answers of its question, at most 1.
+
+    Who groups m items gives m(m−1)/2 pair answers, but m−1 of them at most are free: the answers
+    along a tree of "same" and "different" fix the groups.
+
+    >>> three = question_weights(np.zeros(3, int), np.array([4, 4, 7]), np.array([7, 9, 9]))
+    >>> alone = question_weights(np.arange(2), np.array([4, 4]), np.array([7, 9]))
+    >>> three.astype(float).round(2).tolist(), alone.tolist()
+    ([0.67, 0.67, 0.67], [1.0, 1.0])
+    """
+    answers = np.bincount(question)
+    ends = np.concatenate([np.stack([question, left], 1), np.stack([question, right], 1)])
+    items = np.bincount(np.unique(ends, axis=0)[:, 0], minlength=len(answers))
+    share = np.minimum((items - 1) / np.maximum(answers, 1), 1.0).astype(np.float32)
+    counts: NDArray[np.float32] = share[question]
+    return counts

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Iterator, Mapping
+from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -51,6 +53,10 @@ class Answers(Protocol):
         @property
         def labels(self) -> Labels:
             """The known classes, {item position: class}."""
+
+        @property
+        def class_names(self) -> tuple[Hashable, ...]:
+            """The names of all labelled classes, those of items left out by indexing, too."""
 
         @property
         def groups(self) -> NDArray[np.int32] | None:
@@ -113,6 +119,32 @@ class Answers(Protocol):
         """Stream all answers in batches of at most ``size``."""
 
 
+def _refuse_what_needs_classes(frame: FrameType | None) -> None:
+    """Raise where a metric or a stratified split of scikit-learn asks for the classes of items.
+
+    Its own message would be about "unknown" targets, or a score of nan without a reason.
+    """
+    while frame is not None and str(frame.f_globals.get("__name__")).startswith("sklearn."):
+        asking = type(frame.f_locals.get("self")).__name__
+        if asking.startswith("Stratified"):
+            raise ValueError(
+                f"{asking} needs the class of every item, which pairs do not hold: leave stratify "
+                "out, or use cv=5, KFold or GroupKFold (groups=pairs.groups)"
+            )
+        if asking.startswith("Halving") and frame.f_code.co_name == "_check_input_parameters":
+            raise ValueError(
+                f"{asking} counts classes to find its smallest number of items, and pairs hold "
+                "none: say it, such as min_resources=100"
+            )
+        if frame.f_globals["__name__"].startswith("sklearn.metrics."):
+            raise ValueError(
+                "this score compares predictions with classes, which pairs do not hold: leave "
+                "scoring out for the likelihood of held-out answers, or score with classes, "
+                "clf.score(X, y)"
+            )
+        frame = frame.f_back
+
+
 class OneEntryPerItem:
     """What scikit-learn asks of a target beside X: a length, a shape and a kind of array."""
 
@@ -136,8 +168,9 @@ class OneEntryPerItem:
         """Return the class of each item: unknown, so all None.
 
         scikit-learn asks for this array to find out the kind of target; "unknown" makes it choose a
-        plain KFold for `cv=5`, which is the right split here.
+        plain KFold for `cv=5`, which is the right split here. What needs the classes is refused.
         """
+        _refuse_what_needs_classes(sys._getframe(1))
         if dtype is not None and np.dtype(dtype) != np.dtype(object):
             raise TypeError(
                 f"{type(self).__name__} is no array of {dtype}: use .left, .right and .same "

@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from noisypairs.algebra import Array
 from noisypairs.pairs import Batch, ItemCounts, Labels, Pairs
 from noisypairs.pairs.audit import Audit
-from noisypairs.pairs.checks import check_index, check_labels
 from noisypairs.pairs.columns import ROLES, Role
 from noisypairs.pairs.groups import check_groups
 from noisypairs.pairs.ids import clean_ids, id_array, labelled_positions
+from noisypairs.pairs.levels import PLAIN, Scale
+from noisypairs.pairs.pairs import check_index, check_labels, names_in
 from noisypairs.pairs.protocol import OneEntryPerItem
 from noisypairs.tables import sums
 from noisypairs.tables.auditing import audit_table
@@ -44,7 +45,7 @@ class PairTable(OneEntryPerItem):
     >>> table = pyarrow.table({"left": [0, 1, 0], "right": [1, 2, 3], "same": [1, 0, 1]})
     >>> pairs = PairTable.from_ibis(ibis.memtable(table), n_items=4)
     >>> pairs
-    PairTable(n_items=4, n_pairs=3)
+    PairTable[4 items](n_pairs=3)
     >>> pairs.item_counts().same
     array([2., 1., 0., 1.])
     """
@@ -56,6 +57,7 @@ class PairTable(OneEntryPerItem):
     self_pairs: bool = True
     groups: NDArray[np.int32] | None = None
     group_names: NDArray[Any] | None = None
+    class_names: tuple[Hashable, ...] = ()
 
     # --- building ---------------------------------------------------------------------------
 
@@ -198,10 +200,10 @@ class PairTable(OneEntryPerItem):
         return MappingProxyType(self._base.mapping)
 
     def __repr__(self) -> str:
-        return f"PairTable(n_items={self.n_items}, n_pairs={self.n_pairs})"
+        return f"PairTable[{self.n_items} items](n_pairs={self.n_pairs})"
 
     def __getstate__(self) -> dict[str, Any]:
-        names = ("source", "kept", "self_pairs", "groups", "group_names")
+        names = ("source", "kept", "self_pairs", "groups", "group_names", "class_names")
         state = {name: getattr(self, name) for name in names}
         return state | {"labels": dict(self.labels), "recipe": dict(self.recipe)}
 
@@ -232,8 +234,8 @@ class PairTable(OneEntryPerItem):
         self, labels: Mapping[Any, Hashable] | None, by: Literal["position", "id"] | None = None
     ) -> PairTable:
         """Return the same table with these known classes and no others, as `Pairs.with_labels`."""
-        known = labelled_positions(labels, lambda: self.item_ids, by)
-        return self._changed(labels=MappingProxyType(check_labels(known, self.n_items)))
+        known = check_labels(labelled_positions(labels, lambda: self.item_ids, by), self.n_items)
+        return self._changed(labels=MappingProxyType(known), class_names=names_in(known))
 
     def with_groups(self, groups: ArrayLike | None) -> PairTable:
         """Return the same table with these groups of items, as `Pairs.with_groups`."""
@@ -304,6 +306,11 @@ class PairTable(OneEntryPerItem):
         table = np.zeros((3, len(order)))
         np.add.at(table.T, [order.index(n) for n in names], np.array([row[1:] for row in rows]))
         return AnnotatorCounts(id_array(order), table[0], table[1], table[2].astype(np.int64))
+
+    @property
+    def scale(self) -> Scale:
+        """What may be answered: tables hold "same" and "different"."""
+        return PLAIN
 
     @property
     def annotator_names(self) -> NDArray[Any] | None:

@@ -15,15 +15,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import httpx
-import uvicorn
 
+from noisypairs.app.ask.connections import Crowd
 from noisypairs.app.ask.database import Database
 from noisypairs.app.ask.digits import png
 from noisypairs.app.ask.people import Person
 from noisypairs.app.ask.project import Project, Settings
 from noisypairs.app.ask.server import application
+from noisypairs.app.ask.serving import Server
 from noisypairs.app.ask.site import Site
-from noisypairs.app.files.importers.ask import stored_answers
+from noisypairs.app.files.store import stored_answers
 
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
@@ -43,7 +44,7 @@ def write_items(folder: Path, n_items: int = 12, note: str = "a quiet thing") ->
     return path
 
 
-def open_site(folder: Path, loopback: bool = True, **changes: object) -> Site:
+def open_site(folder: Path, loopback: bool = True, public: str = "", **changes: object) -> Site:
     """Return a project in this folder as the server knows it."""
     items = folder / "items.csv"
     if not items.exists():
@@ -51,7 +52,7 @@ def open_site(folder: Path, loopback: bool = True, **changes: object) -> Site:
     settings = replace(Settings(items, folder / "answers.db", repeated=0.0), **changes)
     database = Database(settings.store)
     database.run("PRAGMA synchronous = OFF")  # a test may lose its store to a power cut
-    return Site(Project(settings, database), loopback)
+    return Site(Project(settings, database), loopback, public)
 
 
 def answer(site: Site, person: Person, said: str) -> tuple[int, int, int]:
@@ -130,12 +131,11 @@ class Running:
 
 
 @contextlib.contextmanager
-def running(site: Site) -> Iterator[Running]:
+def running(site: Site, crowd: Crowd | None = None) -> Iterator[Running]:
     """Serve a project on the loopback address, without a worker, until the block ends."""
     listener = socket.socket(proto=socket.IPPROTO_TCP)
     listener.bind(("127.0.0.1", 0))
-    config = uvicorn.Config(application(site), log_level="warning", timeout_graceful_shutdown=1)
-    server = uvicorn.Server(config)
+    server = Server(site, crowd or Crowd())
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     last = time.monotonic() + 20

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from noisypairs.app.ask.people import Refused
@@ -143,4 +145,16 @@ def test_tallies_count_everybody_also_who_has_said_nothing(site):
     for said in ("same", "same", "different", "unsure", "skip"):
         number, *_ = answer(site, ann, said)
     site.answers.undo(ann, number, site.questions)
-    assert site.answers.tallies() == [("ann", 2, 1, 1, 0, 1, 1.0), ("bob", 0, 0, 0, 0, 0, None)]
+    assert site.answers.tallies() == [(1, 2, 1, 1, 0, 1, 1.0), (2, 0, 0, 0, 0, 0, None)]
+
+
+@pytest.mark.parametrize(("ago", "kept"), [(100.0, 100.0), (-100.0, 0.0)])
+def test_the_time_since_the_question_is_kept_and_never_negative(site, ago, kept):
+    """A clock may have been put back since."""
+    ann = site.people.add("ann")
+    question = asked(site, ann).number
+    at = (datetime.now(UTC) - timedelta(seconds=ago)).isoformat(timespec="milliseconds")
+    site.project.database.run("UPDATE questions SET asked_at = ?", at)
+    site.answers.record(ann, question, "same", None, False)
+    ((seconds,),) = site.project.database.rows("SELECT seconds FROM answers")
+    assert seconds == pytest.approx(kept, abs=3.0)

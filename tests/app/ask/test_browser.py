@@ -9,7 +9,7 @@ import pytest
 
 from noisypairs.app.ask.fits import Estimate
 from noisypairs.app.ask.questions import CHOSEN, Pick
-from noisypairs.app.files.importers.ask import stored_answers
+from noisypairs.app.files.store import stored_answers
 from tests.app.ask.ask_problems import PHONE, Visit, open_site, running, said_by, until
 
 
@@ -223,7 +223,7 @@ def test_the_owners_page_follows_without_a_reload(browser, served):
     owner.page.get_by_text("The server does not answer: this is from before.").wait_for()
     owner.page.get_by_label("A new person").fill("lost lil")
     owner.page.keyboard.press("Enter")
-    owner.page.get_by_text("No link was made: the server does not answer.").wait_for()
+    owner.page.get_by_text("Nothing was changed: the server does not answer.").wait_for()
     owner.context.set_offline(False)
     owner.page.clock.fast_forward(16_000)
     owner.page.locator("#trouble").wait_for(state="hidden")

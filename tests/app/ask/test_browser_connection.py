@@ -10,7 +10,7 @@ import sys
 import time
 from contextlib import closing
 
-from noisypairs.app.files.importers.ask import stored_answers
+from noisypairs.app.files.store import stored_answers
 from tests.app.ask.ask_problems import Visit, said_by, until, write_items
 
 
@@ -55,11 +55,13 @@ def test_while_the_store_cannot_be_written_the_answer_waits(browser, served, mon
     pair, record = full.pair, served.site.answers.record
 
     def fail(*_):
-        raise sqlite3.OperationalError("database or disk is full")
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorname = "SQLITE_FULL"
+        raise error
 
     monkeypatch.setattr(served.site.answers, "record", fail)
     full.page.keyboard.press("s")
-    full.page.get_by_text("the store cannot be used just now (database or disk is full)").wait_for()
+    full.page.get_by_text("answers.db cannot be used (database or disk is full)").wait_for()
     monkeypatch.setattr(served.site.answers, "record", record)
     full.kept("same")
     assert said_by(served, "full fay") == [(*pair, "same")]

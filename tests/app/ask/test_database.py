@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import sqlite3
 import stat
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from noisypairs.app.ask.database import Database
+from noisypairs.app.ask.people import People
 from noisypairs.app.files import BadFile
+from noisypairs.app.files.store import damaged, stored_answers
 from tests.app.ask.ask_problems import sealed
+
+STORE_1 = Path(__file__).parents[2] / "data" / "ask_store_1.sql"
 
 
 def test_a_new_store_has_its_version_a_log_and_is_its_owners_alone(tmp_path):
@@ -17,7 +23,7 @@ def test_a_new_store_has_its_version_a_log_and_is_its_owners_alone(tmp_path):
     database = Database(path)
     assert database.row("PRAGMA journal_mode") == ("wal",)
     assert database.row("PRAGMA synchronous") == (2,)  # full: synced at each commit
-    assert database.row("PRAGMA user_version") == (1,)
+    assert database.row("PRAGMA user_version") == (2,)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     database.close()
     Database(path).close()  # and is opened again
@@ -28,7 +34,7 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path):
     Database(path).close()
     with sqlite3.connect(path) as connection:
         connection.execute("PRAGMA user_version = 7")
-    with pytest.raises(BadFile, match="store of version 7, and this version of noisypairs reads"):
+    with pytest.raises(BadFile, match="version 7, written by a newer noisypairs; this one reads"):
         Database(path)
 
 
@@ -89,7 +95,54 @@ def test_a_block_that_fails_leaves_nothing(tmp_path):
 
 def test_items_keep_their_numbers_when_others_come(tmp_path):
     database = Database(tmp_path / "answers.db")
-    before = database.add_items(["x", "y"])
-    after = database.add_items(["z", "y", "x"])
+    before = database.add_items(["x", "y"], ["row-1", "row-2"])
+    after = database.add_items(["z", "y", "x"], ["row-3", "row-2", "row-1"])
     assert {name: after[name] for name in before} == before
     assert len(set(after.values())) == 3
+
+
+def test_a_store_without_a_version_is_called_that(tmp_path):
+    path = tmp_path / "answers.db"
+    Database(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA user_version = 0")
+    with pytest.raises(BadFile, match=r"answers\.db is a store without a version"):
+        Database(path)
+
+
+def test_a_store_of_0_2_0_is_read_and_goes_on_with_everything_in_it(tmp_path):
+    """Two of its people differ by case alone, which was possible then."""
+    path = tmp_path / "answers.db"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(STORE_1.read_text("utf-8"))
+    before = stored_answers(path)  # without any change of the file
+    assert [row[2:4] for row in before] == [
+        ("different", "Élise"),
+        ("unsure", "Élise"),
+        ("same", "élise"),
+        ("different", "élise"),
+    ]
+    database = Database(path)
+    assert database.row("PRAGMA user_version") == (2,)
+    assert stored_answers(path) == before
+    people = People(database)
+    assert [one.name for one in people.everybody()] == ["Élise", "élise", "eve"]
+    people.change(2, "leave out")
+    assert stored_answers(path) == before[:2]
+    database.close()
+    database = Database(path)
+    People(database).change(2, "restore")
+    assert stored_answers(path) == before
+
+
+def test_patience_ends_and_the_error_says_why(tmp_path):
+    path = tmp_path / "answers.db"
+    database = Database(path)
+    database.be_patient(0.1)
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(sqlite3.OperationalError, match="locked") as error, database.writing():
+            pass
+    assert "answers.db is in use by another program" in str(damaged(path, error.value))
+    with database.writing():  # nothing of the failure stays
+        pass

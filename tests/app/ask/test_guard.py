@@ -75,3 +75,31 @@ def test_what_is_no_small_object_is_refused(client, body, status):
     told = client.post("/api/join", content=body, headers={"content-type": "application/json"})
     assert told.status_code == status
     assert told.json()["error"]
+
+
+PROXY = "https://pairs.example.org"
+
+
+@pytest.mark.parametrize("name", ["X-Forwarded-For", "Forwarded", "Via", "X-Real-IP"])
+def test_what_a_proxy_sends_on_needs_the_option_for_it(client, name):
+    """Else everybody in the world would be taken for somebody at this machine."""
+    told = client.get("/api/now", headers={name: "192.0.2.7"})
+    assert (told.status_code, "--behind-proxy" in told.text) == (403, True)
+
+
+def test_behind_a_proxy_its_address_and_a_token_are_needed(tmp_path):
+    site = open_site(tmp_path, loopback=False, public=PROXY)
+    client = Client(site)
+    for host in ("pairs.example.org", "127.0.0.1:8765"):  # as the proxy is set up
+        assert client.get("/", headers={"host": host, "x-forwarded-for": "::1"}).status_code == 200
+        assert client.get("/api/now", headers={"host": host}).json()["join"] is False
+        assert join(client, host=host, origin=PROXY).status_code == 403  # no token
+    assert client.get("/", headers={"host": "evil.example"}).status_code == 403
+    let_in = client.get(f"/?token={site.people.join_token}")
+    assert "secure" in let_in.headers["set-cookie"].lower()
+    cookie = {"cookie": let_in.headers["set-cookie"].partition(";")[0]}
+    assert join(client, origin="https://evil.example", **cookie).status_code == 403
+    assert join(client, origin=BASE, **cookie).status_code == 403
+    assert join(client, origin=PROXY, **cookie).status_code == 200
+    client.cookies.set(f"{site.cookie}-owner", site.people.owner_token)
+    assert f"{PROXY}/?token={site.people.join_token}" in client.get("/owner").text

@@ -14,10 +14,10 @@ from noisypairs.app.ask.answers import Said
 from noisypairs.app.ask.fits import Estimate, Fit
 from noisypairs.app.ask.learning import Learner, pairs_of
 from noisypairs.app.ask.questions import CHOSEN, RANDOM
+from noisypairs.assess.stopping import Enough
+from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation import Interval
-from noisypairs.joint import JointPairClassifier
-from noisypairs.joint.enough import Enough
 from tests.app.ask.ask_problems import open_site, write_items
 
 N_ITEMS = 40

@@ -8,8 +8,8 @@ import pytest
 
 from noisypairs.app.ask.database import Database
 from noisypairs.app.ask.project import Project, Settings, read_looks
-from noisypairs.app.files import BadFile
-from tests.app.ask.ask_problems import HOSTILE, open_site, write_items, write_pictures
+from noisypairs.app.files import BadFile, read_dataset
+from tests.app.ask.ask_problems import HOSTILE, answer, open_site, write_items, write_pictures
 
 
 def test_an_item_is_shown_column_by_column_as_text(tmp_path):
@@ -112,3 +112,71 @@ def test_too_few_items_are_refused(tmp_path):
         write_items(tmp_path, n_items)
         with pytest.raises(BadFile, match=says):
             open_site(tmp_path)
+
+
+ROWS = [f"{size},{kind},a {kind} thing of size {size}" for size in (1, 2, 3) for kind in "xyz"]
+
+
+def write_rows(path, rows, header="size,colour,note"):
+    path.write_text("\n".join([header, *rows]) + "\n")
+
+
+def test_answers_stay_with_their_items_when_a_row_is_inserted_above(tmp_path):
+    """Without ids rows are known by what they hold, in the store and in its answers."""
+    path = tmp_path / "items.csv"
+    write_rows(path, ROWS)
+    site = open_site(tmp_path)
+    person = site.people.add("ann")
+    for _ in range(12):
+        answer(site, person, "same" if len(site.answers.telling()) % 2 else "different")
+    names = dict(zip(site.project.shown.numbers, site.project.shown.features["note"], strict=True))
+    said = {(names[one.left], names[one.right], one.same) for one in site.answers.telling()}
+    write_rows(path, ["9,q,new", *ROWS[::-1]])
+    again = open_site(tmp_path).project.shown
+    assert {names[number]: number for number in names} == {
+        note: number
+        for note, number in zip(again.features["note"], again.numbers, strict=True)
+        if note != "new"
+    }
+    data = read_dataset(path, tmp_path / "answers.db")
+    notes = data.features["note"].tolist()
+    assert notes[0] == "new"
+    read = zip(data.pairs.left, data.pairs.right, data.pairs.same, strict=True)
+    ends = {(frozenset((notes[i], notes[j])), bool(same)) for i, j, same in read}
+    assert ends == {(frozenset((left, right)), same) for left, right, same in said}
+    assert any("known by what they hold" in note for note in data.notes)
+
+
+def test_ids_that_have_moved_to_other_items_are_refused(tmp_path):
+    path = tmp_path / "items.csv"
+    header = "nr,size,colour,note"
+    write_rows(path, [f"{k},{row}" for k, row in enumerate(ROWS)], header)
+    assert open_site(tmp_path).project.shown.ids == [str(k) for k in range(9)]
+    changed = [f"{k},{row}" for k, row in enumerate(ROWS)]
+    changed[3] = "3,2,x,a note that somebody mended"
+    write_rows(path, changed, header)
+    assert len(open_site(tmp_path).project.shown.ids) == 9
+    write_rows(path, [f"{k},{row}" for k, row in enumerate(["9,q,new", *ROWS])], header)
+    with pytest.raises(BadFile, match=r"calls '1' what was '0' when it was asked about"):
+        open_site(tmp_path)
+
+
+def test_equal_items_may_change_their_order(tmp_path):
+    path = tmp_path / "items.csv"
+    rows = ["a,1,same", "b,1,same", "c,2,other", "d,3,another"]
+    for order in (rows, rows[::-1]):
+        write_rows(path, order, "id,size,note")
+        assert open_site(tmp_path).project.shown.numbers[-1] == (4 if order is rows else 1)
+
+
+def test_entries_of_vectors_and_hundreds_of_numbers_are_folded_away(tmp_path):
+    path = tmp_path / "items.csv"
+    names = [f"n{k}" for k in range(40)]
+    numbers = [",".join(str(k + j) for j in range(40)) for k in range(6)]
+    rows = [f'i{k},text {k},"[0.{k}, 1.5]",{cells}' for k, cells in enumerate(numbers)]
+    write_rows(path, rows, ",".join(["id", "note", "embedding", *names]))
+    shown = open_site(tmp_path).project.shown
+    assert len(shown.kinds) == 20
+    assert "note" in shown.kinds
+    assert not any("embedding" in name for name in shown.kinds)
+    assert list(open_site(tmp_path, columns=("n39",)).project.shown.kinds) == ["n39"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from datetime import timedelta
 
 import pytest
 
@@ -132,3 +133,43 @@ def test_either_item_may_come_first(tmp_path):
     ann = site.people.add("ann")
     orders = {left < right for _, left, right in (answer(site, ann, "same") for _ in range(20))}
     assert orders == {True, False}  # one in 500,000 to fail
+
+
+@pytest.fixture
+def site(tmp_path):
+    return open_site(tmp_path)
+
+
+def test_a_chosen_pair_that_nobody_answers_is_asked_of_others(site, monkeypatch):
+    site.fits.add(0, Estimate(0.95), [], [Pick(4, 5, CHOSEN, 0.5)])
+    ann, bob, eve = (site.people.add(name) for name in ("ann", "bob", "eve"))
+    assert pair_of(asked(site, ann)) == (4, 5)
+    assert asked(site, bob).kind == RANDOM  # ann has it
+    site.project.database.run("UPDATE questions SET open = 0 WHERE person = ?", bob.number)
+    monkeypatch.setattr(questions, "ABANDONED", timedelta(seconds=-1))
+    again = asked(site, bob)
+    assert (pair_of(again), again.kind, again.chance) == ((4, 5), CHOSEN, 0.5)
+    monkeypatch.undo()
+    assert asked(site, eve).kind == RANDOM  # now bob has it
+
+
+def test_a_pair_that_somebody_blocked_has_open_is_asked_of_others_at_once(site):
+    site.fits.add(0, Estimate(0.95), [], [Pick(4, 5, CHOSEN, 0.5)])
+    ann, bob = site.people.add("ann"), site.people.add("bob")
+    assert pair_of(asked(site, ann)) == (4, 5)
+    site.people.change(ann.number, "block")
+    assert pair_of(asked(site, bob)) == (4, 5)
+
+
+def test_pairs_of_answers_that_are_left_out_are_asked_again(tmp_path):
+    write_items(tmp_path, 3)
+    site = open_site(tmp_path)
+    ann, bob = site.people.add("ann"), site.people.add("bob")
+    for _ in range(3):
+        answer(site, ann, "same")
+    assert asked(site, bob) is None
+    site.people.change(ann.number, "leave out")
+    assert site.answers.count() == 0
+    assert asked(site, bob) is not None
+    site.people.change(ann.number, "restore")
+    assert site.answers.count() == 3

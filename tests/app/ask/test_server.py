@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
+import httpx
 import pytest
 
+from noisypairs.app.ask import server
 from noisypairs.app.ask.fits import Estimate
 from noisypairs.app.ask.questions import CHOSEN, Pick
-from tests.app.ask.ask_problems import HOSTILE, Client, open_site, write_items, write_pictures
+from tests.app.ask.ask_problems import (
+    HOSTILE,
+    Client,
+    open_site,
+    running,
+    write_items,
+    write_pictures,
+)
 
 
 @pytest.fixture
@@ -70,7 +82,7 @@ def test_nobody_answers_without_a_name(client):
 
 
 def test_an_answer_is_in_the_file_before_the_next_pair_is_told(client, site):
-    from noisypairs.app.files.importers.ask import stored_answers
+    from noisypairs.app.files.store import stored_answers
 
     state = joined(client)
     for count in range(1, 4):
@@ -139,13 +151,13 @@ def test_only_the_owner_sees_skill_links_and_all_answers(client, site):
     site.fits.add(30, Estimate(0.95, "reached", (0.97, 0.95, 0.99), 0.9, None, 2, 30), people, [])
     for path in ("/owner", "/owner/answers.csv"):
         assert client.get(path).status_code == 403
-    assert client.post("/api/invite", json={"name": "bob"}).status_code == 403
+    assert client.post("/api/people", json={"name": "bob"}).status_code == 403
     assert "honest" not in client.get("/api/now").text
     client.get(f"/?token={site.people.owner_token}")
     page = client.get("/owner").text
     for shown in ("honest", "12%", site.people.named("ann").token, "97% (95 to 99%)", "Enough"):
         assert shown in page
-    assert client.post("/api/invite", json={"name": "bob"}).json() == {"name": "bob"}
+    assert client.post("/api/people", json={"name": "bob"}).json() == {"name": "bob"}
     assert site.people.named("bob").token in client.get("/owner").text
     assert client.get("/owner/answers.csv").text.startswith("left,right,answer,annotator,")
 
@@ -171,12 +183,14 @@ def test_a_store_that_cannot_be_written_is_an_answer_for_later(client, site, mon
     state = joined(client)
 
     def fail(*_):
-        raise sqlite3.OperationalError("database or disk is full")
+        error = sqlite3.OperationalError("database or disk is full")
+        error.sqlite_errorname = "SQLITE_FULL"
+        raise error
 
     monkeypatch.setattr(site.answers, "record", fail)
     told = client.post("/api/answer", json={"question": state["pair"]["question"], "said": "same"})
     assert told.status_code == 503
-    assert told.json()["error"].endswith("(database or disk is full)")
+    assert told.json()["error"].startswith("answers.db cannot be used (database or disk is full)")
 
 
 def test_names_are_escaped_on_the_owners_page(client, site):
@@ -282,3 +296,146 @@ def test_hostile_text_travels_as_json(tmp_path):
     told = Client(open_site(tmp_path)).post("/api/join", json={"name": "ann"})
     assert told.headers["content-type"] == "application/json"
     assert HOSTILE in json.loads(told.text)["pair"]["columns"][2]["left"]
+
+
+# ---------------------------------------------------------------- membership
+
+
+@pytest.fixture
+def hall(tmp_path):
+    """A project over a network, somebody who has answered, and the owner."""
+    site = open_site(tmp_path, loopback=False)
+    ann, owner = Client(site), Client(site)
+    ann.get(f"/?token={site.people.join_token}")
+    owner.get(f"/?token={site.people.owner_token}")
+    question = joined(ann)["pair"]["question"]
+    assert ann.post("/api/answer", json={"question": question, "said": "same"}).status_code == 200
+    return site, ann, owner
+
+
+def test_whoever_is_blocked_is_told_so_and_answers_nothing(hall):
+    site, ann, owner = hall
+    question = ann.get("/api/now").json()["pair"]["question"]
+    assert owner.post("/api/people", json={"person": 1, "do": "block"}).status_code == 200
+    state = ann.get("/api/now").json()
+    assert (state["join"], "takes no more answers" in state["closed"]) == (False, True)
+    for path, body in (
+        ("/api/answer", {"question": question, "said": "same"}),
+        ("/api/undo", {"answer": 1}),
+    ):
+        told = ann.post(path, json=body)
+        assert (told.status_code, "takes no more answers" in told.text) == (403, True)
+    assert site.answers.count() == 1  # what was said stays
+    assert "ann (blocked)" in owner.get("/owner").text
+    owner.post("/api/people", json={"person": 1, "do": "unblock"})
+    assert ann.get("/api/now").json()["pair"]["question"] == question
+
+
+def test_a_blocked_name_is_no_way_in_on_this_machine(client, site):
+    joined(client)
+    site.people.change(1, "block")
+    assert client.post("/api/join", json={"name": "Ann"}).status_code == 403
+
+
+def test_a_replaced_link_opens_nothing_and_the_new_one_does(hall):
+    site, ann, owner = hall
+    old, join = site.people.named("ann").token, site.people.join_token
+    assert owner.post("/api/people", json={"person": 1, "do": "renew"}).status_code == 200
+    assert ann.get("/api/history").status_code == 401
+    assert Client(site).get(f"/?token={old}").status_code == 403
+    assert Client(site).get(f"/?token={site.people.named('ann').token}").status_code == 303
+    assert owner.post("/api/link", json={"renew": True}).status_code == 200
+    assert Client(site).get(f"/?token={join}").status_code == 403
+    assert ann.get("/api/now").json()["join"] is False  # with the cookie of the old one
+
+
+def test_answers_are_left_out_of_everything_and_restored(hall):
+    from noisypairs.app.files.store import stored_answers
+
+    site, _, owner = hall
+    store = site.project.settings.store
+    whole = stored_answers(store)
+    assert owner.post("/api/people", json={"person": 1, "do": "leave out"}).status_code == 200
+    assert (stored_answers(store), site.answers.telling(), site.answers.count()) == ([], [], 0)
+    assert len(owner.get("/owner/answers.csv").text.splitlines()) == 1
+    assert "ann (left out)" in owner.get("/owner").text
+    assert owner.post("/api/people", json={"person": 1, "do": "restore"}).status_code == 200
+    assert (stored_answers(store), site.answers.count()) == (whole, 1)
+
+
+def test_so_many_join_by_a_link_as_the_owner_lets_in(hall):
+    site, _, owner = hall
+    assert owner.post("/api/link", json={"most": 3}).status_code == 200
+    came = []
+    for k in range(6):
+        guest = Client(site)
+        guest.get(f"/?token={site.people.join_token}")
+        came.append(guest.post("/api/join", json={"name": f"guest {k}"}).status_code)
+    assert came == [200, 200, 403, 403, 403, 403]  # ann was the first of three
+    assert owner.post("/api/people", json={"name": "guest 5"}).status_code == 200
+
+
+def test_only_the_owner_changes_who_may_do_what(hall):
+    _, ann, owner = hall
+    for path, body in (
+        ("/api/people", {"person": 1, "do": "block"}),
+        ("/api/people", {"name": "bob"}),
+        ("/api/link", {"most": 9}),
+    ):
+        assert ann.post(path, json=body).status_code == 403
+    assert owner.post("/api/people", json={"person": 1, "do": "erase"}).status_code == 400
+    assert owner.post("/api/people", json={"person": 5, "do": "block"}).status_code == 404
+
+
+def test_names_that_look_alike_are_noted_for_the_owner(hall):
+    _, _, owner = hall
+    assert owner.post("/api/people", json={"name": "аnn"}).status_code == 200  # Cyrillic а
+    assert "looks like аnn" in owner.get("/owner").text
+
+
+# ---------------------------------------------------------------- a store that somebody else holds
+
+
+def test_while_another_program_holds_the_store_only_answers_wait(tmp_path, monkeypatch):
+    """As a backup does, or somebody who looks at it by hand."""
+    monkeypatch.setattr(server, "PATIENCE", 0.5)
+    with running(open_site(tmp_path)) as served, httpx.Client(base_url=served.base) as browser:
+        state = browser.post("/api/join", json={"name": "ann"}).json()
+        said = {"question": state["pair"]["question"], "said": "same"}
+        store = served.site.project.settings.store
+        with closing(sqlite3.connect(store, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with ThreadPoolExecutor(8) as people:
+                waiting = [
+                    people.submit(httpx.post, f"{served.base}/api/answer", json=said)  # nobody
+                    if k % 2
+                    else people.submit(browser.post, "/api/answer", json=said)
+                    for k in range(6)
+                ]
+                start = time.monotonic()
+                for path in ("/", "/static/page.js", "/static/page.css"):
+                    assert httpx.get(f"{served.base}{path}").status_code == 200
+                assert time.monotonic() - start < 0.4
+                told = [one.result() for one in waiting[::2]]
+                assert time.monotonic() - start < 2.0  # not one after the other
+            assert [one.status_code for one in told] == [503] * 3
+            assert "answers.db is in use by another program" in told[0].json()["error"]
+            other.execute("ROLLBACK")
+        assert browser.post("/api/answer", json=said).json()["answered"] == 1
+
+
+def test_an_unknown_field_of_another_version_is_passed_over(client, site):
+    site.fits.add(3, Estimate(0.95, "reached", (0.97, 0.95, 0.99), 0.9, None, 2, 3), [], [])
+    site.project.database.run(
+        "UPDATE fits SET progress = json_set(progress, '$.mood', 'new', '$.n_answers', 4)"
+    )
+    assert joined(client)["progress"]["enough"] is True
+
+
+@pytest.mark.parametrize("progress", ["{", "[1]", '{"mood": 1}'])
+def test_a_store_with_an_unreadable_fit_is_named(client, site, progress):
+    joined(client)
+    site.fits.add(3, Estimate(0.95), [], [])
+    site.project.database.run("UPDATE fits SET progress = ?", progress)
+    told = client.get("/api/now")
+    assert (told.status_code, "answers.db is a damaged store" in told.text) == (503, True)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import socket
+import sqlite3
+import subprocess
 import time
 from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from noisypairs.app.ask import serving
 from noisypairs.app.ask.project import Settings
 from noisypairs.app.files import BadFile, CannotWrite
-from noisypairs.datasets.locks import claim
-from tests.app.ask.ask_problems import sealed, write_items
+from noisypairs.app.files.writing import claim
+from tests.app.ask.ask_problems import open_site, running, sealed, write_items
 
 
 @pytest.fixture
@@ -132,10 +139,7 @@ def test_without_a_learner_there_is_no_worker(settings):
 
 
 def test_the_watch_looks_for_new_items(tmp_path, monkeypatch):
-    import httpx
-
     from noisypairs.app.ask import server
-    from tests.app.ask.ask_problems import open_site, running
 
     monkeypatch.setattr(server, "WATCH", 0.02)
     with running(open_site(tmp_path)) as served:
@@ -153,3 +157,118 @@ def test_answers_are_sent_at_once(settings, monkeypatch):
     monkeypatch.setattr(serving.uvicorn.Server, "run", lambda _, sockets: seen.extend(sockets))
     serving.serve(settings, lambda _: None, learner=None)
     assert [one.proto for one in seen] == [socket.IPPROTO_TCP]
+
+
+def test_a_store_is_served_once_by_whatever_name(settings, announced, tmp_path):
+    link = tmp_path / "other.db"
+    link.symlink_to(settings.store)
+    with (
+        claim(settings.store),
+        pytest.raises(BadFile, match="in use by another `noisypairs ask`"),
+    ):
+        serving.serve(replace(settings, store=link), announced.append, learner=None)
+    serving.serve(replace(settings, store=link), announced.append, learner=None)
+    assert settings.store.exists()
+
+
+def test_behind_a_proxy_the_links_are_its_own_and_have_tokens(settings, announced):
+    serving.serve(settings, announced.append, learner=None, public="https://pairs.example.org/")
+    (where,) = announced
+    assert where.people.startswith("https://pairs.example.org/?token=")
+    assert where.owner.startswith("https://pairs.example.org/?token=")
+
+
+@pytest.mark.parametrize(
+    ("public", "host", "why"),
+    [
+        ("pairs.example.org", None, "expected the address at which people reach the proxy"),
+        ("ftp://pairs.example.org", None, "expected the address"),
+        ("https://pairs.example.org/pairs", None, "with nothing after its name"),
+        ("https://pairs.example.org", "0.0.0.0", "leave out --host"),
+    ],
+)
+def test_an_address_of_a_proxy_that_cannot_be_is_refused(settings, announced, public, host, why):
+    with pytest.raises(ValueError, match=why):
+        serving.serve(settings, announced.append, host=host, learner=None, public=public)
+
+
+def test_a_store_that_turns_out_damaged_is_named(settings, announced, monkeypatch):
+    def fail(*_):
+        raise sqlite3.DatabaseError("database disk image is malformed")
+
+    monkeypatch.setattr(serving, "Site", fail)
+    with pytest.raises(BadFile, match=r"answers\.db is a damaged store"):
+        serving.serve(settings, announced.append, learner=None)
+
+
+# ---------------------------------------------------------------- nginx
+
+
+@pytest.fixture
+def nginx(tmp_path):
+    """Run nginx with the recipe of the docs, at free ports; yield what starts it."""
+    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+    if program is None:
+        pytest.skip("nginx is not installed (Debian: apt-get install nginx-light)")
+    started = []
+
+    def start(behind):
+        page = (Path(__file__).parents[3] / "docs" / "ask.md").read_text("utf-8")
+        recipe = page.partition("```nginx\n")[2].partition("```")[0]
+        with closing(socket.create_server(("127.0.0.1", 0))) as free:
+            port = free.getsockname()[1]
+        changed = {
+            "listen 443 ssl;": f"listen 127.0.0.1:{port};",
+            "127.0.0.1:8765": f"127.0.0.1:{behind}",
+        }
+        for old, new in changed.items():
+            assert recipe.count(old) == 1
+            recipe = recipe.replace(old, new)
+        recipe = "\n".join(one for one in recipe.splitlines() if "ssl_certificate" not in one)
+        temporary = "\n".join(
+            f"{kind}_temp_path {tmp_path}/{kind};"
+            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+        )
+        user = "user root;" if os.geteuid() == 0 else ""
+        (tmp_path / "nginx.conf").write_text(
+            f"daemon off; pid {tmp_path}/pid; error_log stderr; {user}\nevents {{}}\n"
+            f"http {{ access_log off;\n{temporary}\n{recipe}\n}}\n"
+        )
+        process = subprocess.Popen(
+            [program, "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf")]
+        )
+        started.append(process)
+        last = time.monotonic() + 20
+        while time.monotonic() < last:
+            with closing(socket.socket()) as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return f"http://127.0.0.1:{port}"
+            time.sleep(0.05)
+        raise AssertionError("nginx did not start")
+
+    yield start
+    for process in started:
+        process.terminate()
+        process.wait(20)
+
+
+def test_the_recipe_for_nginx_lets_in_by_token_only(tmp_path, nginx):
+    """Without the option the same nginx would let everybody in: its requests come from here."""
+    site = open_site(tmp_path, loopback=False, public="http://pairs.example.org")
+    with running(site) as served, httpx.Client() as browser:
+        front = nginx(urlsplit(served.base).port)
+        own = {"host": "pairs.example.org", "origin": "http://pairs.example.org"}
+        assert browser.get(f"{front}/", headers=own).status_code == 200
+        post = {"json": {"name": "ann"}, "headers": own}
+        assert browser.post(f"{front}/api/join", **post).status_code == 403
+        let_in = browser.get(f"{front}/?token={site.people.join_token}", headers=own)
+        assert let_in.headers["location"] == "/"
+        cookie = let_in.headers["set-cookie"].partition(";")[0]
+        post["headers"] = own | {"cookie": cookie}
+        assert browser.post(f"{front}/api/join", **post).json()["name"] == "ann"
+
+
+def test_a_proxy_without_the_option_is_refused(tmp_path, nginx):
+    with running(open_site(tmp_path)) as served:
+        told = httpx.get(f"{nginx(urlsplit(served.base).port)}/api/now")
+        assert (told.status_code, "own address" in told.text or "proxy" in told.text) == (403, True)

@@ -146,7 +146,11 @@ def test_a_refusal_is_a_row_with_the_reason():
 def test_other_errors_are_not_hidden():
     X, y, pairs = balanced()
     with pytest.raises(ValueError, match="X has 100 rows"):
-        attempt(("J", "nothing", JointPairClassifier(random_state=0)), (X[:100], pairs), (X, y))
+        attempt(
+            ("J", "nothing", JointPairClassifier(n_classes=2, random_state=0)),
+            (X[:100], pairs),
+            (X, y),
+        )
 
 
 def test_warnings_are_noted_but_for_class_names():
@@ -159,13 +163,13 @@ def test_warnings_are_noted_but_for_class_names():
     row = attempt(("T", "all", model), (X, pairs), (X, y))
     assert len(row.warnings) == 1
     assert "expect a large spread" in row.warnings[0]
-    joint = attempt(("J", "", JointPairClassifier(random_state=0)), (X, pairs), (X, y))
+    joint = attempt(("J", "", JointPairClassifier(n_classes=2, random_state=0)), (X, pairs), (X, y))
     assert joint.warnings == ()
 
 
 def test_accuracies_are_up_to_class_names_and_see_the_answers_where_they_can():
     X, y, pairs = balanced()
-    model = JointPairClassifier(random_state=0)
+    model = JointPairClassifier(n_classes=2, random_state=0)
     row = attempt(("J", "nothing", model), (X, pairs), (X, 1 - y), 1 - y)
     assert row.test_accuracy == metrics.accuracy_up_to_names(y, model.predict(X)) > 0.98
     assert row.train_accuracy == metrics.accuracy_up_to_names(y, model.item_proba_.argmax(axis=1))

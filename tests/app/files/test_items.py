@@ -8,7 +8,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from noisypairs.app.files import BadFile, Columns, large, read_dataset
+from noisypairs.app.files import BadFile, Columns, dataset, read_dataset, read_items
+from noisypairs.app.files.items import items_of
+from noisypairs.app.files.table import read_table
 from noisypairs.tables import PairTable
 
 VISITS = "id,patient,size\nv1,007,1.5\nv2,7,2\nv3,007,3\nv4,n/a,4\nv5,,5\n"
@@ -117,7 +119,7 @@ def test_wrong_columns_are_refused(read, columns, message):
 def test_groups_need_a_file_of_items(tmp_path, monkeypatch, stream):
     pairs = tmp_path / "pairs.csv"
     pairs.write_text(ANSWERS)
-    monkeypatch.setattr(large, "MOST_BYTES", 10)
+    monkeypatch.setattr(dataset, "MOST_BYTES", 10)
     with pytest.raises(BadFile, match="--group patient names a column of the items, but no file"):
         read_dataset(None, pairs, BY_PATIENT, stream=stream)
 
@@ -137,9 +139,45 @@ def test_items_beside_the_answers_have_groups_too(tmp_path):
 
 
 def test_answers_too_many_to_load_have_groups_too(read, monkeypatch):
-    monkeypatch.setattr(large, "MOST_BYTES", 10)
+    monkeypatch.setattr(dataset, "MOST_BYTES", 10)
     data = read(stream=True)
     assert isinstance(data.pairs, PairTable)
     assert groups(data) == ["007", "7", "007", None, None]
     assert data.columns.group == "patient"
     assert groups(data.in_order()) == groups(data)
+
+
+@pytest.mark.parametrize(
+    ("columns", "column"),
+    [
+        ({"sku": ["a-1", "b-2", "c-3"], "size": [1, 2, 4]}, "sku"),
+        ({"file": ["x/1.png", "x/2.png", "x/3.png"], "nr": [1, 2, 3]}, "file"),
+        ({"size": [3, 9, 1], "nr": [7, 9, 8]}, "nr"),
+        ({"size": [3, 9, 1], "photo_id": [70, 9, 8]}, "photo_id"),
+        ({"size": [1.5, 2.5, 3.5], "colour": ["red", "red", "blue"]}, None),
+        ({"day": ["2024-01-01", "2024-01-02", "2024-01-03"], "size": [3, 9, 1]}, None),
+        ({"note": ["a thing", "b thing", "c thing"], "price": [30, 10, 20.5]}, None),
+        ({"code": ["a", "b", None], "size": [3, 9, 1]}, None),
+    ],
+)
+def test_the_column_that_identifies_every_row_holds_the_ids(tmp_path, columns, column):
+    path = tmp_path / "items.csv"
+    pd.DataFrame(columns).to_csv(path, index=False)
+    features, ids = read_items(path)
+    assert ids == (["0", "1", "2"] if column is None else list(map(str, columns[column])))
+    assert column not in features
+
+
+def test_a_feature_of_a_model_is_no_column_of_ids(tmp_path):
+    path = tmp_path / "items.csv"
+    path.write_text("word,size\none,1\ntwo,4\n")
+    assert items_of(read_table(path)).id_column == "word"
+    assert items_of(read_table(path), features=["word", "size"]).id_column is None
+
+
+def test_more_columns_than_can_be_learnt_from_are_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "items.csv"
+    names = [f"c{k}" for k in range(5_001)]
+    path.write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
+    with pytest.raises(BadFile, match=r"items\.csv has 5,001 columns, and at most 5,000 are read"):
+        read_items(path)

@@ -64,10 +64,10 @@ def test_predicted_answers_are_those_of_each_folds_own_model(held_out: HeldOutAn
         sizes.append(inside.n_pairs)
         np.testing.assert_array_equal(classes[items], eta.argmax(axis=1))
     assert sum(sizes) == held_out.pairs.n_pairs
-    mean, error = held_out.mean(held_out.log_chance(chance))
-    assert mean == pytest.approx(np.average(scores, weights=sizes))
+    score = held_out.held.gain(held_out.log_chance(chance))
+    assert score.mean == pytest.approx(np.average(scores, weights=sizes))
     _, low, high = dyadic_mean(held_out.pairs, held_out.log_chance(chance), 0.95)
-    assert error == pytest.approx((high - low) / 2 / 1.959964, rel=1e-5)
+    assert score.mean_error == pytest.approx((high - low) / 2 / 1.959964, rel=1e-5)
 
 
 def test_majority_is_the_share_of_same_in_the_other_folds(held_out: HeldOutAnswers) -> None:
@@ -113,7 +113,8 @@ def trial(name: str, chance: float | np.ndarray | None, held_out: HeldOutAnswers
     if chance is None:
         return HeldOutResult(Candidate(name, name, False, refusal="no signal"))
     odds = np.where(held_out.pairs.same, chance, 1.0 - np.asarray(chance))
-    mean, error = held_out.mean(held_out.log_chance(odds))
+    score = held_out.held.gain(held_out.log_chance(odds))
+    mean, error = score.mean, score.mean_error
     return HeldOutResult(Candidate(name, name, False, mean, error), odds)
 
 

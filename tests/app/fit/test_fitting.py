@@ -160,8 +160,6 @@ def test_answers_all_alike_or_missing_are_refused(files: Files) -> None:
     none = replace(data, pairs=data.pairs.select(np.zeros(data.pairs.n_pairs, dtype=bool)))
     with pytest.raises(ValueError, match="no answer about two distinct items"):
         fit_dataset(none, QUICK)
-    with pytest.raises(ValueError, match="no file gives the items' features"):
-        fit_dataset(replace(data, features=None), QUICK)
 
 
 def test_random_answers_are_refused(tmp_path: Path) -> None:

@@ -11,31 +11,39 @@ from sklearn.preprocessing import StandardScaler
 from noisypairs import (
     JointPairClassifier,
     PairingNoise,
+    SearchOptions,
     WeightedPairClassifier,
     datasets,
     sample_pairs,
 )
 from noisypairs.app import model_file
 from noisypairs.app.files import read_dataset
-from noisypairs.app.fit.comparison import HeldOutResult
+from noisypairs.app.fit.comparison import HeldOutAnswers, HeldOutResult
 from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
 from noisypairs.app.fit.result import Candidate
 from noisypairs.app.fit.summary import estimator_title, summarise_model
 from noisypairs.app.model_card import card
 from noisypairs.app.report.model import fit_report
-from noisypairs.estimators.inner.defaults import default_candidates
+from noisypairs.assess.verdict import judged
+from noisypairs.estimators.inner.classifiers import (
+    GaussianClasses,
+    LogisticClasses,
+    default_candidates,
+)
 from noisypairs.estimators.inner.features import FiniteNumbers, KernelColumns, TailScaler
-from noisypairs.estimators.inner.gaussian import GaussianClasses
-from noisypairs.estimators.inner.logistic import LogisticClasses
 
 
 def fitted(estimator):
     X, y = datasets.load("gaussians", n_samples=120, prior=0.4, random_state=14)
     pairs = sample_pairs(y, 600, PairingNoise(0.2, 0.2), random_state=14)
-    settings = {"positive": "minority", "noise_model": "pairing", "random_state": 0, "max_iter": 2}
-    model = JointPairClassifier(estimator, tol=1.0, **settings)
-    return model.fit(X, pairs)
+    settings = {
+        "class_order": "falling",
+        "noise": "pairing",
+        "random_state": 0,
+        "search": SearchOptions(max_iter=2, tol=1.0),
+    }
+    return JointPairClassifier(estimator, n_classes=2, **settings).fit(X, pairs)
 
 
 #: Class models of the search, which may be kept too.
@@ -94,9 +102,10 @@ def test_the_prior_is_the_root_that_the_model_took():
     X, y = datasets.load("gaussians", n_samples=400, prior=0.2, random_state=0)
     noise = PairingNoise(0.1, 0.1)
     pairs = sample_pairs(y, 4000, noise, random_state=0)
-    model = WeightedPairClassifier(noise=noise, positive="minority", random_state=0).fit(X, pairs)
+    model = WeightedPairClassifier(noise=noise, class_order="falling", random_state=0).fit(X, pairs)
     assert len(model.prior_estimate_.roots) == 2
     untested = HeldOutResult(Candidate("weighted", "Weighted", False, refusal="not tried"))
-    found = summarise_model(model, X, pairs, None, untested)
+    held_out = HeldOutAnswers(pd.DataFrame(X).add_prefix("x"), pairs, 0)
+    found = summarise_model(model, pairs, held_out, untested, judged([], None, None, 0.6, 2))
     assert found.prior.estimate == model.prior_
     assert found.prior.low < model.prior_ < found.prior.high

@@ -170,3 +170,28 @@ def test_only_random_pairs_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     learning_curves(X, marked, NOISE, LogisticRegression(), n_folds=2, n_sizes=3)
     assert all(not part.chosen.any() for part in judged if part.chosen is not None)
     assert any(part.chosen is not None and part.chosen.any() for part in learnt)
+
+
+def test_the_covariance_is_that_of_sums_over_answers_that_share_items(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two loops over all answers; sizes whose errors go against each other have a negative one."""
+    pairs, steep = repeated_pairs(), np.array([1.0, -1.0, 0.5, 2.0, -0.7])
+    lean = np.random.default_rng(1).normal(size=80)
+    turn = itertools.cycle(np.repeat(steep, 2))  # five sizes, two kinds, in each fold
+
+    def score(left_out: Pairs, *_: object) -> Score:
+        return Score(0.7, float(next(turn)) * (lean[left_out.left] + lean[left_out.right]))
+
+    monkeypatch.setattr(curve, "fit_joint", lambda _, part, *__: Guess(part.n_items))
+    monkeypatch.setattr(curve, "score_predictions", score)
+    influence = lean[pairs.left] + lean[pairs.right]
+    residual = influence - influence.mean()
+    total = 0.0
+    for e, one in enumerate(zip(pairs.left, pairs.right, strict=True)):
+        for f, other in enumerate(zip(pairs.left, pairs.right, strict=True)):
+            total += float(residual[e] * residual[f]) if {*one} & {*other} else 0.0
+    expected = total / pairs.n_pairs**2 * np.outer(steep, steep)
+    assert expected[0, 1] < 0 < expected[0, 2]
+    for found in curves_of(pairs):
+        np.testing.assert_allclose(found.covariance, expected, atol=1e-7)

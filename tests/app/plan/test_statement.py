@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from noisypairs.app.plan.statement import pairs_csv
-from noisypairs.joint import NextPairs
+from noisypairs.assess import NextPairs
 
 
 @pytest.mark.parametrize(("raw", "left"), [(False, "'=1+1"), (True, "=1+1")])

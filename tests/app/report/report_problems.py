@@ -21,7 +21,6 @@ from noisypairs.app.fit.result import (
     DataSummary,
     Evidence,
     FitResult,
-    KindSummary,
     MethodChoice,
     ModelSummary,
     NoiseSummary,
@@ -32,6 +31,7 @@ from noisypairs.app.fit.result import (
 from noisypairs.app.plan import LearningCurve, Plan, forecast, old_pairs, worth_of_answers
 from noisypairs.app.plan.goal import reach
 from noisypairs.app.suspects import SuspectPair
+from noisypairs.assess.verdict import Check, judged
 from noisypairs.estimation import Interval
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import propagate
@@ -121,6 +121,14 @@ def fit_result(name: str = "item") -> FitResult:
             n_suspects=77,
             calibration=Calibration(statistic=1.2, degrees=2, p_value=0.549, level=0.05),
         ),
+        verdict=judged(
+            [Check("held-out items", True, "answers about items not seen are predicted")],
+            Interval(0.93, 0.9, 0.96),
+            None,
+            0.6,
+            2,
+            (3, 7),
+        ),
         run=RunFacts(
             warnings=(),
             seed=3,
@@ -134,24 +142,24 @@ def fit_result(name: str = "item") -> FitResult:
 def with_fields(result: FitResult, **fields: Any) -> FitResult:
     """Return the result with some fields replaced, in whichever part each of them is."""
     changed = {
-        part.name: replace(value, **{k: v for k, v in fields.items() if hasattr(value, k)})
+        part.name: replace(value, **{k: v for k, v in fields.items() if k in vars(value)})
         for part in dataclass_fields(result)
         for value in [getattr(result, part.name)]
     }
     return replace(result, **changed)
 
 
-def with_kinds(result: FitResult, name: str = "oak") -> FitResult:
-    """Return the result with three kinds, of which the last has a name and two are confused."""
+def with_classes(result: FitResult, name: str = "oak") -> FitResult:
+    """Return the result with three classes, of which two are confused."""
 
-    def kind(number: int, called: str | None) -> KindSummary:
+    def summary(number: int) -> ClassSummary:
         items = [ShownItem(f"{name}{number}{k}", 0.97 - 0.4 * k, {name: "1.5"}) for k in (0, 1)]
-        return KindSummary(number, called, 0.3, 20, (items[0],), (items[1],))
+        tells = (f"{name} larger (5, others 2)",)
+        return ClassSummary(f"group {number + 1}", 0.3, 20, 4, (items[0],), (items[1],), tells)
 
-    kinds = (kind(0, None), kind(1, None), kind(2, name))
     S = ((0.9, 0.5, 0.1), (0.5, 0.8, 0.2), (0.1, 0.2, 0.7))
     noise = replace(result.model.noise, same_probability=S)
-    return with_fields(result, kinds=kinds, noise=noise, kind_numbers=(3, 4, 5))
+    return with_fields(result, classes=tuple(map(summary, range(3))), noise=noise, prior=None)
 
 
 SIZES = np.array([100, 150, 220, 330, 500])

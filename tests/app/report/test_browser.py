@@ -87,7 +87,7 @@ def visit(browser):
     """Return what opens a file, or a text as a page, in a window of its own."""
     contexts = []
 
-    def open_(path: Path | str, width: int = 1280, **settings) -> Visit:
+    def open_(path: Path | str, width: int = 1280, unfold: bool = True, **settings) -> Visit:
         context = browser.new_context(viewport={"width": width, "height": 900}, **settings)
         contexts.append(context)
         seen = Visit(context.new_page())
@@ -98,6 +98,8 @@ def visit(browser):
             seen.page.goto(path.as_uri())
         else:
             seen.page.set_content(path)
+        if unfold:
+            seen.page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
         seen.asked = [url for url in seen.asked if not url.startswith(("file:", "data:"))]
         return seen
 
@@ -137,6 +139,22 @@ def test_every_page_fits_every_width_in_light_and_dark_and_asks_for_nothing(visi
         light = np.mean([int(part) for part in ground[4:-1].split(",")])
         assert light > 250 if scheme == "light" else light < 40
         assert seen.page.evaluate("scripted = document.querySelectorAll('script').length") == 1
+
+
+def test_the_rest_is_folded_until_a_link_leads_there_or_it_is_printed(visit, pages):
+    page = visit(pages["fit"], 390, unfold=False).page
+    assert page.evaluate("document.documentElement.scrollHeight") < 8000
+    closed = page.locator("details:not([open])")
+    n_closed = closed.count()
+    assert n_closed > 5
+    page.get_by_role("link", name="Who answered").click()
+    page.locator("details[open] h2").wait_for()  # the page hears of the new address later
+    assert closed.count() == n_closed - 1
+    assert page.locator("details[open] h2").inner_text() == "Who answered"
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert closed.count() == 0
+    cut = "[...document.querySelectorAll('figure svg')].filter(s => s.clientWidth > innerWidth)"
+    assert page.evaluate(f"{cut}.length") == 0
 
 
 @pytest.mark.parametrize("width", [1280, 800, 390])
@@ -200,9 +218,9 @@ def test_values_are_told_under_the_pointer(visit, pages):
     page = visit(pages["fit"]).page
     tip = page.locator(".tip")
     assert tip.is_hidden()
-    page.locator("#s4 ~ figure [data-tip]").first.hover()
+    page.locator("section[aria-labelledby=s4] figure [data-tip]").first.hover()
     assert tip.inner_text() == "this model\n93.0% (90.0 to 96.0%)"
-    dot = page.locator("#s5 ~ figure [data-tip]").first
+    dot = page.locator("section[aria-labelledby=s5] figure [data-tip]").first
     dot.scroll_into_view_if_needed()
     mark = dot.bounding_box()
     page.mouse.move(mark["x"] + 12, mark["y"] - 8)  # near it is enough

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from dataclasses import replace
 
 import pytest
@@ -11,21 +10,20 @@ import pytest
 from noisypairs.app.encoding import ColumnPlan
 from noisypairs.app.fit.class_number import ClassNumber
 from noisypairs.app.fit.result import Calibration, Candidate, CurvePoint, ReliabilityBin
-from noisypairs.app.fit.verdict import is_level, verdict
 from noisypairs.app.model_card import card
 from noisypairs.app.report import evidence, model, suspects
 from noisypairs.app.report.advice import by_suspicion
 from noisypairs.app.report.model import Part, answer, fit_report
 from noisypairs.app.report.page import Figure, Table, is_generated, paragraph
-from noisypairs.errors import collected_warnings
+from noisypairs.assess.verdict import Check
 from noisypairs.estimation import Interval
 from tests.app.page_reader import check_page, words_of
 from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
 
 ORDER = [
+    "The classes",
     "The data",
     "How wrong the answers are",
-    "The classes",
     "How good the model is",
     "Would more answers help?",
     "Do its probabilities hold?",
@@ -57,7 +55,9 @@ def test_the_answer_comes_first_then_the_parts_in_order(html):
     text = words_of(html)
     found = [m.strip() for m in re.findall(r"<h2[^>]*>([^<]*)</h2>", html)]
     assert found == ORDER
-    places = [text.index(part) for part in ("93% of new items", "may be trusted", "90 to 96%")]
+    places = [
+        text.index(part) for part in ("93% of new items", "answers imply 2 groups", "90 to 96%")
+    ]
     assert max(places) < text.index("How wrong the answers are")
     assert is_generated(html, "noisypairs fit")
 
@@ -84,8 +84,8 @@ def test_the_numbers_of_the_result_are_on_the_page(html):
 
 
 def test_every_picture_is_there_and_described(html):
-    assert html.count("<svg") == html.count("<figcaption") == 5
-    assert len(re.findall(r'role="img" aria-label="[^"]{40,}"', html)) == 5
+    assert html.count("<svg") == html.count("<figcaption") == 6
+    assert len(re.findall(r'role="img" aria-label="[^"]{40,}"', html)) == 6
 
 
 def test_words_from_files_cannot_break_out():
@@ -110,89 +110,31 @@ def with_candidate(name: str, **changes):
     return with_fields(result, candidates=tuple(changed))
 
 
-def test_a_clear_lead_and_a_clear_accuracy_may_be_trusted():
-    kind, reason = verdict(fit_result())
-    assert kind == "good"
-    assert "93% of new items in the right class (90 to 96% at 95% confidence)" in reason
-    assert "against 60% by calling every item by the largest class" in reason
-    assert "90%, is above the 60%" in reason
-    assert "321 held-out answers better than always giving the more frequent answer" in reason
-    assert "by 0.190 ± 0.020 nats" in reason
-    assert "based on the answers alone" in reason
-    assert "as well" not in reason
+def test_the_verdict_opens_the_page(html):
+    said = words_of(html)
+    assert re.search(r"Consistent\W+The answers imply 2 groups", said)
+    assert "name 2 items that were drawn at random" in said
+    bad = Check("held-out items", False, "do not rely on this model yet", "problem")
+    result = replace(fit_result(), verdict=fit_result().verdict.with_checks([bad]))
+    assert re.search(r"Problem\W+Do not rely on this model yet.", words_of(fit_report(result)))
+    assert "**Problem**: Do not rely" in card({"noisypairs_model": 1, **result.facts})
 
 
-def test_no_better_than_the_share_of_same_is_a_problem():
-    kind, reason = verdict(with_candidate("majority", behind=0.03, behind_error=0.02))
-    assert kind == "bad"
-    assert reason.startswith("Do not rely on this model yet")
-
-
-def test_another_baseline_that_keeps_up_is_named_but_no_problem():
-    kind, reason = verdict(with_candidate("k-means", behind=-0.01, behind_error=0.02))
-    assert kind == "good"
-    assert "predicted as well by “k-means”." in reason
-
-
-def test_an_accuracy_that_may_be_that_of_the_largest_class_is_a_caution():
-    kind, reason = verdict(with_fields(fit_result(), accuracy=Interval(0.7, 0.59, 0.8)))
-    assert kind == "caution"
-    assert "which gets 60%" in reason
-
-
-def test_no_accuracy_is_a_caution_and_the_page_says_why():
+def test_no_accuracy_is_said_on_the_page():
     result = with_fields(fit_result(), accuracy=None, accuracy_how="the prior is near ½")
-    assert verdict(result) == ("caution", "No accuracy could be estimated: The prior is near ½.")
     assert answer(result).endswith("cannot be estimated from these answers.")
     assert "No estimate: The prior is near ½." in texts(evidence.accuracy(result.model))
     check_page(fit_report(result))
 
 
-def test_warnings_of_the_fit_are_a_caution():
-    kind, reason = verdict(with_fields(fit_result(), warnings=("expect a large spread",)))
-    assert (kind, reason) == ("caution", "Use with care. Expect a large spread.")
-
-
-@pytest.mark.parametrize("kind", ["ClassNumberWarning", "CopiedAnswersWarning"])
-def test_a_model_with_a_standing_doubt_is_never_good_and_the_page_says_why(kind):
-    category = type(kind, (UserWarning,), {})
-    with collected_warnings() as warned:
-        warnings.warn("three classes explain the answers better", category, stacklevel=1)
-        warnings.warn("slow", stacklevel=1)
-    assert warned.doubts == ("three classes explain the answers better",)
-    run = {"warnings": tuple(warned), "doubts": warned.doubts}
-    result = with_fields(fit_result(), **run)
-    said, reason = verdict(result)
-    assert said == "caution"
-    assert reason.startswith("Doubtful, whatever the estimates say. Three classes explain")
-    text = words_of(fit_report(result))
-    assert "may be trusted" not in text
-    assert "Three classes explain the answers better." in text
-    unsure = with_fields(result, accuracy=Interval(0.7, 0.59, 0.8))
-    assert verdict(unsure)[1].count("Three classes") == 1  # said beside other reasons too
-    assert "**Doubtful**: Three classes explain the answers better." in card(
-        {"noisypairs_model": 1, **result.facts}
-    )
-
-
-def test_without_a_test_on_held_out_answers_nothing_is_good():
-    kind, reason = verdict(with_candidate("majority", behind=None, behind_error=None))
-    assert kind == "caution"
-    assert "could not be tested on held-out answers" in reason
-
-
 def test_nearly_all_is_not_called_all():
     result = with_fields(fit_result(), accuracy=Interval(0.996, 0.9951, 0.9996, 0.9))
-    shown = answer(result), verdict(result)[1], card({"noisypairs_model": 1, **result.facts})
+    shown = answer(result), card({"noisypairs_model": 1, **result.facts})
     for text in (*shown, texts(evidence.accuracy(result.model))):
         assert "100" not in text.replace("SHA", "")
     assert "an estimated 99.6% of new items" in shown[0]
     assert "(99.5 to >99.9% at 90% confidence)" in shown[0]
     assert "of new items right (estimated) 99.6% 99.5 to >99.9%" in words_of(fit_report(result))
-
-
-def test_a_refusal_of_a_baseline_is_no_tie():
-    assert not is_level(Candidate("majority", "…", True, refusal="no"))
 
 
 # ---------------------------------------------------------------- parts that may be missing
@@ -240,9 +182,6 @@ def test_one_test_decides_whether_the_probabilities_hold():
     assert "The probabilities do not hold" in said
     assert "they are 20% apart" in said
     assert "p = below 0.001" in said
-    kind, reason = verdict(with_fields(fit_result(), calibration=failed))
-    assert kind == "good"
-    assert "trust the classes more than the probabilities" in reason
 
 
 def test_answers_that_say_next_to_nothing_are_called_so():

@@ -26,7 +26,7 @@ def test_parts_and_their_strengths_stand_in_words() -> None:
         ["alike", "no", "–"],
     ]
     html = fit_report(with_fields(fit_result(), parts=PARTS))
-    assert html.index(">How people answer<") < html.index(">The classes<")
+    assert html.index(">The classes<") < html.index(">How people answer<")
 
 
 def test_hard_items_are_listed_and_counted() -> None:

@@ -54,7 +54,7 @@ def crowd():
     wrong = np.where(who == 3, rng.random(900) < 0.9, rng.random(900) < 0.05)
     names = np.array(["ann", "bob", "cid", "dan"])[who]
     pairs = Pairs(left, right, truth ^ wrong, 100, annotator=names)
-    settings = {"annotators": True, "positive": "majority", "random_state": 0}
+    settings = {"n_classes": 2, "class_order": "rising", "random_state": 0}
     return X, pairs, wrong, JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
 
 
@@ -92,7 +92,7 @@ def test_answers_about_items_that_nobody_recognises_are_hard_not_wrong():
     about_hard = hard[left] | hard[right]
     wrong = rng.random(2400) < np.where(about_hard, 0.5, 0.05)
     pairs = Pairs(left, right, (y[left] == y[right]) ^ wrong, 120)
-    settings = {"clarity": True, "similarity": False, "positive": "majority", "random_state": 0}
+    settings = {"n_classes": 2, "class_order": "rising", "random_state": 0}
     model = JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
     for find in (training_suspects, model_suspects):
         found = find(model, X, pairs, None, [str(k) for k in range(120)])
@@ -114,9 +114,9 @@ def test_kinds_of_one_name_are_one_class():
     left = rng.integers(0, 120, 1800)
     right = (left + rng.integers(1, 120, 1800)) % 120
     pairs = Pairs(left, right, (kind[left] == kind[right]) ^ (rng.random(1800) < 0.05), 120)
-    settings = {"n_kinds": 3, "clarity": False, "similarity": False, "random_state": 0}
+    settings = {"answer_model": ["pair error"], "random_state": 0}
     with collected_warnings():
-        model = JointPairClassifier(LogisticRegression(), **settings).fit(X, pairs)
+        model = JointPairClassifier(LogisticRegression(), **settings).fit_kinds(X, pairs, 3)
     own = model.item_kinds_.argmax(axis=1)
     model.name_kinds({0: "oak", 1: "oak", 2: "ash"})
     one = (own == 2)[left] == (own == 2)[right]  # by name

@@ -80,7 +80,7 @@ def test_a_fifth_of_wrong_answers_breaks_no_more_than_the_truth_would(n_classes)
 def test_only_the_contradictory_part_is_broken():
     odd = Pairs([0, 1, 0, 3, 4], [1, 2, 2, 4, 5], [False, False, False, True, False])
     X = np.arange(6.0)[:, None]
-    model = COPKMeans(positive="majority", random_state=0).fit(X, odd)
+    model = COPKMeans(class_order="rising", random_state=0).fit(X, odd)
     assert model.n_violations_ == 1
     assert model.violated_[:3].sum() == 1
     assert model.n_frustrated_items_ == 3
@@ -88,5 +88,5 @@ def test_only_the_contradictory_part_is_broken():
 
 def test_a_self_pair_called_different_is_reported_as_broken():
     pairs = Pairs([0, 1, 0], [0, 2, 1], [False, True, False])
-    model = COPKMeans(positive="majority", random_state=0).fit(np.arange(3.0)[:, None], pairs)
+    model = COPKMeans(class_order="rising", random_state=0).fit(np.arange(3.0)[:, None], pairs)
     assert model.violated_.tolist() == [True, False, False]

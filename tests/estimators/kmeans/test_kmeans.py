@@ -17,8 +17,8 @@ from noisypairs.pairs import Pairs
 from tests.estimators.kmeans.planted import planted, same_partition
 
 MODELS = [
-    PairKMeans(positive="majority", n_init=3, random_state=7),
-    COPKMeans(positive="majority", n_init=3, random_state=7),
+    PairKMeans(class_order="rising", n_init=3, random_state=7),
+    COPKMeans(class_order="rising", n_init=3, random_state=7),
 ]
 
 
@@ -93,14 +93,14 @@ def test_sparse_items_frames_and_pipelines(model):
 def test_class_names(model):
     X, y, pairs = planted(80, 300, 2, separation=4.0)
     known = {int(np.flatnonzero(y == k)[0]): name for k, name in enumerate(("yes", "no"))}
-    named = clone(model).set_params(positive=None).fit(X, pairs.with_labels(known))
+    named = clone(model).set_params(class_order=None).fit(X, pairs.with_labels(known))
     assert named.classes_.tolist() == ["no", "yes"]
     assert np.mean(named.labels_ == np.array(["yes", "no"])[y]) > 0.95
     assert named.prior_ == pytest.approx(np.mean(y == 0), abs=0.05)
     with pytest.warns(ClassNamesWarning, match="larger group"):
-        unnamed = clone(model).set_params(positive=None).fit(X, pairs)
+        unnamed = clone(model).set_params(class_order=None).fit(X, pairs)
     assert np.mean(unnamed.labels_ == 1) >= 0.5
-    small = clone(model).set_params(positive="minority").fit(X, pairs)
+    small = clone(model).set_params(class_order="falling").fit(X, pairs)
     assert np.array_equal(small.labels_, 1 - unnamed.labels_)
 
 
@@ -116,11 +116,11 @@ def test_items_on_their_centres_get_certain_classes():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"n_classes": 5, "positive": None}, "3 items .*n_classes=5"),
+        ({"n_classes": 5, "class_order": None}, "3 items .*n_classes=5"),
         ({"n_classes": 1}, "n_classes=1: expected an integer of at least 2"),
         ({"n_init": 0}, "n_init=0"),
         ({"max_iter": 2.5}, r"max_iter=2\.5"),
-        ({"positive": "larger"}, "positive='larger'"),
+        ({"class_order": "larger"}, "class_order='larger'"),
     ],
 )
 def test_bad_parameters(model, params, message):

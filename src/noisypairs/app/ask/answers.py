@@ -10,7 +10,7 @@ from noisypairs.app.ask.database import MOST_ROWS, Database, now
 from noisypairs.app.ask.people import Person, Refused
 from noisypairs.app.ask.questions import Pick, Questions
 from noisypairs.app.files import delimited_text
-from noisypairs.app.files.importers.ask import COLUMNS, VIEW
+from noisypairs.app.files.store import COLUMNS, VIEW
 
 WORDS = ("same", "different", "unsure", "skip")
 PAGE = 20
@@ -103,9 +103,7 @@ class Answers:
 
     def count(self, person: Person | None = None) -> int:
         """Return how many answers stand that say something, of one person or of all."""
-        query = (
-            "SELECT count(*) FROM answers WHERE undone_at IS NULL AND said IN ('same', 'different')"
-        )
+        query = "SELECT count(*) FROM standing WHERE said IN ('same', 'different')"
         if person is None:
             return _number(self.database.row(query))
         return _number(self.database.row(f"{query} AND person = ?", person.number))
@@ -113,31 +111,30 @@ class Answers:
     def telling(self) -> list[Said]:
         """Return every answer that counts and says same or different, in order."""
         rows = self.database.rows(
-            "SELECT answers.low, answers.high, said = 'same', name, kind "
-            "FROM answers JOIN questions USING (question) "
-            "JOIN people ON people.person = answers.person "
-            "WHERE undone_at IS NULL AND said IN ('same', 'different') ORDER BY answer"
+            "SELECT standing.low, standing.high, said = 'same', name, kind "
+            "FROM standing JOIN questions USING (question) "
+            "JOIN people ON people.person = standing.person "
+            "WHERE said IN ('same', 'different') ORDER BY answer"
         )
         return [Said(low, high, bool(same), name, kind) for low, high, same, name, kind in rows]
 
     def tallies(self) -> list[tuple[Any, ...]]:
-        """Return for everybody: name, same, different, unsure, skip, undone, mean seconds."""
+        """Return for everybody: number, same, different, unsure, skip, undone, mean seconds."""
         counts = ", ".join(
             f"coalesce(sum(said = '{word}' AND undone_at IS NULL), 0)" for word in WORDS
         )
         return self.database.rows(
-            f"SELECT name, {counts}, coalesce(sum(undone_at IS NOT NULL), 0), avg(seconds) "
+            f"SELECT person, {counts}, coalesce(sum(undone_at IS NOT NULL), 0), avg(seconds) "
             "FROM people LEFT JOIN answers USING (person) GROUP BY person ORDER BY person"
         )
 
     def agreement(self) -> tuple[int, int]:
         """Return how many couples of people answered one pair, and how many of them agree."""
         row = self.database.row(
-            "SELECT count(*), coalesce(sum(one.said = other.said), 0) FROM answers AS one "
-            "JOIN answers AS other ON one.low = other.low AND one.high = other.high "
+            "SELECT count(*), coalesce(sum(one.said = other.said), 0) FROM standing AS one "
+            "JOIN standing AS other ON one.low = other.low AND one.high = other.high "
             "AND one.person < other.person "
-            "WHERE one.undone_at IS NULL AND other.undone_at IS NULL "
-            "AND one.said IN ('same', 'different') AND other.said IN ('same', 'different')"
+            "WHERE one.said IN ('same', 'different') AND other.said IN ('same', 'different')"
         )
         both, agreeing = row or (0, 0)
         return int(both), int(agreeing)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from noisypairs.app.files.contents import BadFile, special
-from noisypairs.app.files.importers.ask import (
+from noisypairs.app.files.store import (
     APPLICATION,
     VERSION,
     VIEW,
@@ -25,13 +25,13 @@ from noisypairs.app.files.importers.ask import (
     is_database,
 )
 
-#: Seconds to wait for the other process to end its transaction.
+#: Seconds to wait for another process to end its transaction, where nothing else is asked for.
 PATIENCE = 30.0
 
 #: Numbers of rows are smaller than this.
 MOST_ROWS = 2**63
 
-_TABLES = f"""
+_TABLES = """
 CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE items (item INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
@@ -40,7 +40,10 @@ CREATE TABLE people (
     person INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE COLLATE NOCASE,
     token TEXT NOT NULL UNIQUE,
-    joined_at TEXT NOT NULL
+    joined_at TEXT NOT NULL,
+    joined_by TEXT, -- the link by which they gave a name themselves
+    blocked_at TEXT,
+    left_out_at TEXT -- since when none of their answers counts
 );
 
 -- What the model was when a batch was chosen; what it says of the project and its people is JSON.
@@ -93,6 +96,13 @@ CREATE TABLE answers (
 );
 CREATE INDEX standing_pairs ON answers (low, high, person, said) WHERE undone_at IS NULL;
 CREATE INDEX standing_people ON answers (person, said) WHERE undone_at IS NULL;
+"""
+
+_VIEWS = f"""
+-- Answers that neither who gave them nor the owner took back.
+CREATE VIEW standing AS
+SELECT * FROM answers WHERE undone_at IS NULL
+AND person NOT IN (SELECT person FROM people WHERE left_out_at IS NOT NULL);
 
 CREATE VIEW {VIEW} AS
 SELECT
@@ -100,13 +110,27 @@ SELECT
     CASE swapped WHEN 1 THEN lower.id ELSE upper.id END AS "right",
     said AS answer, people.name AS annotator, answered_at, seconds,
     chance AS model_chance, model_shown, kind, kind <> 'random' AS chosen
-FROM answers
+FROM standing
 JOIN questions USING (question)
-JOIN people ON people.person = answers.person
-JOIN items AS lower ON lower.item = answers.low
-JOIN items AS upper ON upper.item = answers.high
-WHERE undone_at IS NULL AND said <> 'skip'
-ORDER BY answers.answer;
+JOIN people ON people.person = standing.person
+JOIN items AS lower ON lower.item = standing.low
+JOIN items AS upper ON upper.item = standing.high
+WHERE said <> 'skip'
+ORDER BY standing.answer;
+"""
+
+_FROM_VERSION_1 = f"""
+ALTER TABLE people ADD COLUMN joined_by TEXT;
+ALTER TABLE people ADD COLUMN blocked_at TEXT;
+ALTER TABLE people ADD COLUMN left_out_at TEXT;
+DROP VIEW {VIEW}
+"""
+
+#: What an item looks like besides its id (`row_contents`): a store keeps both.
+_CONTENTS = """
+CREATE TABLE IF NOT EXISTS contents (
+    item INTEGER PRIMARY KEY REFERENCES items, content TEXT NOT NULL
+)
 """
 
 
@@ -118,7 +142,7 @@ def now() -> str:
 class Database:
     """An open store; every thread may use it, one transaction at a time."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, patience: float = PATIENCE) -> None:
         """Open a store, or make one where there is no file yet."""
         self.path = path
         self._lock = threading.RLock()
@@ -126,26 +150,35 @@ class Database:
         check_place(path)
         try:
             self._connection = sqlite3.connect(
-                path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+                path, timeout=patience, isolation_level=None, check_same_thread=False
             )
             if not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
-                self._create()
+                os.chmod(path, 0o600)  # it holds the tokens of people's links
+                self._make(_TABLES, _VIEWS, f"PRAGMA application_id = {APPLICATION}")
             check_version(self._connection, path)
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
+            if self.row("PRAGMA user_version") == (1,):
+                self._make(_FROM_VERSION_1, _VIEWS)
             with self.writing():  # which fails where the file may only be read
+                self._connection.execute(_CONTENTS)
                 self._connection.execute(f"PRAGMA user_version = {VERSION}")
         except sqlite3.Error as error:
             raise damaged(path, error) from error
 
-    def _create(self) -> None:
-        os.chmod(self.path, 0o600)  # it holds the tokens of people's links
+    def _make(self, *scripts: str) -> None:
+        """Run statements and set the version, all or nothing."""
         with self.writing():
-            for statement in _TABLES.split(";\n"):
-                self._connection.execute(statement)
-            self._connection.execute(f"PRAGMA application_id = {APPLICATION}")
+            for script in scripts:
+                for statement in script.split(";\n"):
+                    self._connection.execute(statement)
             self._connection.execute(f"PRAGMA user_version = {VERSION}")
+
+    def be_patient(self, seconds: float) -> None:
+        """Wait so long at most, from now on, for another process to end its transaction."""
+        with self._lock:
+            self._connection.execute(f"PRAGMA busy_timeout = {max(round(1000 * seconds), 0)}")
 
     def close(self) -> None:
         """Close the file; what was committed is there whether this is called or not."""
@@ -209,14 +242,21 @@ class Database:
         """Return the number of every item that was ever in the project, by id."""
         return {str(id): int(item) for item, id in self.rows("SELECT item, id FROM items")}
 
-    def add_items(self, ids: list[str]) -> dict[str, int]:
-        """Give a number to every item that has none yet; return all numbers by id."""
+    def item_contents(self) -> dict[str, str]:
+        """Return the id under which each content was last seen."""
+        found = self.rows("SELECT content, id FROM contents JOIN items USING (item)")
+        return {str(content): str(id) for content, id in found}
+
+    def add_items(self, ids: list[str], contents: list[str]) -> dict[str, int]:
+        """Keep items and what they hold; return all numbers by id."""
         with self.writing():
             known = self.item_numbers()
             fresh = [(id,) for id in ids if id not in known]
             if fresh:
                 self.run_many("INSERT INTO items (id) VALUES (?)", fresh)
                 known = self.item_numbers()
+            rows = [(known[id], text) for id, text in zip(ids, contents, strict=True) if text]
+            self.run_many("INSERT OR REPLACE INTO contents VALUES (?, ?)", rows)
         return known
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from noisypairs.app.ask.database import Database, now
@@ -55,12 +56,12 @@ class Fits:
         if row is None:
             return None
         number, n_answers, progress, people = row
-        return Fit(number, n_answers, Estimate(**json.loads(progress)), json.loads(people))
+        return Fit(number, n_answers, _estimate(progress), _read(people))
 
     def estimate(self) -> Estimate | None:
         """Return what the last fit says of the project; all that every page needs to know."""
         row = self.database.row("SELECT progress FROM fits ORDER BY fit DESC LIMIT 1")
-        return None if row is None else Estimate(**json.loads(row[0]))
+        return None if row is None else _estimate(row[0])
 
     def add(
         self,
@@ -93,3 +94,19 @@ class Fits:
         """Return how many pairs the queue holds."""
         row = self.database.row("SELECT count(*) FROM queue")
         return 0 if row is None else int(row[0])
+
+
+def _estimate(progress: str) -> Estimate:
+    """Read an estimate; what another version says beside what is known here is passed over."""
+    known = {one.name for one in fields(Estimate)}
+    try:
+        return Estimate(**{name: said for name, said in _read(progress).items() if name in known})
+    except (AttributeError, TypeError) as error:
+        raise sqlite3.DatabaseError(f"what it says of a fit is unreadable: {error}") from error
+
+
+def _read(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise sqlite3.DatabaseError(f"what it says of a fit is no JSON: {error}") from error

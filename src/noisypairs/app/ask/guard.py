@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -21,6 +21,9 @@ MOST_BYTES = 4096
 """Size of what a page may send."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
+
+FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+"""What proxies add."""
 
 HEADERS = {
     "Content-Security-Policy": (
@@ -41,11 +44,12 @@ class Guard:
     """Middleware: refuse requests from other sites, and give every answer its headers.
 
     On the loopback address only its own names are answered, so that no other name that leads here
-    (DNS rebinding) makes a foreign page one of ours.
+    (DNS rebinding) makes a foreign page one of ours. What a proxy sends on came from elsewhere: it
+    is answered at ``public`` only, the address that people know, where a token is needed.
     """
 
-    def __init__(self, app: ASGIApp, loopback: bool) -> None:
-        self.app, self.loopback = app, loopback
+    def __init__(self, app: ASGIApp, loopback: bool, public: str = "") -> None:
+        self.app, self.loopback, self.public = app, loopback, public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or let the application do so."""
@@ -75,12 +79,16 @@ class Guard:
 
     def _why_not(self, method: str, headers: Headers) -> str | None:
         host = headers.get("host", "")
-        if self.loopback and urlsplit(f"//{host}").hostname not in LOOPBACK:
+        known = (*LOOPBACK, *([urlsplit(self.public).hostname] if self.public else []))
+        if (self.loopback or self.public) and urlsplit(f"//{host}").hostname not in known:
             return "this server answers at its own address only"
+        if self.loopback and any(name in headers for name in FORWARDED):
+            return "this came through a proxy: start noisypairs ask with --behind-proxy URL"
         if method in ("GET", "HEAD"):
             return None
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        own = urlsplit(self.public).netloc or host
+        if origin is not None and urlsplit(origin).netloc != own:
             return "requests from other sites are refused"
         if headers.get("sec-fetch-site", "same-origin") != "same-origin":
             return "requests from other sites are refused"
@@ -92,10 +100,13 @@ class Guard:
 async def sent(request: Request) -> Mapping[str, object]:
     """Return the JSON object that a page has sent, or refuse what is too large or none."""
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BYTES:
-            raise Refused(f"more than {MOST_BYTES} bytes", 413)
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BYTES:
+                raise Refused(f"more than {MOST_BYTES} bytes", 413)
+    except ClientDisconnect:
+        raise Refused("the rest did not arrive") from None
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):

@@ -21,8 +21,10 @@ from noisypairs.app.ask.fits import Estimate, Fit
 from noisypairs.app.ask.project import Settings, Shown
 from noisypairs.app.ask.questions import CHOSEN, RANDOM, Pick
 from noisypairs.app.encoding import item_encoder
+from noisypairs.assess import NextPairs, enough, first_pairs
+from noisypairs.assess.people import ONE_VOICE
+from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import NotIdentifiable, collected_warnings
-from noisypairs.joint import JointPairClassifier, NextPairs, enough, first_pairs
 from noisypairs.pairs import Pairs
 
 FEWEST = 20
@@ -124,6 +126,8 @@ def estimate_of(
     accuracy, notes = found.accuracy, [*doubts]
     if found.open_number:
         notes.append("There may be one class more than was found: more answers will tell.")
+    if found.one_voice:
+        notes.append(ONE_VOICE)
     state = "more" if found.answers_left else "open"
     if found.enough:
         state = "doubtful" if doubts else "reached"

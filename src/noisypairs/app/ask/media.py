@@ -99,7 +99,8 @@ def _by_id(ids: Sequence[str], root: Path) -> Media:
     root = root.resolve()
     entries = sorted(one.name for one in root.iterdir() if one.suffix.lower() in TYPES)
     by_name = {Path(name).stem: name for name in entries} | {name: name for name in entries}
-    inside = ((row, _inside(root, by_name[id])) for row, id in enumerate(ids) if id in by_name)
+    named = [next((by_name[n] for n in (id, Path(id).stem) if n in by_name), "") for id in ids]
+    inside = ((row, _inside(root, name)) for row, name in enumerate(named))
     return Media(root, {row: path for row, path in inside if path is not None})
 
 

@@ -1,5 +1,5 @@
 "use strict";
-// The owner's page: make a link for somebody, and look again now and then.
+// The owner's page: links, who may answer and whose answers count, looked at again now and then.
 
 const LOOK = 15000; // milliseconds between two looks
 const PARTS = ["state", "everybody", "agreement", "links"]; // what changes while people answer
@@ -31,26 +31,40 @@ async function lookAgain() {
   }
 }
 
-async function invite() {
+// Send a change; return whether it was made.
+async function change(path, body) {
   try {
-    const response = await fetch("/api/invite", {
+    const response = await fetch(path, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ name: by("name").value }),
+      body: JSON.stringify(body),
     });
     const found = await response.json();
     if (!response.ok) {
       complain(`${found.error}.`);
-      return;
+      return false;
     }
-    by("name").value = "";
     await look();
     complain("");
+    return true;
   } catch {
-    complain("No link was made: the server does not answer.");
+    complain("Nothing was changed: the server does not answer.");
+    return false;
   }
+}
+
+async function invite() {
+  if (await change("/api/people", { name: by("name").value })) by("name").value = "";
 }
 
 by("invite").addEventListener("click", invite);
 by("name").addEventListener("keydown", (event) => { if (event.key === "Enter") invite(); });
+document.addEventListener("click", (event) => {
+  const { person, do: what, link } = event.target.dataset;
+  if (person) change("/api/people", { person: Number(person), do: what });
+  if (link) change("/api/link", { renew: true });
+});
+document.addEventListener("change", (event) => {
+  if (event.target.id === "most") change("/api/link", { most: Number(event.target.value) });
+});
 setInterval(lookAgain, LOOK);

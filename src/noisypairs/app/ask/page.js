@@ -46,6 +46,8 @@ async function call(path, body) {
 // What went wrong, in words: a request that never arrived has a message of the browser only.
 const reason = (error) => (error.status ? error.message : "the server does not answer");
 
+const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
+
 const next = (found) => (found ? `Next: ${found.left.id} and ${found.right.id}.` : "No pair is left.");
 
 function tell(text) { by("status").textContent = text; }
@@ -165,6 +167,7 @@ function showState(found) {
   for (const id of ["progress", "own", "settings"]) show(id, joined);
   show("join", !joined && found.join);
   show("closed", !joined && !found.join);
+  if (found.closed) by("closed").textContent = `${sentence(found.closed)}.`;
   if (!joined) {
     for (const id of ["pair", "buttons", "nothing", "enough"]) show(id, false);
     pair = null;
@@ -197,7 +200,7 @@ async function refresh() {
     await showHistory();
     complain("");
   } catch (error) {
-    complain("The server does not answer. The page tries again.");
+    complain(`${sentence(reason(error))}. The page tries again.`);
     setTimeout(refresh, RETRY);
   }
 }

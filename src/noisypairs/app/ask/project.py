@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -12,15 +13,20 @@ import pandas as pd
 from noisypairs.app.ask.database import Database
 from noisypairs.app.ask.media import Media, find_media
 from noisypairs.app.encoding import describe
-from noisypairs.app.files import BadFile, read_items
+from noisypairs.app.files import BadFile
+from noisypairs.app.files.items import items_of
+from noisypairs.app.files.table import read_table
 from noisypairs.app.report.page import clean
-from noisypairs.app.words import count
+from noisypairs.assess.words import count
 from noisypairs.errors import did_you_mean
 
 LONGEST_CELL = 20_000
 """Characters of a cell that are shown."""
 
 FEWEST_ITEMS = 3
+
+MOST_COLUMNS = 20
+"""Columns shown unless some are asked for: words before numbers, and no entries of vectors."""
 
 
 @dataclass(frozen=True)
@@ -46,10 +52,14 @@ class Settings:
 
 @dataclass(frozen=True)
 class Looks:
-    """What is shown of the items, row by row: the text of each column, pictures and sounds."""
+    """What is shown of the items, row by row: the text of each column, pictures and sounds.
+
+    ``contents`` are names of the rows by all that they hold but their ids.
+    """
 
     features: pd.DataFrame
     ids: list[str]
+    contents: list[str]
     cells: dict[str, list[str]]
     kinds: dict[str, str]
     media: Media
@@ -111,13 +121,17 @@ class Project:
         except (ValueError, OSError) as error:
             self.trouble = str(error)
             return False
+        except sqlite3.Error as error:  # the store is held by another program: tried again
+            self.trouble, self._read_at = str(error), (0, 0)
+            return False
         self.trouble = ""
         return True
 
 
 def read_looks(settings: Settings) -> Looks:
     """Read the items and what is shown of them; needs no store."""
-    features, ids = read_items(settings.items, settings.id)
+    items = items_of(read_table(settings.items), settings.id, by_content=True)
+    features, ids, contents = items.features, items.ids, items.contents or []
     if len(ids) < FEWEST_ITEMS:
         raise BadFile(
             f"{settings.items} holds {count(len(ids), 'item')}: give at least {FEWEST_ITEMS}"
@@ -125,7 +139,7 @@ def read_looks(settings: Settings) -> Looks:
     media = find_media(settings.images, features, ids, settings.items)
     kinds = _columns_shown(settings, features, media)
     cells = {name: _texts(features[name]) for name in kinds}
-    return Looks(features, ids, cells, kinds, media)
+    return Looks(features, ids, contents, cells, kinds, media)
 
 
 def _numbered(looks: Looks, settings: Settings, database: Database) -> Shown:
@@ -136,7 +150,17 @@ def _numbered(looks: Looks, settings: Settings, database: Database) -> Shown:
             f"{settings.store} holds answers about other items, such as {next(iter(known))!r}, "
             f"while {settings.items} begins with {ids[0]!r}: name another store, or the right items"
         )
-    known = database.add_items(ids)
+    called, stored = dict(zip(looks.contents, ids, strict=True)), database.item_contents()
+    for content, before in stored.items():
+        now = called.get(content, before)
+        several = content.count("-") > 1 or f"{content}-2" in called.keys() | stored.keys()
+        if now != before and not several:  # which of equal rows is which, nobody can tell
+            raise BadFile(
+                f"{settings.items} calls {now!r} what was {before!r} when it was asked about, so "
+                f"that the answers in {settings.store} would be about other items: give each item "
+                "the id that it had, or name another store"
+            )
+    known = database.add_items(ids, looks.contents)
     numbers = [known[id] for id in ids]
     row_of = {number: row for row, number in enumerate(numbers)}
     return Shown(**vars(looks), numbers=numbers, row_of=row_of)
@@ -146,8 +170,16 @@ def _columns_shown(settings: Settings, features: pd.DataFrame, media: Media) -> 
     """Return the kinds of the columns that are shown: those asked for, else all that tell."""
     kinds = {plan.name: plan.kind for plan in describe(features)}
     if settings.columns is None:
-        left_out = ("constant",)
-        return {n: k for n, k in kinds.items() if k not in left_out and n != media.column}
+        shown = {
+            name: kind
+            for name, kind in kinds.items()
+            if kind != "constant" and name != media.column and not name.endswith("]")
+        }
+        if len(shown) <= MOST_COLUMNS:
+            return shown
+        told = [name for name, kind in shown.items() if kind != "number"][:MOST_COLUMNS]
+        rest = [name for name in shown if name not in told][: MOST_COLUMNS - len(told)]
+        return {name: kind for name, kind in shown.items() if name in {*told, *rest}}
     for name in settings.columns:
         if name not in kinds:
             raise BadFile(

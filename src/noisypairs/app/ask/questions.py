@@ -27,16 +27,18 @@ TRIES = 200
 
 _FREE = """
     NOT EXISTS (
-        SELECT 1 FROM answers
-        WHERE answers.low = pair.low AND answers.high = pair.high AND undone_at IS NULL
+        SELECT 1 FROM standing
+        WHERE standing.low = pair.low AND standing.high = pair.high
         AND (said <> 'skip' OR person = :person)
     )
     AND NOT EXISTS (
         SELECT 1 FROM questions
         WHERE questions.low = pair.low AND questions.high = pair.high AND open
-        AND (person = :person OR asked_at > :since)
+        AND (person = :person OR (asked_at > :since AND person NOT IN blocked))
     )
 """
+
+_BLOCKED = "WITH blocked AS (SELECT person FROM people WHERE blocked_at IS NOT NULL) "
 
 
 class Pick(NamedTuple):
@@ -85,6 +87,7 @@ class Questions:
                     return _question(number, Pick(low, high, kind, chance), swapped)
             pick = (
                 self._repeated(person, known)
+                or self._abandoned(person, known)
                 or self._queued(person, known)
                 or self._drawn(person, items)
             )
@@ -100,11 +103,26 @@ class Questions:
         )
         return _question(number, pick, swapped)
 
+    def _abandoned(self, person: Person, known: Container[int]) -> Pick | None:
+        """Return a pair of the latest batch that somebody left open too long, or may not answer.
+
+        Random pairs need not come back: others are as good.
+        """
+        rows = self.database.rows(
+            f"{_BLOCKED}SELECT low, high, kind, chance, fit FROM questions AS pair "
+            "WHERE open AND kind = :kind AND fit = (SELECT max(fit) FROM fits) "
+            f"AND (asked_at <= :since OR person IN blocked) AND {_FREE} ORDER BY question",
+            kind=CHOSEN,
+            person=person.number,
+            since=_since(),
+        )
+        return next((Pick(*one) for one in rows if one[0] in known and one[1] in known), None)
+
     def _queued(self, person: Person, known: Container[int]) -> Pick | None:
         """Take the first pair of the queue that is free; those that are not are left to others."""
         while True:
             row = self.database.row(
-                "SELECT place, low, high, kind, chance, fit FROM queue AS pair "
+                f"{_BLOCKED}SELECT place, low, high, kind, chance, fit FROM queue AS pair "
                 f"WHERE {_FREE} ORDER BY place LIMIT 1",
                 person=person.number,
                 since=_since(),
@@ -125,11 +143,11 @@ class Questions:
         for condition in ("answer >= :start", "answer < :start"):
             row = self.database.row(
                 "SELECT given.low, given.high, chance, fit "
-                "FROM answers AS given JOIN questions AS before USING (question) "
-                f"WHERE {condition} AND undone_at IS NULL AND said IN ('same', 'different') "
+                "FROM standing AS given JOIN questions AS before USING (question) "
+                f"WHERE {condition} AND said IN ('same', 'different') "
                 "AND given.person <> :person "
-                "AND (SELECT count(*) FROM answers WHERE answers.low = given.low "
-                "     AND answers.high = given.high AND undone_at IS NULL) = 1 "
+                "AND (SELECT count(*) FROM standing WHERE standing.low = given.low "
+                "     AND standing.high = given.high) = 1 "
                 "AND NOT EXISTS (SELECT 1 FROM questions WHERE questions.low = given.low "
                 "     AND questions.high = given.high AND open) "
                 "ORDER BY answer LIMIT 1",
@@ -158,7 +176,7 @@ class Questions:
 
     def _is_free(self, person: Person, low: int, high: int) -> bool:
         found = self.database.row(
-            f"SELECT 1 FROM (SELECT :low AS low, :high AS high) AS pair WHERE {_FREE}",
+            f"{_BLOCKED}SELECT 1 FROM (SELECT :low AS low, :high AS high) AS pair WHERE {_FREE}",
             low=low,
             high=high,
             person=person.number,

@@ -1,7 +1,8 @@
 """The server: a page, its script, and a few addresses that it asks for pairs and tells answers.
 
-What a page asks for is a lookup of a millisecond in the store, which is done at once: a thread for
-it would take longer to wake. Only what goes over all answers, or reads files, is given to threads.
+Whatever needs the store is done by one thread, one request after the other, so that a store which
+another program holds delays answers and nothing else. A request waits `PATIENCE` at most; the page
+then says why, and sends it again. What goes over all answers, or reads files, has other threads.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ import asyncio
 import contextlib
 import re
 import sqlite3
-from collections.abc import AsyncIterator, Callable
-from functools import cache
+import time
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, wraps
 from pathlib import Path
+from typing import Any
 
 from noisypairs.errors import MissingExtra
 
@@ -40,6 +44,7 @@ from noisypairs.app.ask.guard import Guard, sent
 from noisypairs.app.ask.media import TYPES
 from noisypairs.app.ask.people import JOIN, OWNER, Person, Refused
 from noisypairs.app.ask.site import Site
+from noisypairs.app.files.store import damaged
 
 HERE = Path(__file__).parent
 STATIC = {"page.js": "text/javascript", "owner.js": "text/javascript", "page.css": "text/css"}
@@ -47,10 +52,16 @@ YEAR = 366 * 24 * 3600
 WATCH = 2.0
 """Seconds between two looks at the file of items, and at the worker."""
 
+PATIENCE = 2.0
+"""Seconds for which a request waits for the store."""
+
+BLOCKED = "the owner of this project takes no more answers from you"
+
 MEDIA = re.compile("[0-9]{1,18}")
 """How the number of an item is written in an address."""
 
 Watch = Callable[[], None]
+Handler = Callable[["Pages", Request], Coroutine[Any, Any, Response]]
 
 
 def application(site: Site, watch: Watch = lambda: None) -> Starlette:
@@ -67,6 +78,11 @@ def application(site: Site, watch: Watch = lambda: None) -> Starlette:
         task = asyncio.create_task(look())
         yield
         task.cancel()
+        pages.thread.shutdown()
+
+    async def failed(request: Request, error: Exception) -> Response:
+        name = site.project.settings.store.name
+        return await _refused(request, Refused(str(damaged(Path(name), error)), 503))
 
     pages = Pages(site)
     return Starlette(
@@ -82,10 +98,11 @@ def application(site: Site, watch: Watch = lambda: None) -> Starlette:
             Route("/api/leave", pages.leave, methods=["POST"]),
             Route("/api/answer", pages.answer, methods=["POST"]),
             Route("/api/undo", pages.undo, methods=["POST"]),
-            Route("/api/invite", pages.invite, methods=["POST"]),
+            Route("/api/people", pages.people, methods=["POST"]),
+            Route("/api/link", pages.link, methods=["POST"]),
         ],
-        middleware=[Middleware(Guard, loopback=site.loopback)],
-        exception_handlers={Refused: _refused, HTTPException: _refused, sqlite3.Error: _refused},
+        middleware=[Middleware(Guard, loopback=site.loopback, public=site.public)],
+        exception_handlers={Refused: _refused, HTTPException: _refused, sqlite3.Error: failed},
         lifespan=watched,
     )
 
@@ -100,33 +117,51 @@ async def _refused(request: Request, error: Exception) -> Response:
 
 
 def _reason(error: Exception) -> tuple[str, int]:
-    if isinstance(error, Refused):
-        return str(error), error.status
     if isinstance(error, HTTPException):
         known = {404: "there is no such page"}
         return known.get(error.status_code, error.detail), error.status_code
-    return f"the store cannot be used just now ({error})", 503
+    return str(error), getattr(error, "status", 400)
+
+
+def stored(work: Callable[[Pages, Request, Mapping[str, object]], Response]) -> Handler:
+    """Return the handler of an address whose work needs the store; it gets what the page sent."""
+
+    @wraps(work)
+    async def handler(pages: Pages, request: Request) -> Response:
+        found = await sent(request) if request.method == "POST" else {}
+        last = time.monotonic() + PATIENCE
+
+        def do() -> Response:
+            pages.site.project.database.be_patient(last - time.monotonic())
+            return work(pages, request, found)
+
+        return await asyncio.get_running_loop().run_in_executor(pages.thread, do)
+
+    return handler
 
 
 class Pages:
-    """One method for each address."""
+    """One method for each address; all but those `stored` know the store by what is in memory."""
 
     def __init__(self, site: Site) -> None:
         self.site = site
+        self.thread = ThreadPoolExecutor(1, "store")
+        self._static = {name: (HERE / name).read_bytes() for name in STATIC}
 
     async def page(self, request: Request) -> Response:
         """Show the page; a token in the address is kept as a cookie and taken off the address."""
-        token = request.query_params.get("token")
-        if token is not None:
-            return self._let_in(token)
+        if "token" in request.query_params:
+            return await self.let_in(request)
         return HTMLResponse(_template("page.html").render(question=self._question))
 
     @property
     def _question(self) -> str:
         return self.site.project.settings.question
 
-    def _let_in(self, token: str) -> Response:
-        site = self.site
+    @stored
+    def let_in(self, request: Request, _: Mapping[str, object]) -> Response:
+        """Keep a token that opens something."""
+        site, token = self.site, request.query_params["token"]
         role = site.people.role(token)
         person = None if role else site.people.by_token(token)
         if role is None and person is None:
@@ -141,18 +176,19 @@ class Pages:
             self._keep(response, f"{site.cookie}-join", token)
         return response
 
-    @staticmethod
-    def _keep(response: Response, name: str, value: str) -> None:
-        response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="lax")
+    def _keep(self, response: Response, name: str, value: str) -> None:
+        secure = self.site.public.startswith("https:")
+        response.set_cookie(name, value, max_age=YEAR, httponly=True, samesite="lax", secure=secure)
 
     async def static(self, request: Request) -> Response:
-        """Serve one of the three files of the page."""
+        """Serve one of the three files of the page, from memory."""
         name = request.path_params["name"]
         if name not in STATIC:
             raise Refused("there is no such file", 404)
-        return FileResponse(HERE / name, media_type=STATIC[name])
+        return Response(self._static[name], media_type=STATIC[name])
 
-    async def media(self, request: Request) -> Response:
+    @stored
+    def media(self, request: Request, _: Mapping[str, object]) -> Response:
         """Serve the picture or sound of an item, to people of the project."""
         if not self.site.is_owner(request.cookies):
             self._person(request)
@@ -167,30 +203,35 @@ class Pages:
         headers = alone | {"Cache-Control": "private, max-age=3600"}
         return FileResponse(path, media_type=TYPES[path.suffix.lower()], headers=headers)
 
-    async def now(self, request: Request) -> Response:
-        """Tell the pair to answer, or that a name is needed first."""
+    @stored
+    def now(self, request: Request, _: Mapping[str, object]) -> Response:
+        """Tell the pair to answer, or that a name is needed first, or that nothing is."""
         site = self.site
         person = site.person(request.cookies)
         owner = site.is_owner(request.cookies)
         if person is None:
             return JSONResponse({"join": site.may_join(request.cookies), "owner": owner})
+        if person.blocked:
+            return JSONResponse({"join": False, "owner": owner, "closed": BLOCKED})
         return JSONResponse(site.state(person) | {"owner": owner})
 
-    async def history(self, request: Request) -> Response:
+    @stored
+    def history(self, request: Request, _: Mapping[str, object]) -> Response:
         """Tell one's own answers."""
         person = self._person(request)
         before = request.query_params.get("before", "")
         last = int(before) if before.isdecimal() and len(before) < 19 else None
         return JSONResponse({"answers": self.site.history(person, last)})
 
-    async def join(self, request: Request) -> Response:
+    @stored
+    def join(self, request: Request, found: Mapping[str, object]) -> Response:
         """Give somebody a place by a name."""
-        site, found = self.site, await sent(request)
+        site = self.site
         if not site.may_join(request.cookies):
             raise Refused("ask the owner of this project for a link", 403)
-        # Whoever sits at this machine may go on under their name; over a network it takes a link.
-        person = site.people.add(found.get("name"), known_too=site.loopback)
-        response = JSONResponse(site.state(person))
+        person = site.people.join(found.get("name"), known_too=site.loopback)
+        _let_answer(person)
+        response = JSONResponse(site.state(person) | {"owner": site.is_owner(request.cookies)})
         self._keep(response, site.cookie, person.token)
         return response
 
@@ -201,18 +242,20 @@ class Pages:
         response.delete_cookie(self.site.cookie)
         return response
 
-    async def answer(self, request: Request) -> Response:
+    @stored
+    def answer(self, request: Request, found: Mapping[str, object]) -> Response:
         """Keep an answer, then tell the next pair: in one transaction, and in this order."""
-        person, found = self._person(request), await sent(request)
+        person = self._person(request)
         with self.site.project.database.writing():
             given = (found.get(name) for name in ("question", "said", "seconds", "shown"))
             number = self.site.answers.record(person, *given)
             state = self.site.state(person)
         return JSONResponse(state | {"answered": number})
 
-    async def undo(self, request: Request) -> Response:
+    @stored
+    def undo(self, request: Request, found: Mapping[str, object]) -> Response:
         """Take back one's own answer; its pair is the next."""
-        person, found = self._person(request), await sent(request)
+        person = self._person(request)
         with self.site.project.database.writing():
             self.site.answers.undo(person, found.get("answer"), self.site.questions)
             state = self.site.state(person)
@@ -222,7 +265,7 @@ class Pages:
         """Show the owner who answers, how well, and how far the project is."""
         self._require_owner(request)
         found = await run_in_threadpool(self.site.owners_page)
-        base = str(request.base_url).rstrip("/")
+        base = self.site.public or str(request.base_url).rstrip("/")
         return HTMLResponse(_template("owner.html").render(found, base=base))
 
     async def export(self, request: Request) -> Response:
@@ -232,17 +275,27 @@ class Pages:
         headers = {"Content-Disposition": 'attachment; filename="answers.csv"'}
         return PlainTextResponse(text, headers=headers, media_type="text/csv")
 
-    async def invite(self, request: Request) -> Response:
-        """Make a link for somebody by name, for the owner to pass on."""
+    @stored
+    def people(self, request: Request, found: Mapping[str, object]) -> Response:
+        """Make a link for somebody by name, or change what somebody may: for the owner."""
         self._require_owner(request)
-        found = await sent(request)
-        person = self.site.people.add(found.get("name"))
-        return JSONResponse({"name": person.name})
+        people = self.site.people
+        if "name" in found:
+            return JSONResponse({"name": people.add(found["name"]).name})
+        return JSONResponse({"name": people.change(found.get("person"), found.get("do")).name})
+
+    @stored
+    def link(self, request: Request, found: Mapping[str, object]) -> Response:
+        """Change the link by which people join, or how many it lets in: for the owner."""
+        self._require_owner(request)
+        self.site.people.change_link(found.get("most"), found.get("renew"))
+        return JSONResponse({})
 
     def _person(self, request: Request) -> Person:
         person = self.site.person(request.cookies)
         if person is None:
             raise Refused("give a name first", 401)
+        _let_answer(person)
         return person
 
     def _require_owner(self, request: Request) -> None:
@@ -250,6 +303,11 @@ class Pages:
             raise Refused(
                 "this page is the owner's: come by the link that the command printed", 403
             )
+
+
+def _let_answer(person: Person) -> None:
+    if person.blocked:
+        raise Refused(BLOCKED, 403)
 
 
 @cache

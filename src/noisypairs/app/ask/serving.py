@@ -4,20 +4,33 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing.process import BaseProcess
+from urllib.parse import urlsplit
 
 from noisypairs.app.ask import worker
+from noisypairs.app.ask.connections import (
+    ACCEPTED_AT_ONCE,
+    LARGEST_HEADER,
+    MOST_OF_AN_ADDRESS,
+    MOST_WAITING,
+    Connection,
+    Crowd,
+    most_open,
+)
 from noisypairs.app.ask.database import Database, check_place
 from noisypairs.app.ask.guard import LOOPBACK
 from noisypairs.app.ask.project import Project, Settings, read_looks
-from noisypairs.app.ask.server import application
+from noisypairs.app.ask.server import PATIENCE, application
 from noisypairs.app.ask.site import Site
 from noisypairs.app.files import BadFile, CannotWrite
-from noisypairs.datasets.locks import Claimed, claim
+from noisypairs.app.files.store import damaged
+from noisypairs.app.files.writing import Claimed, claim
 from noisypairs.errors import MissingExtra
 
 try:
@@ -30,6 +43,9 @@ PORT = 8765
 
 RESTART = 10.0
 """Seconds until a worker that died is started again."""
+
+WAITING = 2048
+"""Connections that wait to be accepted, as far as the system allows."""
 
 EVERYWHERE = {"0.0.0.0": "192.0.2.1", "::": "2001:db8::1"}
 """Hosts that stand for every address of a machine, each with an address that is nobody's."""
@@ -49,31 +65,26 @@ def serve(
     host: str | None = None,
     port: int | None = None,
     learner: str | None = worker.LEARNER,
+    public: str = "",
 ) -> None:
     """Serve a project until a signal ends it; ``announce`` is told where, once it answers.
 
-    Without ``host`` only this machine reaches it; with one a token is needed. ``learner`` names
-    what learns (`worker.LEARNER`); None learns nothing, and all pairs are random ones.
+    Without ``host`` only this machine reaches it; with one a token is needed, and with ``public``,
+    the address at which a proxy on this machine serves it. ``learner`` names what learns
+    (`worker.LEARNER`); None learns nothing, and all pairs are random ones.
     """
-    loopback, looks = host is None, read_looks(settings)
+    public = _checked_public(public, host)
+    loopback, looks = not (host or public), read_looks(settings)
     with (
         _alone(settings),
-        contextlib.closing(Database(settings.store)) as database,
+        contextlib.closing(Database(settings.store, PATIENCE)) as database,
         _listening(host or LOOPBACK[0], port) as listener,
     ):
-        site = Site(Project(settings, database, looks), loopback)
+        site = Site(Project(settings, database, looks), loopback, public)
         beside = Beside(settings, learner)
         addresses = _addresses(site, host or LOOPBACK[0], listener.getsockname()[1])
-        server = _Server(
-            uvicorn.Config(
-                application(site, beside.watch),
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                timeout_graceful_shutdown=1,
-            ),
-            lambda: announce(addresses),
-        )
+        crowd = Crowd(most_of_an_address=MOST_WAITING if public else MOST_OF_AN_ADDRESS)
+        server = Server(site, crowd, beside.watch, lambda: announce(addresses))
         try:
             beside.start()
             server.run(sockets=[listener])
@@ -81,17 +92,43 @@ def serve(
             beside.end()
 
 
-class _Server(uvicorn.Server):
-    """The server, which says when it answers."""
+class Server(uvicorn.Server):
+    """The server, which says when it answers, and at its end waits for no request any more."""
 
-    def __init__(self, config: uvicorn.Config, answering: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        site: Site,
+        crowd: Crowd,
+        watch: Callable[[], None] = lambda: None,
+        answering: Callable[[], None] = lambda: None,
+    ) -> None:
+        config = uvicorn.Config(
+            application(site, watch),
+            http=partial(Connection, crowd=crowd),  # type: ignore[arg-type]  # makes one
+            h11_max_incomplete_event_size=LARGEST_HEADER,
+            limit_concurrency=most_open(),
+            backlog=ACCEPTED_AT_ONCE,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=1,
+        )
         super().__init__(config)
-        self._answering = answering
+        self._crowd, self._answering = crowd, answering
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to answer, and say so."""
         await super().startup(sockets)
+        for one in sockets or []:
+            one.listen(WAITING)  # asyncio has told it how many are accepted at once
         if self.started:
             self._answering()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End what is being answered, and close all that waits."""
+        self._crowd.disperse()
+        await super().shutdown(sockets)
 
 
 class Beside:
@@ -121,19 +158,36 @@ class Beside:
             self.process.join()
 
 
+def _checked_public(public: str, host: str | None) -> str:
+    """Return the address of a proxy without a slash at its end, or say why it is none."""
+    parts = urlsplit(public)
+    if not public:
+        return public
+    if host is not None:
+        raise ValueError("--behind-proxy serves a proxy on this machine: leave out --host")
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
+        raise ValueError(
+            f"--behind-proxy {public}: expected the address at which people reach the proxy, with "
+            "nothing after its name, such as https://pairs.example.org"
+        )
+    return f"{parts.scheme}://{parts.netloc}"
+
+
 @contextlib.contextmanager
 def _alone(settings: Settings) -> Iterator[None]:
     """Refuse a store that another server uses; two would hand out the same pairs."""
     check_place(settings.store)
     try:
-        with claim(settings.store.absolute()):
+        with claim(settings.store.resolve()):  # by whatever name it is called
             yield
     except Claimed:
         raise BadFile(
             f"{settings.store} is in use by another `noisypairs ask`: end that one first"
         ) from None
+    except sqlite3.Error as error:
+        raise damaged(settings.store, error) from error
     except PermissionError:
-        folder = settings.store.absolute().parent
+        folder = settings.store.resolve().parent
         raise CannotWrite(
             f"no permission to write in the folder {folder} of {settings.store.name}: choose "
             "another with --store"
@@ -179,7 +233,7 @@ def _addresses(site: Site, host: str, port: int) -> Addresses:
     if host in EVERYWHERE:
         host = _seen_from_outside(host)
     named = f"[{host}]" if ":" in host else host
-    base = f"http://{named}:{port}/"
+    base = f"{site.public or f'http://{named}:{port}'}/"
     people = base if site.loopback else f"{base}?token={site.people.join_token}"
     return Addresses(people, f"{base}?token={site.people.owner_token}")
 

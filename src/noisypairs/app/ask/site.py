@@ -7,20 +7,24 @@ from typing import Any
 
 from noisypairs.app.ask.answers import Answers
 from noisypairs.app.ask.fits import Estimate, Fits
-from noisypairs.app.ask.people import OWNER, People, Person
+from noisypairs.app.ask.people import OWNER, People, Person, alike
 from noisypairs.app.ask.project import Project, Shown
 from noisypairs.app.ask.questions import Question, Questions
 from noisypairs.app.report.page import clean
-from noisypairs.app.words import count, percent, share
+from noisypairs.assess.words import count, percent, share
 from noisypairs.estimation import Interval, wilson
 
 
 @dataclass
 class Site:
-    """One project as it is served; ``loopback`` says that only this machine can reach it."""
+    """One project as it is served; ``loopback`` says that only this machine can reach it.
+
+    ``public`` is the address at which a proxy serves it, without a slash at its end.
+    """
 
     project: Project
     loopback: bool = True
+    public: str = ""
     people: People = field(init=False)
     questions: Questions = field(init=False)
     answers: Answers = field(init=False)
@@ -119,9 +123,11 @@ class Site:
         estimate = None if fit is None else self._for_this_target(fit.estimate)
         judged = {} if fit is None else {row["name"]: row for row in fit.people}
         both, agreeing = self.answers.agreement()
-        tokens = {person.name: person.token for person in self.people.everybody()}
+        people = {person.number: person for person in self.people.everybody()}
+        similar = alike(person.name for person in people.values())
+        rows = [_row(people[number], judged, *of) for number, *of in self.answers.tallies()]
         return {
-            "people": [_row(tally, tokens, judged) for tally in self.answers.tallies()],
+            "people": [row | {"alike": similar[row["name"]]} for row in rows],
             "estimate": estimate,
             "accuracy": _accuracy(estimate),
             "left": "" if estimate is None else _left(estimate, self.answers.count()),
@@ -136,6 +142,7 @@ class Site:
             "target": percent(self.project.settings.target),
             "trouble": self.project.trouble,
             "join": None if self.loopback else self.people.join_token,
+            "most": self.people.most_by_link,
         }
 
 
@@ -184,11 +191,17 @@ def _end(shown: Shown, number: int) -> dict[str, Any]:
 
 
 def _row(
-    tally: tuple[Any, ...], tokens: dict[str, str], judged: dict[str, dict[str, Any]]
+    person: Person,
+    judged: dict[str, dict[str, Any]],
+    same: int,
+    different: int,
+    unsure: int,
+    skipped: int,
+    undone: int,
+    seconds: float | None,
 ) -> dict[str, Any]:
-    """Return somebody's row of the owner's table; ``tally`` is one of `Answers.tallies`."""
-    name, same, different, unsure, skipped, undone, seconds = tally
-    found = judged.get(name)
+    """Return somebody's row of the owner's table, with counts as of `Answers.tallies`."""
+    found = judged.get(person.name)
     rates = {
         key: "–"
         if found is None
@@ -196,8 +209,7 @@ def _row(
         for key in ("similar_flip", "dissimilar_flip")
     }
     return {
-        "name": name,
-        "token": tokens[name],
+        **vars(person),
         "answers": same + different,
         "same": percent(same / (same + different)) if same + different else "–",
         "unsure": unsure,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import sqlite3
 import threading
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from noisypairs.app.ask.answers import Answers
 from noisypairs.app.ask.database import Database
 from noisypairs.app.ask.fits import Estimate, Fits
 from noisypairs.app.ask.project import Project, Settings
+from noisypairs.app.files.store import is_busy
 
 LEARNER = "noisypairs.app.ask.learning:Learner"
 """What learns, as module and name: called with the `Settings`, it has a method ``learn`` as
@@ -56,8 +58,18 @@ def work(settings: Settings, learner: str) -> None:
     with threadpool_limits(1):
         worker = Worker(settings, _named(learner)(settings))
         while True:
-            if not worker.step():
+            if not _stepped(worker):
                 time.sleep(PAUSE)
+
+
+def _stepped(worker: Worker) -> bool:
+    """Take a step, unless another program holds the store: then there is another time."""
+    try:
+        return worker.step()
+    except sqlite3.OperationalError as error:
+        if not is_busy(error):
+            raise
+        return False
 
 
 class Worker:

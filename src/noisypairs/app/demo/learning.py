@@ -14,6 +14,7 @@ from sklearn.model_selection import train_test_split
 from noisypairs import datasets
 from noisypairs.algebra import Array
 from noisypairs.app.fit.summary import mean_rates, shares
+from noisypairs.classifier import JointPairClassifier, SearchOptions
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimators import (
     COPKMeans,
@@ -21,10 +22,9 @@ from noisypairs.estimators import (
     PairKMeans,
     WeightedPairClassifier,
 )
-from noisypairs.estimators.inner.defaults import default_classifier
-from noisypairs.joint import JointPairClassifier
+from noisypairs.estimators.inner.classifiers import default_classifier
 from noisypairs.metrics import accuracy_up_to_names
-from noisypairs.noise import CleanPairs, PairingNoise
+from noisypairs.noise import PARTS, CleanPairs, PairingNoise
 from noisypairs.sampling import sample_pairs
 
 #: How wrong the answers about the tumours are, and how many there are for each of them.
@@ -169,9 +169,14 @@ def learn_crowd(seed: int, step: Progress) -> SimulatedCrowd:
     seeds = np.random.default_rng(seed).spawn(2)
     here, new = (datasets.simulated_crowd(random_state=rng, **CROWD) for rng in seeds)
     given = "number of classes"  # and more rounds, since the rates of forty people settle slowly
-    alike = JointPairClassifier(n_classes=3, annotators=False, max_iter=30, random_state=seed)
+    alike = JointPairClassifier(
+        n_classes=3,
+        random_state=seed,
+        answer_model=["clarity", "similarity", "pair error"],
+        search=SearchOptions(max_iter=30),
+    )
     methods = [
-        ("Joint, annotators apart", given, clone(alike).set_params(annotators=True)),
+        ("Joint, annotators apart", given, clone(alike).set_params(answer_model=tuple(PARTS))),
         ("Joint, all alike", given, alike),
         ("k-means, answers ignored", given, PairKMeans(n_classes=3, random_state=seed)),
     ]
@@ -187,7 +192,7 @@ def learn_crowd(seed: int, step: Progress) -> SimulatedCrowd:
 
 def _methods(prior: float, seed: int) -> Iterator[Method]:
     """Yield the joint method, then the others, given nothing and given the prior."""
-    yield "Joint learner", "nothing", JointPairClassifier(random_state=seed)
+    yield "Joint learner", "nothing", JointPairClassifier(n_classes=2, random_state=seed)
     for told, known in (("nothing", {}), ("share of malignant", {"prior": prior})):
         given: dict[str, Any] = {"random_state": seed, **known}
         yield "Loss correction", told, LossCorrectionClassifier(**given)

@@ -10,7 +10,7 @@ from noisypairs.app.demo.story import Story, stories
 from noisypairs.app.report import charts
 from noisypairs.app.report import page as blocks
 from noisypairs.app.report.page import Block, Page, figure, paragraph
-from noisypairs.app.words import between, percent
+from noisypairs.assess.words import between, percent
 from noisypairs.estimation import wilson
 
 #: What the file says of itself: only such a page is overwritten by the next demo.
@@ -67,7 +67,7 @@ def _answer(part: Tumours) -> str:
 def _opening(part: Tumours) -> list[Block]:
     joint, found = part.rows[0], part.learnt
     if joint.test_accuracy is None or found is None:
-        return [blocks.callout(joint.refusal or "The joint learner refused.", "bad")]
+        return [blocks.callout(joint.refusal or "The joint learner refused.", "problem")]
     sure = between(wilson(joint.test_accuracy * part.n_test, part.n_test))
     share = percent(joint.test_accuracy, 1)
     tiles = [(share, "of new tumours right", f"{sure}, by the chance of {part.n_test} items")]

@@ -46,7 +46,7 @@ from noisypairs.app.experiments.problem import Problem
 from noisypairs.app.experiments.spec import COLUMNS, Spec
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimators import LinearRiskClassifier
-from noisypairs.estimators.inner.defaults import default_classifier, default_regressor
+from noisypairs.estimators.inner.classifiers import default_classifier, default_regressor
 
 #: Gradient steps of a network fit: 200 epochs of batches of 32, within these limits. The paper
 #: names neither epochs nor batches; ``benchmarks/one_fit.py`` shows what more steps would change.
@@ -128,7 +128,7 @@ class Learners:
     def _regressor(self) -> Any:
         """Return what learns P(same | x)."""
         if self.spec.model == "network":
-            from noisypairs.nn import TorchRegressor
+            from noisypairs.torch import TorchRegressor
 
             return TorchRegressor(**self._training(len(self.problem.y)))
         return default_regressor(self.problem.X, self.seed)
@@ -136,7 +136,7 @@ class Learners:
     def _classifier(self, rows_per_item: int = 1) -> Any:
         """Return what learns classes, or "same" against "different"."""
         if self.spec.model == "network":
-            from noisypairs.nn import TorchClassifier
+            from noisypairs.torch import TorchClassifier
 
             return TorchClassifier(**self._training(rows_per_item * len(self.problem.y)))
         if self.spec.model == "logistic":
@@ -212,14 +212,14 @@ class Learners:
 
     def clusters(self, learner: Any) -> tuple[Predict, dict[str, Any]]:
         """Fit one of the two kinds of k-means."""
-        model = learner(random_state=self.seed, positive="majority")
+        model = learner(random_state=self.seed, class_order="rising")
         model.fit(self.problem.X, self.problem.pairs)
         broken = {"violations": model.n_violations_} if learner is COPKMeans else {}
         return model.predict, broken
 
     def joint(self) -> tuple[Predict, dict[str, Any]]:
         """Fit the joint learner with its defaults; ``true_labels`` is its estimator's accuracy."""
-        model = JointPairClassifier(random_state=self.seed, positive="majority")
+        model = JointPairClassifier(n_classes=2, random_state=self.seed, class_order="rising")
         model.fit(self.problem.X, self.problem.pairs)
         same = clone(model.estimator_).fit(self.problem.X, self.problem.y)
         found = {

@@ -17,8 +17,7 @@ from typing import Any
 
 from noisypairs.app.experiments.spec import Spec
 from noisypairs.app.files.contents import plural, some
-from noisypairs.app.files.writing import atomic_write
-from noisypairs.datasets.locks import Claimed, claim
+from noisypairs.app.files.writing import Claimed, atomic_write, claim
 
 #: No cell takes thirty years.
 MOST_SECONDS = 1e9

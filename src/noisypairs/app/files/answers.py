@@ -7,23 +7,46 @@ table; here every row is accounted for, and what is refused is named by its line
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
+from noisypairs.algebra import Array
 from noisypairs.app.files.cells import MISSING, Cells, as_text, each
-from noisypairs.app.files.columns import OPTION, Columns, find_answers, find_ends
+from noisypairs.app.files.columns import (
+    DECIMAL,
+    OPTION,
+    Columns,
+    KnownItems,
+    find_answers,
+    find_ends,
+    match_ids,
+    near_miss,
+)
 from noisypairs.app.files.contents import BadFile, about, plural, some
-from noisypairs.app.files.file_table import FileTable
-from noisypairs.app.files.known import KnownItems
-from noisypairs.pairs import answers
-from noisypairs.pairs.columns import SCORES, VOTES, Role, by_plain_name, find_columns
+from noisypairs.app.files.dates import kind_of_dates
+from noisypairs.app.files.table import FileTable, read_table
+from noisypairs.pairs import Pairs, answers
+from noisypairs.pairs.columns import SCORES, SPELLINGS, VOTES, Role, by_plain_name, find_columns
+from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.groups import copied, look_copied, repeats
 
 PREFERENCES = frozenset({"left", "right", "a", "b", "tie", "draw", "both", "neither", "equal"})
+
+NOBODY = "none"
+"""What --annotator takes where no column says who answered."""
+
+ROWS_EACH, FEWEST_ROWS = 10, 3
+"""Rows of one person on average and at least, in a column that is taken for the annotators."""
+
+MOST_GRADES, OWN_VALUES = 6, 0.2
+"""Fewer different numbers may be grades; a value that others tell all but a fifth is theirs."""
 
 UNNAMED_ANNOTATOR = "(unknown)"
 """The annotator of rows that name none."""
@@ -174,7 +197,54 @@ def _named(
             same, guessed = scored, ""
     weight: Role = False if votes else None
     named = columns.of_pairs | {"left": left, "right": right, "same": same, "weight": weight}
-    return named, [f"{table.path.name}: {guessed}"] if guessed else []
+    notes = [f"{table.path.name}: {guessed}"] if guessed else []
+    if columns.annotator == NOBODY and NOBODY not in names:
+        named["annotator"] = False
+    elif columns.annotator is None and not by_plain_name(names).keys() & SPELLINGS["annotator"]:
+        other = [name for name in names if name not in (left, right, same, *(votes or ()))]
+        likely = [name for name in other if _names_people(name, cells, (left, right, same))]
+        if len(likely) == 1:
+            named["annotator"] = likely[0]
+            notes.append(
+                f"{table.path.name}: column {likely[0]!r} is taken for the annotators, since it "
+                f"holds {len(set(cells(likely[0])))} values in many rows each; --annotator names "
+                f"another, --annotator {NOBODY} none"
+            )
+    return named, notes
+
+
+def _names_people(
+    name: str, cells: Callable[[str], list[str]], others: Sequence[str | None]
+) -> bool:
+    """Whether a column says who answered: few values, each in many rows, that follow no item.
+
+    What goes with an item, a pair or an answer is a property of that.
+    """
+    texts, plain = cells(name), name.strip().lower()
+    counts = Counter(text for text in texts if not _is_missing(text))
+    words = any(text.strip("-+.0123456789") for text in counts)
+    few = 2 <= len(counts) <= len(texts) / ROWS_EACH and min(counts.values()) >= FEWEST_ROWS
+    if plain in NOT_PEOPLE or not few or not (words or len(counts) >= MOST_GRADES):
+        return False
+    if all(answers.canonical(text) in answers.MEANING for text in counts):
+        return False
+    if kind_of_dates(list(counts)) is not None or any(map(DECIMAL.fullmatch, counts)):
+        return False
+    for other in filter(None, others):
+        told, both = set(cells(other)), set(zip(cells(other), texts, strict=True))
+        if len(told) < len(texts) and len(both) <= (1 + OWN_VALUES) * len(told):
+            return False
+    return True
+
+
+def unused_columns(table: FileTable, used: Columns) -> list[str]:
+    """Return a note on the columns of a table that play no role, if there are any."""
+    roles = {name for name in used.of_pairs.values() if isinstance(name, str)}
+    roles |= set((used.same or "").split(" and "))
+    names = [str(name) for name in table.frame.columns if str(name) not in roles]
+    names = [name for name in names if name.strip().lower() not in READ_TOO]
+    hint = "" if used.annotator else "; --annotator names the one that says who answered"
+    return [f"{table.path.name}: columns not used: {some(names, 8)}{hint}"] if names else []
 
 
 def _answers(
@@ -199,7 +269,10 @@ def _answers(
         return both, np.ones(2 * size, dtype=bool), np.concatenate(counts), reading
     scores = None if words else _scores(cells["same"])
     if scores is None:
-        same, usable, reading = _words(table, cells, columns, words)
+        same, usable, reading, n_sentences = _words(table, cells, columns, words)
+        if n_sentences:
+            many = plural(n_sentences, "answer")
+            notes.append(f"{name}: {many} read by the word or JSON field that a text begins with")
         _count(notes, table, ~usable, "answer", "missing or unsure, left out")
         if "weight" not in cells:
             return same, usable, None, reading
@@ -221,7 +294,7 @@ def _answers(
 
 def _words(
     table: FileTable, cells: Mapping[str, Cells], columns: Columns, words: Mapping[str, str]
-) -> tuple[Mask, Mask, dict[str, str]]:
+) -> tuple[Mask, Mask, dict[str, str], int]:
     """Read words and codes by `answers.parse`; what it refuses is refused with lines."""
     given = cells["same"]
     try:
@@ -236,7 +309,7 @@ def _words(
         raise BadFile(f"{table.path}: {lines}") from error
     same = np.zeros(given.size, dtype=bool)
     same[parsed.usable] = parsed.same
-    return same, parsed.usable, parsed.mapping
+    return same, parsed.usable, parsed.mapping, parsed.n_sentences
 
 
 def told(error: ValueError) -> str:
@@ -298,3 +371,263 @@ def _annotators(
     _count(notes, table, absent, "answer", f"without an annotator, called {UNNAMED_ANNOTATOR!r}")
     named: Cells = np.where(absent, UNNAMED_ANNOTATOR, cells).astype(object)
     return named[rows]
+
+
+SEVERAL_PEOPLE = 0.05
+"""Share of repeated pairs answered both ways from which identical rows are different people's."""
+
+TOO_SHORT = "kept (--keep-copies): rates come out too small and intervals too short"
+
+
+def without_copies(found: FileAnswers, keep: bool) -> tuple[FileAnswers, int, list[str]]:
+    """Return the answers without copies (all with ``keep``), how many were left out, and notes."""
+    codes, names = pd.factorize(np.concatenate([found.left, found.right]))
+    left, right = codes.reshape(2, -1).astype(np.int64)
+    if not copied(left, right, found.same, len(names)).any():
+        return found, 0, []  # no pair was answered alike twice
+    who, named = _who(found)
+    again = found.usable & copied(left, right, found.same, len(names), who, found.weight)
+    notes = []
+    unnamed = again & ~named
+    if unnamed.any():
+        answered = found.usable & ~named
+        keys = pair_keys(left, right, len(names))[answered]
+        said = _several_people(keys, found.same[answered]) if found.weight is None else ""
+        if said:
+            again &= named
+            notes.append(f"{_identical(found, unnamed)} kept: {said}")
+        else:
+            fate = TOO_SHORT if keep else "left out as copies (--keep-copies keeps them)"
+            notes.append(f"{_identical(found, unnamed)} {fate}")
+    if n := int(np.count_nonzero(again & named)):
+        fate = TOO_SHORT if keep else "left out (--keep-copies keeps them)"
+        what = "recorded before: same pair, annotator and answer"
+        notes.append(f"{found.table.path.name}: {plural(n, 'answer')} {what}, {fate}")
+    if keep or not again.any():
+        return found, 0, notes
+    return found.taken(np.flatnonzero(~again)), int(np.count_nonzero(again)), notes
+
+
+def _who(found: FileAnswers) -> tuple[NDArray[np.int64], Mask]:
+    """Return a number for the person who answered, by name, else by the text of the row."""
+    if found.annotator is None:
+        named = np.zeros(found.rows.size, dtype=bool)
+        who = np.zeros(found.rows.size, dtype=np.int64)
+    else:
+        named = found.annotator != UNNAMED_ANNOTATOR
+        who = pd.factorize(found.annotator)[0].astype(np.int64)
+    if not named.all():
+        text = found.table.frame.apply(as_text)
+        row = pd.factorize(pd.util.hash_pandas_object(text, index=False))[0]
+        who = np.where(named, who, -1 - row[found.rows])
+    return who, named
+
+
+def _several_people(keys: NDArray[np.int64], same: Mask) -> str:
+    """Return why repeated answers are those of several people, or nothing where they are not."""
+    asked, contradicted, _ = repeats(keys, same)
+    if look_copied(keys, same) or contradicted <= SEVERAL_PEOPLE * asked:
+        return ""
+    return (
+        f"{contradicted / asked:.0%} of the pairs asked again are answered both ways, so several "
+        "people answered them"
+    )
+
+
+def _identical(found: FileAnswers, which: Mask) -> str:
+    rows = np.unique(found.rows[which]).size
+    return (
+        f"{found.table.path.name}: {plural(rows, 'row')} without an annotator and identical to an "
+        "earlier one,"
+    )
+
+
+def pairs_of(
+    found: FileAnswers, ids: Sequence[str] | None, items_in: str, copies: int = 0
+) -> tuple[Pairs, list[str], NDArray[np.int64]]:
+    """Return the answers as `Pairs` on the items `ids` (without: on those they name), and notes.
+
+    Last comes the row of the table that each of them stands in.
+
+    Pairs with an unknown item are left out; self pairs, repeats and contradictions stay. ``copies``
+    is how many answers were left out as copies.
+    """
+    left, right, notes = found.left, found.right, list[str]()
+    if ids is not None:
+        known, notes = match_ids(found.ids, ids, found.table.path.name, items_in)
+        notes += _notes_on_unknown(found, known, ids, items_in)
+        left, right = (each(end, lambda name: known.get(name, name)) for end in (left, right))
+    read = answers.Parsed(found.same[found.usable], found.mapping, found.usable)
+    with about(found.table.path):
+        pairs = Pairs.from_ids(
+            left,
+            right,
+            read,
+            found.annotator,
+            found.weight,
+            ids,
+            unknown="drop",
+            copies=copies,
+            chosen=_chosen(found),
+        )
+    if pairs.n_pairs == 0:
+        raise BadFile(
+            f"{found.table.path} holds no usable answer about two items of {items_in}: the first "
+            f"names {some(found.ids, 2)}, the second {some(list(ids or ()), 2)}. Name the columns "
+            "that hold the ids with --left, --right and --id"
+        )
+    kept = found.usable
+    if ids is not None:
+        items = set(ids)
+        kept = kept & each(left, items.__contains__) & each(right, items.__contains__)
+    return pairs, notes + _notes_on_repeats(found, pairs), found.rows[kept]
+
+
+def _chosen(found: FileAnswers) -> Mask | None:
+    """Return which pairs were chosen, by a column ``chosen`` as ``plan --next`` writes it.
+
+    Without one, or with other words in it than yes and no, nothing is known of that.
+    """
+    name = by_plain_name(found.table.frame.columns).get("chosen")
+    if name is None:
+        return None
+    cells = as_text(found.table.frame[name]).str.strip().str.lower().to_numpy()[found.rows]
+    yes, no = np.isin(cells, ["yes", "true", "1"]), np.isin(cells, ["no", "false", "0"])
+    return yes if (yes | no).all() else None
+
+
+def _notes_on_unknown(
+    found: FileAnswers, known: Mapping[str, str], ids: Sequence[str], items_in: str
+) -> list[str]:
+    """Note the pairs that name an item that is not among the items."""
+    strange = [each(end, lambda name: name not in known) for end in (found.left, found.right)]
+    either = strange[0] | strange[1]
+    if not either.any():
+        return []
+    at = int(np.argmax(either))
+    name = str(found.left[at] if strange[0][at] else found.right[at])
+    return [
+        f"{found.table.path.name}: {plural(int(either.sum()), 'answer')} left out that name an "
+        f"item unknown to {items_in}, such as {name!r}{near_miss(name, ids)} on "
+        f"{found.table.place(int(found.rows[at]))}"
+    ]
+
+
+def _notes_on_repeats(found: FileAnswers, pairs: Pairs) -> list[str]:
+    """Note what is kept but worth knowing: self pairs, repeats, contradictions."""
+    name, notes = found.table.path.name, []
+    themselves = int(np.count_nonzero(pairs.left == pairs.right))
+    if themselves:
+        notes.append(
+            f"{name}: {plural(themselves, 'pair')} of an item with itself kept: they say nothing "
+            "of classes, but something of noise"
+        )
+    if "p" in found.mapping or "votes for same" in found.mapping.values():
+        return notes  # a score or a count of votes is two answers by construction
+    _, which = np.unique(pairs.pair_keys, return_inverse=True)
+    asked, yes = np.bincount(which), np.bincount(which, pairs.same)
+    if again := int(np.count_nonzero(asked > 1)):
+        both_ways = int(np.count_nonzero((yes > 0) & (yes < asked)))
+        notes.append(
+            f"{name}: {plural(again, 'pair')} asked more than once, in either order, "
+            f"{both_ways:,} of them answered both ways: all answers are kept, disagreement is "
+            "evidence of noise"
+        )
+    return notes
+
+
+#: Names of a column of times in seconds, and in milliseconds, whatever the case.
+SECONDS = (
+    "seconds",
+    "time",
+    "duration",
+    "response_time",
+    "lead_time",
+    "time_s",
+    "duration_s",
+    "rt",
+)
+MILLISECONDS = ("time_ms", "milliseconds", "duration_ms", "response_time_ms", "rt_ms", "ms")
+#: Columns read in other ways than by a role, or never: what they hold is known.
+READ_TOO = frozenset({*SECONDS, *MILLISECONDS, "chosen", "weight", "weights", "count", "n_votes"})
+NOT_PEOPLE = READ_TOO | {
+    "kind",
+    "batch",
+    "split",
+    "fold",
+    "date",
+    "day",
+    "confidence",
+    "difficulty",
+}
+#: A median above this is not in seconds: nobody looks at two items for five minutes as a rule.
+LONGEST_MEDIAN = 300.0
+#: … and above this not a duration at all, but the time of day that somebody answered at.
+LONGEST_MILLISECONDS = 300_000.0
+
+
+def seconds_of(table: FileTable) -> tuple[Array | None, list[str]]:
+    """Return the seconds of every row, NaN where it has none, and a note; None without a column.
+
+    A column without a unit in its name is in seconds, unless its median would be over five minutes.
+    """
+    plain = {str(name).strip().lower(): str(name) for name in table.frame.columns}
+    name = next((one for one in (*MILLISECONDS, *SECONDS) if one in plain), None)
+    if name is None:
+        return None, []
+    numbers = pd.to_numeric(table.frame[plain[name]], errors="coerce")
+    values = np.asarray(numbers, dtype=np.float64)
+    values = np.where(np.isfinite(values) & (values >= 0), values, np.nan)
+    if np.isnan(values).mean() > 0.5:  # dates, or next to nothing
+        return None, []
+    median = float(np.nanmedian(values))
+    if median > LONGEST_MILLISECONDS:
+        return None, []
+    in_milliseconds = name in MILLISECONDS or median > LONGEST_MEDIAN
+    unit = "milliseconds" if in_milliseconds else "seconds"
+    note = f"{table.path.name}: time of an answer in column {plain[name]!r}, in {unit}"
+    return values / (1000.0 if in_milliseconds else 1.0), [note]
+
+
+FORM = 'expected "yes=same,nope=different,can\'t tell=unsure", or a file with two columns'
+
+
+def read_meanings(given: str) -> dict[str, str]:
+    """Return {word: meaning} from text such as "yes=same,nope=different", or from a file.
+
+    A file is a table of two columns, word and meaning, with or without a header.
+
+    >>> read_meanings("yes=same, can't tell=unsure")
+    {'yes': 'same', "can't tell": 'unsure'}
+    """
+    path = Path(given)
+    found = _from_file(path) if "=" not in given or path.is_file() else _from_text(given)
+    try:
+        answers.meanings(found)
+    except ValueError as error:
+        raise ValueError(f"--answers: {error}") from error
+    return found
+
+
+def _from_text(given: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for part in filter(str.strip, given.replace(";", ",").split(",")):
+        word, sign, meaning = part.rpartition("=")
+        if not sign:
+            raise ValueError(f"--answers: {part.strip()!r} has no meaning: {FORM}")
+        if found.setdefault(word.strip(), meaning.strip()) != meaning.strip():
+            raise ValueError(f"--answers: {word.strip()!r} is given two meanings: give one")
+    return found
+
+
+def _from_file(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        raise ValueError(f"--answers {path}: there is no such file; {FORM}")
+    table = read_table(path)
+    if table.frame.shape[1] != 2:
+        raise BadFile(f"{path} has {table.frame.shape[1]} columns: {FORM}, word and meaning")
+    words, senses = (as_text(table.frame[name]).tolist() for name in table.frame.columns)
+    first, meaning = map(str, table.frame.columns)
+    if meaning.lower() in answers.WORDS:  # no header: the first line is an answer too
+        words, senses = [first, *words], [meaning, *senses]
+    return dict(zip(words, senses, strict=True))

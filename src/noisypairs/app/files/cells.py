@@ -30,6 +30,16 @@ ITEM_NAMES = frozenset(
 _ID_NAMES = ITEM_NAMES | SPELLINGS["annotator"] | {name for couple in ENDS for name in couple}
 _AMBIGUOUS = frozenset({"x", "y", "a", "b", "i", "j", "first", "second"})
 
+ID_NAME = re.compile(
+    r"(^|[_\s.])(id|ids|uuid|guid|key|index|sku|ean|upc|gtin|isbn|asin|hash)$|^unnamed: \d+$",
+    re.IGNORECASE,
+)
+#: Addresses of pages and files, and paths of files.
+ADDRESS = re.compile(
+    r"[a-z][a-z0-9+.-]*://\S+|www\.\S+|(/|\.\.?/|[a-z]:\\)\S+"
+    r"|\S+\.(jpe?g|png|gif|webp|bmp|tiff?|svg|heic|dcm|pdf|html?|txt|xml|mp[34]|wav|avi|mov|np[yz])",
+    re.IGNORECASE,
+)
 _LEADING_ZERO = re.compile(r"[+-]?0\d")
 _DECIMAL_COMMA = re.compile(r"[+-]?\d+(,\d+)?")
 

@@ -10,8 +10,11 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
+import re
 import stat
 import sys
+import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +22,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import TextIO, TypedDict
+from typing import Any, TextIO, TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
 
 GZIP, PARQUET, ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 
@@ -289,3 +295,97 @@ def some(values: Sequence[object], at_most: int = 4) -> str:
     """
     shown = [text if len(text := repr(v)) < 200 else f"{text[:199]}…" for v in values[:at_most]]
     return ", ".join(shown) + (", …" if len(values) > at_most else "")
+
+
+MAX_DEPTH = 100
+"""Lists and objects inside each other, at most; no export of answers has more than ten."""
+
+#: A pair of surrogates, one alone, any other escape: a backslash is never taken for a new one.
+_ESCAPES = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r"|(?P<alone>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\.",
+    re.DOTALL,
+)
+
+
+def parse_json(text: str, path: Path, line: int | None = None) -> Any:
+    """Parse a whole JSON file, or the text of one line of it; an error names the line."""
+    place = path if line is None else f"{path}, line {line}"
+    try:
+        found = json.loads(text)
+    except RecursionError as error:
+        raise _too_deep(place) from error
+    except ValueError as error:  # numbers may have too many digits
+        if line is not None:
+            raise BadFile(
+                f"{place}: not valid JSON ({error}); expected one object per line"
+            ) from error
+        at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
+        raise BadFile(f"{path}{at}: not valid JSON ({error}): export it again") from error
+    if _is_deep(found):
+        raise _too_deep(place)
+    if (at_ := lone_surrogate(text)) is not None:
+        number = (line or 1) + text.count("\n", 0, at_)
+        raise half_character(path, number, text[at_ : at_ + 6])
+    return found
+
+
+def lone_surrogate(text: str) -> int | None:
+    r"""Return where an escape stands for half of a character, None if none does.
+
+    >>> [lone_surrogate(text) for text in (r'"\ud83d\ude00"', r'"a\ud83d"', r'"\\ud83d"')]
+    [None, 2, None]
+    """
+    if "\\u" not in text:
+        return None
+    alone = (found for found in _ESCAPES.finditer(text) if found["alone"])
+    return next((found.start() for found in alone), None)
+
+
+def _is_deep(value: Any) -> bool:
+    """Whether lists and objects lie more than `MAX_DEPTH` deep; looked at level by level."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _too_deep(place: object) -> BadFile:
+    return BadFile(
+        f"{place}: nested more than {MAX_DEPTH} levels deep: expected a list of answers, or one "
+        "flat object per line"
+    )
+
+
+ARRAYS = (".npy", ".npz")
+
+
+def load_arrays(content: Content, advice: str) -> dict[str, NDArray[Any]]:
+    """Return the arrays of a .npz by name, that of a .npy under ""; ``advice`` says how to save."""
+    try:
+        if content.is_archive:
+            with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
+                unpacked = sum(one.file_size for one in archive.infolist())
+            refuse_trap(content.path, content.size, unpacked)
+        loaded = np.load(io.BytesIO(content.data), allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            return {"": loaded}
+        found = {name: loaded[name] for name in loaded.files}
+        for name, array in found.items():
+            if not isinstance(array, np.ndarray):  # numpy gives the bytes of any other member
+                raise BadFile(f"{content.path}: its part {name!r} is no array: {advice}")
+        return found
+    except BadFile:
+        raise
+    except Exception as error:  # an archive may be damaged in any way
+        raise BadFile(
+            f"{content.path} is no file of numpy arrays, or damaged ({error}): {advice}"
+        ) from error

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import hashlib
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -10,20 +12,35 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.app.files import large
-from noisypairs.app.files.answers import read_answers
-from noisypairs.app.files.columns import Columns
-from noisypairs.app.files.contents import BadFile, SourceFile
-from noisypairs.app.files.copies import without_copies
-from noisypairs.app.files.frames import read_table
-from noisypairs.app.files.importers import import_pairs, naming_near
+from noisypairs.app.files.answers import (
+    BY_WEIGHT,
+    pairs_of,
+    read_answers,
+    seconds_of,
+    told,
+    unused_columns,
+    without_copies,
+)
+from noisypairs.app.files.cells import MISSING, as_text
+from noisypairs.app.files.columns import OPTION, Columns, KnownItems, find_ends, match_ids
+from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some, unreadable
+from noisypairs.app.files.importers import import_pairs, link_files, naming_near
 from noisypairs.app.files.items import Items, items_of, labels_of, with_group
-from noisypairs.app.files.known import KnownItems
-from noisypairs.app.files.pairs import pairs_of
-from noisypairs.app.files.times import seconds_of
+from noisypairs.app.files.table import FileTable, extension, read_table
+from noisypairs.app.files.writing import unguarded
+from noisypairs.errors import did_you_mean
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.answers import UnknownWords
+from noisypairs.pairs.columns import OPTIONAL
+from noisypairs.pairs.ids import clean_ids
+from noisypairs.pairs.levels import Scale
+from noisypairs.tables import PairTable
+from noisypairs.tables.engine import fetch
+from noisypairs.tables.reading import distinct_ids, select_columns
+from noisypairs.tables.source import Files, Kind
 
 AnyPath = PathLike[str] | str
 
@@ -46,6 +63,9 @@ class Dataset:
     sources : path, bytes, sha256 and rows of every file.
     format : the format of the file of pairs, "table" or the name of an importer.
     seconds : how long each answer took, (n_pairs,), NaN where unknown; None without such a column.
+    rows, place : the row of each answer in its table, (n_pairs,), and what to call it, such as
+        "line 7"; None of a file too large to load.
+    swapped : whether the file has the ends of an answer the other way round, (n_pairs,).
     """
 
     features: pd.DataFrame | None
@@ -58,6 +78,9 @@ class Dataset:
     sources: list[SourceFile]
     format: str = "table"
     seconds: Array | None = None
+    rows: NDArray[np.int64] | None = None
+    place: Callable[[int], str] | None = None
+    swapped: NDArray[np.bool_] | None = None
 
     def in_order(self) -> Dataset:
         """Return the same with items by id and answers by items, so that no draw follows the file.
@@ -68,10 +91,18 @@ class Dataset:
             return self
         order = np.argsort(np.array(self.ids, dtype=object), kind="stable")
         features = None if self.features is None else self.features.iloc[order]
-        pairs, place = self.pairs[order].in_order()
-        seconds = None if self.seconds is None else self.seconds[place]
-        ids = [self.ids[i] for i in order]
-        return replace(self, features=features, ids=ids, pairs=pairs, seconds=seconds)
+        moved = self.pairs[order]
+        pairs, at = moved.in_order()
+        swapped = (moved.left > moved.right)[at]
+        return replace(
+            self,
+            features=features,
+            ids=[self.ids[i] for i in order],
+            pairs=pairs,
+            seconds=None if self.seconds is None else self.seconds[at],
+            rows=None if self.rows is None else self.rows[at],
+            swapped=swapped if self.swapped is None else swapped ^ self.swapped[at],
+        )
 
 
 def read_dataset(
@@ -83,15 +114,19 @@ def read_dataset(
     stream: bool = False,
     keep_copies: bool = False,
     words: Mapping[str, str] | None = None,
+    scale: Scale | None = None,
+    question: str | None = None,
 ) -> Dataset:
     r"""Read items and pairs from two files; columns not named and the format are guessed.
 
     Some formats hold the items beside the answers: then `items` may be None or the same file.
-    With `stream`, a table of more than `large.MOST_ROWS` pairs (Parquet, also a folder of it) or
-    `large.MOST_BYTES` bytes (CSV, too) is not loaded: `pairs` is then a `PairTable`. Copied answers
+    With `stream`, a table of more than `MOST_ROWS` pairs (Parquet, also a folder of it) or
+    `MOST_BYTES` bytes (CSV, too) is not loaded: `pairs` is then a `PairTable`. Copied answers
     are left out and counted in the notes (see `copies`), unless `keep_copies`; those of a
     `PairTable` stay and are counted by its audit. ``words`` says what answers mean that are not
     known: {"nope": "different"}. A column ``columns.group`` of the items becomes their groups.
+    With a ``scale``, answers are its levels (`Pairs.from_levels`). ``question`` is the column that
+    says which answers were given together. Both are read of tables that are loaded.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -100,19 +135,20 @@ def read_dataset(
     ...     _ = pairs.write_text("left,right,answer\n7,8,Yes\n8,7,unsure\n")
     ...     data = read_dataset(items, pairs)
     >>> data.ids, data.pairs, data.notes[-1]
-    (['007', '008'], Pairs(n_items=2, n_pairs=1, same=1, different=0), "2 ids of pairs.csv
+    (['007', '008'], Pairs[2 items](n_pairs=1, same=1, different=0), "2 ids of pairs.csv
     matched to items.csv only without leading zeros, '.0', case and blanks, such as '7' to '007'")
     """
     beside = None if items is None or Path(items) == Path(pairs) else read_table(items)
     known = None if beside is None else KnownItems(beside, columns.id)
-    if stream and format in (None, "table") and (kind := large.kind_of_large(Path(pairs))):
+    stream = stream and scale is None and question is None
+    if stream and format in (None, "table") and (kind := kind_of_large(Path(pairs))):
         _require_items(known, columns)
-        found = large.read_large(Path(pairs), kind, known, columns, words)
+        found = read_large(Path(pairs), kind, known, columns, words)
         data = _dataset(found.pairs, found.items, found.columns, found.mapping, found.notes)
         return _with_files(data, found.items, [found.source], labels)
     imported = import_pairs(Path(pairs), columns, format, known)
     with naming_near(imported.near):
-        meant = {**imported.words, **(words or {})}
+        meant = {**imported.words, **(words or {}), **(scale.meanings() if scale else {})}
         everything = read_answers(imported.table, imported.columns, known, meant)
     answers, copies, on_copies = without_copies(everything, keep_copies)
     read = (
@@ -123,13 +159,33 @@ def read_dataset(
     where = imported.table.path.name if read is None else Path(read.source["path"]).name
     ids = None if read is None else read.ids
     loaded, more, rows = pairs_of(answers, ids, where, copies)
+    if question is not None:
+        loaded = loaded.with_questions(_column(imported.table, question, "--question")[rows])
+    if scale is not None and answers.columns.same is not None:
+        cells = _column(imported.table, answers.columns.same, "--same")
+        loaded = loaded.with_levels(cells[rows], scale)
+        more.append(f"{imported.table.path.name}: levels {scale}")
     seconds, on_times = seconds_of(imported.table)
     more += on_times
+    if imported.format == "table":
+        more += unused_columns(imported.table, answers.columns)
     notes = [*imported.table.notes, *imported.notes, *answers.notes, *on_copies, *more]
     used = replace(answers.columns, id=read.id_column if read else None, group=columns.group)
     data = _dataset(loaded, read, used, answers.mapping, notes)
+    data = replace(data, rows=rows, place=imported.table.place)
     data = replace(data, seconds=None if seconds is None else seconds[rows])
     return replace(_with_files(data, read, imported.sources, labels), format=imported.format)
+
+
+def _column(table: FileTable, name: str, option: str) -> NDArray[Any]:
+    """Return a column as text, or say which option names one that is not there."""
+    if name not in table.frame:
+        raise BadFile(
+            f"{table.path} has no column {name!r}, which {option} names: "
+            f"{did_you_mean(name, map(str, table.frame.columns))}"
+        )
+    cells: NDArray[Any] = as_text(table.frame[name]).to_numpy()
+    return cells
 
 
 def _imported_items(items: Items | None, columns: Columns) -> Items | None:
@@ -203,3 +259,163 @@ def read_pairs(
     (['b', 'a', 'c'], [True, False], ['w1', 'w2'], {'yes': 'same', 'no': 'different'})
     """
     return read_dataset(None, pairs, columns, None, format)
+
+
+#: A table of pairs with more rows (Parquet says how many) or bytes than this is not loaded.
+MOST_ROWS, MOST_BYTES = 5_000_000, 500_000_000
+#: Rows looked at to find the column of the items' ids.
+N_LOOKED_AT = 1000
+
+
+@dataclass(frozen=True, eq=False)
+class LargePairs:
+    """Pairs that stay in their files: the table, the items behind it, and how it was read."""
+
+    pairs: PairTable
+    items: Items | None
+    columns: Columns
+    mapping: dict[str, str]
+    notes: list[str]
+    source: SourceFile
+
+
+def kind_of_large(path: Path) -> Kind | None:
+    """Return what a table of pairs is written in if it is too large to load, else None."""
+    parts = _parquet_parts(path)
+    if parts:
+        rows, size = _rows(parts), sum(part.stat().st_size for part in parts)
+        return "parquet" if rows > MOST_ROWS or size > MOST_BYTES else None
+    text = path.is_file() and extension(path) in (".csv", ".tsv", ".txt")
+    return "csv" if text and path.stat().st_size > MOST_BYTES else None
+
+
+def _parquet_parts(path: Path) -> list[Path]:
+    if path.is_file():
+        return [path] if path.suffix.lower() in (".parquet", ".pq") else []
+    if not path.is_dir() or link_files(path) is not None:
+        return []
+    found = (p for p in path.rglob("*") if p.suffix.lower() in (".parquet", ".pq"))
+    return sorted(p for p in found if p.is_file() and not p.name.startswith(("_", ".")))
+
+
+def _rows(parts: Sequence[Path]) -> int:
+    """Return how many rows the footers of Parquet files promise."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    rows = 0
+    for part in parts:
+        try:
+            rows += parquet.read_metadata(part).num_rows
+        except PermissionError as error:
+            raise unreadable(part, error) from error
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise BadFile(
+                f"{part} cannot be read as Parquet, it is damaged or cut short "
+                f"({str(error).splitlines()[0]}): write or copy it again"
+            ) from error
+    return rows
+
+
+def read_large(
+    path: Path,
+    kind: Kind,
+    known: KnownItems | None,
+    columns: Columns,
+    words: Mapping[str, str] | None = None,
+) -> LargePairs:
+    """Open a table of pairs where it lies; the items, if a file holds them, are loaded."""
+    files = Files.find(path, kind, {}, None)
+    with about(path), files.unchanged():
+        first = fetch(files.table.limit(N_LOOKED_AT))
+
+        def cells(name: str) -> list[str]:
+            return ["" if v is None else str(v).strip() for v in first[name].to_pylist()]
+
+        left, right = find_ends(first.column_names, cells, columns, path, known)
+        named = columns.of_pairs | {"left": left, "right": right}
+        raw, names = select_columns(files.table, named, OPTION)
+    asked = [*cells(left), *cells(right)]
+    read = None if known is None else items_of(known.table, columns.id, asked, columns.group)
+    with about(path), files.unchanged():
+        keys, matched = _keys(raw, read, path, asked)
+        table, notes = _opened(path, kind, keys, names, words)
+    if table.n_pairs == 0:
+        items = None if known is None else known.table.path
+        raise BadFile(
+            f"none of the pairs in {path} is about two items of {items}: the first holds "
+            f"{some(list(dict.fromkeys(asked)), 2)}, the second {some(list(keys), 2)}. Name the "
+            "columns that hold the ids with --left, --right and --id"
+        )
+    roles = {role: name for role, name in names.items() if role != "weight"}
+    used = Columns(**roles, id=None if read is None else read.id_column, group=columns.group)
+    source = _source(path, table)
+    where = f"{path.name}: {plural(source['rows'], 'row')}, too many to load: read where they lie"
+    notes = [where, f"{path.name}: columns {used}", *matched, *notes]
+    if "weight" in names:
+        notes.append(BY_WEIGHT.format(path.name))
+    return LargePairs(table, read, used, dict(table.mapping), notes, source)
+
+
+def _keys(
+    raw: Any, items: Items | None, path: Path, asked: Sequence[str]
+) -> tuple[Sequence[Any], list[str]]:
+    """Return the items' ids as the columns write them, text or whole numbers, and notes."""
+    if items is None:
+        return clean_ids(distinct_ids(raw), "items"), []
+    ids = items.ids
+    if not raw.left.type().is_integer():
+        written = [name for name in map(str, distinct_ids(raw)) if name.lower() not in MISSING]
+        plain = {unguarded(name): name for name in written}
+        known, notes = match_ids(plain, ids, path.name, Path(items.source["path"]).name)
+        as_written = {item: plain[name] for name, item in known.items()}
+        return [as_written.get(item, item) for item in ids], notes
+    if ids == [str(k) for k in range(len(ids))]:
+        return range(len(ids)), []
+    strange = [name for name in ids if not name.lstrip("-").isdecimal()]
+    if strange:
+        raise BadFile(
+            f"{path} names items by whole numbers such as {some(asked, 2)}, but the items have ids "
+            f"such as {some(strange, 2)}: write ids alike in both files"
+        )
+    return [int(name) for name in ids], []
+
+
+def _opened(
+    path: Path,
+    kind: Kind,
+    keys: Sequence[Any],
+    names: dict[str, str],
+    words: Mapping[str, str] | None,
+) -> tuple[PairTable, list[str]]:
+    """Open the table with what cannot be used left out, and say how much that is."""
+    roles: dict[str, Any] = dict.fromkeys(OPTIONAL, False) | names
+    read = PairTable.from_parquet if kind == "parquet" else PairTable.from_csv
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what it would say stands in the notes
+        try:
+            table = read(
+                path, items=keys, unsure="drop", drop_unknown=True, words=words or None, **roles
+            )
+        except UnknownWords as error:
+            raise BadFile(f"{path}: {told(error)}") from error
+    fates = {"unsure": "missing or unsure, left out", "unknown": "left out that name unknown items"}
+    notes = []
+    for reason, fate in fates.items():
+        if table.dropped[reason]:
+            notes.append(f"{path.name}: {plural(table.dropped[reason], 'answer')} {fate}")
+    return table, notes
+
+
+def _source(path: Path, table: PairTable) -> SourceFile:
+    """Return path, size, digest and rows; the digest of several files is that of their digests."""
+    assert isinstance(table.source, Files)
+    digests = []
+    for name in table.source.paths:
+        with open(name, "rb") as file:
+            digests.append(hashlib.file_digest(file, "sha256").hexdigest())
+    one = len(digests) == 1 and path.is_file()
+    digest = digests[0] if one else hashlib.sha256("".join(digests).encode()).hexdigest()
+    size = sum(part[1] for part in table.source.state)
+    rows = table.n_pairs + sum(table.dropped.values())
+    return {"path": str(path), "bytes": size, "sha256": digest, "rows": rows}

@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from noisypairs.app.files.cells import ITEM_NAMES, MISSING, as_text, typed
+from noisypairs.app.files.cells import (
+    ADDRESS,
+    ID_NAME,
+    ITEM_NAMES,
+    MISSING,
+    as_text,
+    looks_like_id,
+    typed,
+)
+from noisypairs.app.files.columns import (
+    DECIMAL,
+    LOOKED_AT,
+    NUMBER,
+    KnownItems,
+    match_ids,
+    near_miss,
+)
 from noisypairs.app.files.contents import BadFile, SourceFile, plural, some
-from noisypairs.app.files.file_table import FileTable
-from noisypairs.app.files.frames import UNNAMED, read_table
-from noisypairs.app.files.known import KnownItems
-from noisypairs.app.files.matching import match_ids, near_miss
-from noisypairs.app.files.vectors import expanded, with_array_beside
+from noisypairs.app.files.dates import kind_of_dates
+from noisypairs.app.files.table import UNNAMED, FileTable, expanded, read_table, with_array_beside
 from noisypairs.errors import did_you_mean
 from noisypairs.pairs.answers import IntArray, factorise
 from noisypairs.pairs.ids import loose
+
+#: How `row_contents` calls rows.
+_CONTENT = re.compile(r"row-[0-9a-f]{12}(-\d+)?")
 
 CLASS_NAMES = frozenset(
     {"label", "class", "category", "target", "y", "truth", "true_class", "gold", "true_label"}
@@ -33,7 +53,8 @@ class Items:
     """Items as read: typed features, one row per item, and their ids in the same order.
 
     ``groups`` says which items belong together, None for one that is alone; it is None where no
-    column was named.
+    column was named. ``contents`` has a name for each row by all that it holds but its id, where
+    that was asked for.
     """
 
     features: pd.DataFrame
@@ -42,13 +63,14 @@ class Items:
     source: SourceFile
     notes: list[str]
     groups: list[str | None] | None = None
+    contents: list[str] | None = None
 
 
 def read_items(path: PathLike[str] | str, id: str | None = None) -> tuple[pd.DataFrame, list[str]]:
     r"""Return the features of the items in a file, one row each, and their ids as text.
 
-    The column of ids is the one named, else guessed by name; without one, ids are row numbers
-    counted from 0.
+    The column of ids is the one named, else the one that identifies every row (`id_columns`);
+    without one, ids are row numbers counted from 0.
 
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -67,35 +89,44 @@ def items_of(
     id: str | None = None,
     asked: Sequence[str] | None = None,
     group: str | None = None,
+    features: Collection[str] = (),
+    by_content: bool = False,
 ) -> Items:
     """Return the items of a table; `asked`, the ids that pairs use, helps to find their column.
 
-    The column `group` says which items belong together and is no feature.
+    The column `group` says which items belong together and is no feature; `features` hold no ids.
+    `by_content`, or where the pairs do so, rows without ids are called by what they hold.
     """
     if table.frame.empty:
         raise BadFile(f"{table.path} has a header but no rows: expected one row per item")
+    raw = table.frame
     table, on_vectors = expanded(with_array_beside(table))
     if group is not None:
         _check_group(group, id, list(map(str, table.frame.columns)), table.path)
     apart = [] if group is None else [group]
     rest = replace(table, frame=table.frame.drop(columns=apart))
-    column, notes = find_ids(rest, id, asked)
+    column, notes = find_ids(rest, id, asked, features)
     notes += on_vectors
+    by_content = by_content or (column is None and _are_contents(asked))
+    contents = row_contents(raw, column) if by_content else None
     if column is None:
-        ids, kept = [str(k) for k in range(len(table.frame))], np.arange(len(table.frame))
+        ids = contents or [str(k) for k in range(len(raw))]
+        kept = np.arange(len(raw))
     else:
         ids, kept, more = _unique_ids(table, column)
         notes += more
     frame = rest.frame.drop(columns=[] if column is None else [column]).iloc[kept]
-    features, repaired = typed(frame.reset_index(drop=True), (), table.decimal_comma)
+    columns, repaired = typed(frame.reset_index(drop=True), (), table.decimal_comma)
     notes += [f"{table.path.name}: {note}" for note in repaired]
-    for name in features.columns:
+    for name in columns.columns:
         if str(name).lower() in CLASS_NAMES:
             notes.append(
                 f"{table.path.name}: column {name!r} may be the class itself and is used as a "
                 "feature; take it out, or give it as a file of known classes (--labels)"
             )
-    items = Items(features, ids, column, table.source, [*table.notes, *notes])
+    items = Items(columns, ids, column, table.source, [*table.notes, *notes])
+    if contents is not None:
+        items = replace(items, contents=[contents[row] for row in kept])
     return items if group is None else _grouped(items, table.frame[group].iloc[kept], table.path)
 
 
@@ -142,11 +173,15 @@ def _grouped(items: Items, cells: pd.Series, path: Path) -> Items:
 
 
 def find_ids(
-    table: FileTable, named: str | None, asked: Sequence[str] | None
+    table: FileTable,
+    named: str | None,
+    asked: Sequence[str] | None,
+    features: Collection[str] = (),
 ) -> tuple[str | None, list[str]]:
-    """Return the column of ids (None: items are numbered by row, from 0) and a note on the guess.
+    """Return the column of ids (None: items have no ids of their own) and a note on the guess.
 
     The column that holds what is asked for; names break ties, and lead where nothing is asked.
+    Without such a name it is the first of `id_columns` that is none of the features.
     """
     columns = [str(name) for name in table.frame.columns]
     if named is not None:
@@ -158,10 +193,73 @@ def find_ids(
     likely = likely or [name for name in columns if name == UNNAMED.format(1)]
     if asked is not None:
         likely = _holding(table, likely, asked) or likely
+    elif not likely:
+        likely = id_columns(table.frame.drop(columns=[n for n in columns if n in features]))
     if likely:
         return likely[0], [f"{table.path.name}: ids of the items in column {likely[0]!r}"]
+    if _are_contents(asked):
+        return None, [f"{table.path.name}: no column of ids, so items are known by what they hold"]
     _check_row_numbers(table, asked)
     return None, [f"{table.path.name}: no column of ids, so items are numbered by row, from 0"]
+
+
+def id_columns(frame: pd.DataFrame) -> list[str]:
+    """Return the columns that identify every row: by name first, then words, then running numbers.
+
+    >>> id_columns(pd.DataFrame({"size": [1.5, 2, 3], "nr": [1, 2, 3], "sku": ["a", "b", "c"]}))
+    ['sku', 'nr']
+    """
+    ranked = [(rank, str(name)) for name in frame if (rank := _id_rank(frame[name])) is not None]
+    return [name for _, name in sorted(ranked, key=lambda one: one[0])]
+
+
+def _id_rank(column: pd.Series[Any]) -> int | None:
+    """Return how well a column identifies rows, 0 the best; None where it does not."""
+    first = as_text(column.iloc[:LOOKED_AT]).tolist()
+    if len(set(first)) < len(first) or len(column) < 2:
+        return None
+    texts = as_text(column).tolist()
+    if len(set(map(loose, texts))) < len(texts) or any(text.lower() in MISSING for text in texts):
+        return None
+    whole = all(text.isdecimal() for text in texts)
+    if (ID_NAME.search(str(column.name)) or looks_like_id(str(column.name))) and (
+        whole or not all(map(DECIMAL.fullmatch, texts))
+    ):
+        return 0
+    if whole:
+        numbers = np.array([int(text[:18]) for text in texts])
+        return 2 if numbers.max() - numbers.min() == len(numbers) - 1 else None
+    single = all(len(text.split()) == 1 for text in texts) or all(map(ADDRESS.fullmatch, texts))
+    if not single or any(map(NUMBER.fullmatch, texts)) or kind_of_dates(texts) is not None:
+        return None
+    return 1
+
+
+def row_contents(frame: pd.DataFrame, id: str | None = None) -> list[str]:
+    """Return a name for every row by all that it holds but its id, "" where that is nothing.
+
+    Equal rows are numbered.
+    Neither the order of the rows nor that of the columns changes a name.
+
+    >>> frame = pd.DataFrame({"a": [1, 2, 1], "b": ["x", "y", "x"]})
+    >>> row_contents(frame)
+    ['row-01129a7b5d85', 'row-bed3a44e2fce', 'row-01129a7b5d85-2']
+    """
+    names = sorted(str(name) for name in frame if name != id)
+    cells = [[f"{name}\x1f{text}\x1e" for text in as_text(frame[name])] for name in names]
+    seen: Counter[str] = Counter()
+    found = []
+    for parts in zip(*cells, strict=True):
+        digest = blake2b("".join(parts).encode("utf-8", "surrogatepass"), digest_size=6)
+        name = f"row-{digest.hexdigest()}"
+        seen[name] += 1
+        found.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+    return found or [""] * len(frame)
+
+
+def _are_contents(asked: Sequence[str] | None) -> bool:
+    """Whether pairs call items by what their rows hold."""
+    return bool(asked) and all(map(_CONTENT.fullmatch, asked or ()))
 
 
 def _holding(table: FileTable, likely: Sequence[str], asked: Sequence[str]) -> list[str]:

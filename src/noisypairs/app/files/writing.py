@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from noisypairs.app.files.contents import special
-from noisypairs.datasets.locks import Claimed, claim
-from noisypairs.datasets.writing import write_whole
+from noisypairs.datasets.writing import HIDDEN, write_whole
+from noisypairs.errors import did_you_mean
 
 STANDARD_OUTPUT = Path("-")
 """How a file is called that is written to standard output."""
@@ -64,6 +67,43 @@ def check_folder(path: PathLike[str] | str, force: bool = False) -> Path:
         check_writable(path / "file", force=True)
         return path
     return check_writable(path)
+
+
+PATIENCE = 0.2
+"""Seconds for which a claim waits: cleaning up after a killed process holds it for a moment."""
+
+
+class Claimed(OSError):
+    """Another process holds the place."""
+
+
+@contextmanager
+def claim(place: Path) -> Iterator[None]:
+    """Hold a file or folder that need not exist until the block ends; `Claimed` if another does.
+
+    The lock is a hidden file beside it, and ends with the process, however that ends.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder, claim(Path(folder, "a.csv")):
+    ...     with claim(Path(folder, "a.csv")):
+    ...         pass
+    Traceback (most recent call last):
+    noisypairs.app.files.writing.Claimed: another process holds a.csv
+    """
+    from filelock import FileLock, Timeout
+
+    name = hashlib.sha256(os.fsencode(place.name)).hexdigest()[:16]
+    lock = FileLock(place.parent / f"{HIDDEN}{name}.lock", timeout=PATIENCE)
+    try:
+        lock.acquire()
+    except Timeout:
+        raise Claimed(f"another process holds {place.name}") from None
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # Windows refuses while it is open
+            os.unlink(lock.lock_file)  # while it is ours: those who wait see that it is gone
+        lock.release()
 
 
 @contextmanager
@@ -119,3 +159,87 @@ def _to_standard_output(data: bytes) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said
+
+
+#: The last four are the wide forms of East Asian keyboards.
+_FORMULA = re.compile(r"'*[=+\-@\t\r＝＋－＠].", re.DOTALL)
+_NUMBER = re.compile(r"[+-][\d.,]+([eE][+-]?\d+)?%?")
+_MARKS = re.compile(r'[,;|\t\r\n"]')
+
+
+def guarded(text: str) -> str:
+    """Return text with an apostrophe before it where a spreadsheet would run it; numbers stay.
+
+    >>> [guarded(text) for text in ("=1+1", "-x", "-1.5", "a=b", "-", "'=1+1")]
+    ["'=1+1", "'-x", '-1.5', 'a=b', '-', "''=1+1"]
+    """
+    return f"'{text}" if _is_formula(text) else text
+
+
+def unguarded(text: str) -> str:
+    """Return what `guarded` was given; text without an apostrophe to take off is left as it is.
+
+    >>> [unguarded(text) for text in ("'=1+1", "=1+1", "''=1+1", "'-1.5", "'a")]
+    ['=1+1', '=1+1', "'=1+1", "'-1.5", "'a"]
+    """
+    return text[1:] if text.startswith("'") and _is_formula(text[1:]) else text
+
+
+def _is_formula(text: str) -> bool:
+    return _FORMULA.match(text) is not None and _NUMBER.fullmatch(text) is None
+
+
+def delimited_text(
+    names: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    delimiter: str = ",",
+    raw: bool = False,
+    decimals: int | None = None,
+) -> str:
+    r"""Return a table as the text of a file; text is `guarded` unless ``raw``, None and NaN empty.
+
+    Numbers have all their digits, or this number of decimals. Text with a delimiter of any kind
+    stands in quotes: which of them a spreadsheet takes depends on its language.
+
+    >>> delimited_text(["id", "p"], [("=1+1", 0.25), ("a;b", None)])
+    'id,p\n\'=1+1,0.25\n"a;b",\n'
+    """
+
+    def cell(value: Any) -> str:
+        if value is None or value != value:
+            return ""
+        if isinstance(value, float):
+            return repr(float(value)) if decimals is None else f"{value:.{decimals}f}"
+        text = str(value)
+        if isinstance(value, str) and not raw:
+            text = guarded(text)
+        return '"{}"'.format(text.replace('"', '""')) if _MARKS.search(text) else text
+
+    return "".join(delimiter.join(map(cell, row)) + "\n" for row in (names, *rows))
+
+
+_WRITERS: dict[str, Callable[[Any, bool, int | None], Any]] = {
+    ".csv": lambda table, raw, decimals: _delimited(table, ",", raw, decimals),
+    ".tsv": lambda table, raw, decimals: _delimited(table, "\t", raw, decimals),
+    ".jsonl": lambda table, *_: table.to_json(orient="records", lines=True, force_ascii=False),
+    ".parquet": lambda table, *_: table.to_parquet(index=False),
+}
+
+
+def table_writer(
+    path: Path, raw: bool = False, decimals: int | None = None
+) -> Callable[[Any], str | bytes]:
+    """Return the function from a data frame to the content of a file of this extension.
+
+    Standard output gets CSV. In .csv and .tsv, cells that a spreadsheet would run are guarded,
+    unless ``raw``, and numbers have so many ``decimals``, by default all they have.
+    """
+    kind = ".csv" if path == STANDARD_OUTPUT else path.suffix.lower()
+    if kind not in _WRITERS:
+        raise ValueError(f"{path} has the extension {kind!r}: {did_you_mean(kind, _WRITERS)}")
+    return lambda table: _WRITERS[kind](table, raw, decimals)
+
+
+def _delimited(table: Any, delimiter: str, raw: bool, decimals: int | None) -> str:
+    rows = table.itertuples(index=False, name=None)
+    return delimited_text(list(table), rows, delimiter, raw, decimals)

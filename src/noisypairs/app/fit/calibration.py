@@ -10,17 +10,17 @@ together:
 
 (u, v) Cov⁻¹ (u, v)ᵀ is compared with χ² of two degrees of freedom. Answers about one item depend
 on each other through its class. The covariance therefore sums the products of all answers that
-share an item, as `estimation.dyadic_mean` does, with zero as the mean that the hypothesis gives.
+share an item (`estimation.heldout.dyadic_sums`), with zero as the mean that the hypothesis gives.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
 from noisypairs.algebra import Array
 from noisypairs.app.fit.result import Calibration
+from noisypairs.estimation.heldout import dyadic_sums
 from noisypairs.pairs import Pairs
 
 #: A model whose probabilities hold is doubted in this share of cases.
@@ -48,26 +48,16 @@ def check_calibration(pairs: Pairs, chance: Array | None) -> Calibration | None:
     moments = residual[:, None]
     if spread > 1e-9:  # a model that says the same of every pair can only be off on the whole
         moments = np.column_stack([residual, residual * (chance - chance.mean()) / spread])
-    _, pair = np.unique(pairs.pair_keys, return_inverse=True)
-    per_item = _sums(moments, pairs.left, pairs.n_items) + _sums(
-        moments, pairs.right, pairs.n_items
-    )
-    per_pair = _sums(moments, pair, int(pair.max()) + 1)
-    within = per_pair.T @ per_pair
+    shared, within = dyadic_sums(pairs, moments)
     if np.linalg.matrix_rank(within) < len(within):
         return None  # every answer is predicted exactly
-    statistic = _statistic(moments.sum(axis=0), per_item.T @ per_item - within, within)
+    statistic = _statistic(moments.sum(axis=0), shared, within)
     return Calibration(
         statistic=statistic,
         degrees=len(within),
         p_value=float(stats.chi2.sf(statistic, len(within))),
         level=LEVEL,
     )
-
-
-def _sums(moments: Array, group: NDArray[np.integer], n_groups: int) -> Array:
-    """Return the sums of moments (n, 2) by group, shape (n_groups, 2)."""
-    return np.column_stack([np.bincount(group, column, n_groups) for column in moments.T])
 
 
 def _statistic(total: Array, shared: Array, within: Array) -> float:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import ClassNamesWarning, NotIdentifiable, collected_warnings
-from noisypairs.joint import JointPairClassifier
 from noisypairs.pairs import Pairs
 
 #: The number of classes is chosen on this many pairs at most.
@@ -90,7 +90,7 @@ def choose_class_number(
 ) -> ClassNumber:
     """Choose the number of classes as the joint learner does, on encoded features."""
     require_both_answers(pairs)
-    learner = JointPairClassifier(n_classes=numbers, noise_model=noise_model, random_state=seed)
+    learner = JointPairClassifier(n_classes=numbers, noise=noise_model, random_state=seed)
     with collected_warnings(ClassNamesWarning):
         chosen, scores = learner.choose_number(X, pairs.sample(MOST_PAIRS))
     return ClassNumber(chosen, {str(number): score for number, score in scores.items()})

@@ -27,10 +27,9 @@ from noisypairs.app.fit.request import (
 )
 from noisypairs.app.fit.result import Candidate, CurvePoint
 from noisypairs.errors import collected_warnings
-from noisypairs.estimation import dyadic_mean
+from noisypairs.estimation.heldout import Gain, HeldOut, items_by_fold
 from noisypairs.estimators import PairKMeans
 from noisypairs.inference import progress
-from noisypairs.model_selection import item_folds
 from noisypairs.pairs import Pairs
 
 #: Pairs of a `PairTable` on which methods are compared; the winner learns from all.
@@ -41,8 +40,6 @@ N_FOLDS = 3
 CURVE = (0.25, 0.5, 0.75)
 #: Fewer items than this cannot be put in folds that leave anything to learn from.
 FEWEST_ITEMS = 15
-#: Level of an interval that reaches one standard error to each side.
-ONE_ERROR = 0.6826894921370859
 
 
 #: Items and pairs to learn from, items to predict -> S (K, K) and P(class | item), (n, K).
@@ -60,11 +57,12 @@ def learner(name: str, request: Request) -> Learner:
         return model.noise_.same_probability(eta.shape[1]), eta
 
     def majority(X: Any, pairs: Pairs, new: Any) -> tuple[Array, Array]:  # noqa: ARG001
-        share = float(np.average(pairs.same, weights=pairs.weight))
+        plain = pairs.yes_or_no()
+        share = float(np.average(plain.same, weights=plain.weight))
         return np.array([[share]]), np.ones((len(new), 1))
 
     def kmeans(X: Any, pairs: Pairs, new: Any) -> tuple[Array, Array]:
-        K = request.n_groups
+        K, pairs = request.n_groups, pairs.yes_or_no()
         model = PairKMeans(K, random_state=request.seed).fit(X, pairs)
         together = model.labels_[pairs.left] == model.labels_[pairs.right]
         inside, across = (
@@ -91,17 +89,19 @@ class HeldOutAnswers:
             )
         self.seed = seed
         self.folds: list[tuple[Array, Pairs, Array]] = []
-        self.item_fold = fold = item_folds(pairs, N_FOLDS, seed)
+        plain = pairs.yes_or_no()  # what all methods predict
+        held = HeldOut.by_item(plain, N_FOLDS, seed)
+        assert held.item_fold is not None  # items are held out
+        self.item_fold = held.item_fold
         self.place = np.empty(pairs.n_items, dtype=np.intp)  # of an item in its fold
-        for k in range(N_FOLDS):
-            train, test = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        for train, test in items_by_fold(self.item_fold, N_FOLDS):
             encoder = item_encoder(features, seed).fit(features.iloc[train])
             X, new = (encoder.transform(features.iloc[rows]) for rows in (train, test))
             self.folds.append((X, pairs[train].with_labels(None).without_self_pairs(), new))
             self.place[test] = np.arange(len(test))
-        inside = (fold[pairs.left] == fold[pairs.right]) & (pairs.left != pairs.right)
-        self.pairs = pairs.select(inside)
-        self.answer_fold = fold[self.pairs.left]
+        inside = held.fold >= 0
+        self.pairs, self.answer_fold = plain.select(inside), held.fold[inside]
+        self.held = replace(held, pairs=self.pairs, fold=self.answer_fold)
 
     def predict(self, learn: Learner, share: float = 1.0) -> tuple[Array, NDArray[np.intp]]:
         """Return P("same") of every held-out answer, and the class of every item, (n_items,).
@@ -125,11 +125,6 @@ class HeldOutAnswers:
         log: Array = np.log(np.clip(likely, 1e-12, None))
         return log
 
-    def mean(self, values: Array) -> tuple[float, float]:
-        """Return the mean over the held-out answers and its standard error, items as units."""
-        mean, _, above = dyadic_mean(self.pairs, values, ONE_ERROR)
-        return mean, above - mean
-
     def curve(self, learn: Learner, whole: Array) -> tuple[CurvePoint, ...]:
         """Return the learning curve at the shares `CURVE` of the pairs and at all of them.
 
@@ -142,10 +137,11 @@ class HeldOutAnswers:
             for share in progress.each("point", CURVE):
                 with suppress(ValueError):  # too few pairs, which is what the curve is about
                     chances[share], _ = self.predict(learn, share)
-        return tuple(
-            CurvePoint(share, round(share * size), *self.mean(self.log_chance(chance)))
-            for share, chance in (chances | {1.0: whole}).items()
-        )
+        points = []
+        for share, chance in (chances | {1.0: whole}).items():
+            gain = self.held.gain(self.log_chance(chance))
+            points.append(CurvePoint(share, round(share * size), gain.mean, gain.mean_error))
+        return tuple(points)
 
 
 @dataclass(frozen=True)
@@ -167,14 +163,19 @@ def compare(held_out: HeldOutAnswers, request: Request, step: Progress) -> dict[
         with collected_warnings() as noted:
             try:
                 chance, classes = held_out.predict(learner(name, request))
-                mean, error = held_out.mean(held_out.log_chance(chance))
+                score = held_out.held.gain(held_out.log_chance(chance))
             except ValueError as reason:  # NotIdentifiable among them
                 seconds = time.perf_counter() - begun
                 tried[name] = HeldOutResult(replace(row, refusal=str(reason), seconds=seconds))
                 continue
         seconds = time.perf_counter() - begun
-        right, _ = held_out.mean(((chance >= 0.5) == held_out.pairs.same).astype(float))
-        row = replace(row, log_likelihood=mean, standard_error=error, agreement=right)
+        agreed = (chance >= 0.5) == held_out.pairs.same
+        row = replace(
+            row,
+            log_likelihood=score.mean,
+            standard_error=score.mean_error,
+            agreement=float(np.average(agreed, weights=held_out.pairs.weights)),
+        )
         tried[name] = HeldOutResult(
             replace(row, warnings=tuple(noted), seconds=seconds), chance, classes
         )
@@ -201,16 +202,15 @@ def choose(
     said = f"{METHOD_TITLES[chosen]} predicts the answers about unseen items best"
     if request.method != "auto":
         said = f"{METHOD_TITLES[chosen]} was asked for"
-    elif chosen != "joint" and "joint" in able:
-        gap, error = _gap(held_out, tried[chosen], tried["joint"])
-        if gap <= error:  # no clear winner
+    elif "joint" in able and not _gap(held_out, tried[chosen], tried["joint"]).exceeds(1.0):
+        if chosen != "joint":
             said = f"{METHOD_TITLES['joint']} assumes least, and no other method is clearly better"
-            chosen = "joint"
+        chosen = "joint"
     others = [name for name in (*able, "majority") if name != chosen]
     against = "; ".join(_against(held_out, tried[chosen], tried[name]) for name in others)
     score = f"{tried[chosen].row.log_likelihood:.3f} nats per held-out answer"
-    gap, error = _gap(held_out, tried[chosen], tried["majority"])
-    beware = " It is not clearly better than no model at all: expect little." * (gap < 2 * error)
+    clear = _gap(held_out, tried[chosen], tried["majority"]).exceeds(2.0)
+    beware = " It is not clearly better than no model at all: expect little." * (not clear)
     return chosen, f"{said}: {score}, {against}.{beware}{refusals}"
 
 
@@ -225,22 +225,20 @@ def behind(
     for trial in tried.values():
         row = trial.row
         if trial.chance is not None and tried[chosen].chance is not None:
-            gap, error = _gap(held_out, tried[chosen], trial)
-            row = replace(row, behind=gap, behind_error=error)
+            gap = _gap(held_out, tried[chosen], trial)
+            row = replace(row, behind=gap.mean, behind_error=gap.mean_error)
         rows.append(row)
     return tuple(rows)
 
 
-def _gap(held_out: HeldOutAnswers, one: HeldOutResult, other: HeldOutResult) -> tuple[float, float]:
-    """Return by how much ``one`` predicts the same answers better, in nats, with its s.e."""
+def _gap(held_out: HeldOutAnswers, one: HeldOutResult, other: HeldOutResult) -> Gain:
+    """Return by how much ``one`` predicts the same answers better."""
     if one.chance is None or other.chance is None:
         raise ValueError(f"{one.row.name} and {other.row.name} were not both tried")
-    return held_out.mean(held_out.log_chance(one.chance) - held_out.log_chance(other.chance))
+    return held_out.held.gain(held_out.log_chance(one.chance), held_out.log_chance(other.chance))
 
 
 def _against(held_out: HeldOutAnswers, one: HeldOutResult, other: HeldOutResult) -> str:
-    gap, error = _gap(held_out, one, other)
-    words = (
-        f"{gap:.3f} ± {error:.3f} more than" if gap >= 0 else f"{-gap:.3f} ± {error:.3f} less than"
-    )
-    return f"{words} “{other.row.title}”"
+    gap = _gap(held_out, one, other)
+    more = "more" if gap.nats >= 0 else "less"
+    return f"{abs(gap.mean):.3f} ± {gap.mean_error:.3f} {more} than “{other.row.title}”"

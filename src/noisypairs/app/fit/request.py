@@ -16,14 +16,14 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
 from noisypairs.app.fit.class_number import numbers_in_question
+from noisypairs.classifier import JointPairClassifier, SearchOptions
 from noisypairs.errors import NotIdentifiable, did_you_mean
 from noisypairs.estimators import (
     LossCorrectionClassifier,
     WeightedPairClassifier,
 )
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.joint import JointPairClassifier
-from noisypairs.joint.classifier import Switch
+from noisypairs.joint.choices import PartName
 from noisypairs.noise import families
 from noisypairs.pairs import Pairs
 
@@ -47,7 +47,6 @@ class Request:
     """What is asked for; names are checked at once.
 
     ``n_classes=None`` leaves the number open: as many as labels name, else chosen from 2 to 6.
-    ``n_kinds`` asks for kinds instead (`noisypairs.joint.kinds`).
 
     >>> Request(estimator="forrest")
     Traceback (most recent call last):
@@ -57,8 +56,8 @@ class Request:
     method: str = "auto"
     estimator: str = "default"
     n_classes: int | tuple[int, ...] | Literal["auto"] | None = None
-    n_kinds: int | tuple[int, ...] | Literal["auto"] | None = None  # None: classes, not kinds
-    annotators: Switch | None = None  # None: where the pairs name more than one, and it helps
+    #: None: where the pairs name more than one, and it helps.
+    annotators: bool | Literal["auto"] | None = None
     noise_model: str = "auto"
     curve: bool = False
     parts: bool = True  # False: no part of the answer model is tried, see `without_parts`
@@ -72,13 +71,6 @@ class Request:
         ):
             if given not in known:
                 raise ValueError(f"{what} {given!r}: {did_you_mean(given, known)}")
-        if self.n_kinds is not None and self.method not in ("auto", "joint"):
-            raise ValueError(f"method {self.method!r} knows no kinds: only joint infers them")
-        if self.n_kinds is not None and self.n_classes is not None:
-            raise ValueError(
-                "both classes and kinds are asked for: kinds have as many classes as they are "
-                "given names. Ask for one of the two"
-            )
 
     def settled(self, pairs: Pairs) -> Request:
         """Return the request with the open questions answered from the pairs."""
@@ -86,41 +78,25 @@ class Request:
         several = pairs.annotator_names is not None and len(pairs.annotator_names) > 1
         if self.annotators and pairs.annotator_names is None:
             raise ValueError("annotators were asked for, but no column says who answered")
-        numbers = None
-        if self.n_kinds is None:
-            asked = None if self.n_classes == "auto" else self.n_classes
-            numbers = numbers_in_question(asked, named)
-        people: Switch = "auto" if self.annotators is None else self.annotators
+        asked = None if self.n_classes == "auto" else self.n_classes
+        numbers = numbers_in_question(asked, named)
+        people: bool | Literal["auto"] = "auto" if self.annotators is None else self.annotators
         return replace(self, n_classes=numbers, annotators=several and people)
 
     def without_parts(self) -> Request:
         """Return the request for a fit that is only compared: parts are chosen once, at the end."""
-        people: Switch | None = self.annotators is True
+        people: bool | Literal["auto"] | None = self.annotators is True
         return replace(self, parts=False, annotators=people)
 
     @property
     def methods(self) -> tuple[str, ...]:
         """The methods in question."""
-        if self.n_kinds is not None:
-            return ("joint",)
         return tuple(METHOD_TITLES) if self.method == "auto" else (self.method,)
 
     @property
     def n_groups(self) -> int:
-        """How many classes or kinds there are; two where that is still open."""
-        number = self.n_classes if self.n_kinds is None else self.n_kinds
-        return number if isinstance(number, int) else 2
-
-
-def kind_numbers(text: str | None) -> int | tuple[int, ...] | Literal["auto"] | None:
-    """Read "5" as 5, "3-8" as (3, …, 8), "auto" as itself, and nothing as None.
-
-    >>> kind_numbers("5"), kind_numbers("auto"), kind_numbers(None)
-    (5, 'auto', None)
-    """
-    if text is not None and text.strip().lower() == "auto":
-        return "auto"
-    return class_numbers(text, "--kinds")
+        """How many classes there are; two where that is still open."""
+        return self.n_classes if isinstance(self.n_classes, int) else 2
 
 
 def class_numbers(text: str | None, option: str = "--classes") -> int | tuple[int, ...] | None:
@@ -144,24 +120,23 @@ def pair_classifier(name: str, request: Request) -> PairClassifier:
     """Return the unfitted learner of this name; a learner for two classes refuses more."""
     inner = _inner(request.estimator, name == "correction", request.seed)
     if name == "joint":
+        everything = request.parts and request.annotators == "auto"
+        parts: list[PartName] = ["people"] if request.annotators else []
+        parts += ["clarity", "similarity"] if request.parts else []
         return JointPairClassifier(
             inner,
             n_classes=_as_sequence(request.n_classes),
-            annotators=request.annotators or False,
-            clarity="auto" if request.parts else False,
-            similarity="auto" if request.parts else False,
-            n_kinds=request.n_kinds,
-            noise_model=request.noise_model,
-            max_iter=20,
+            noise=request.noise_model,
+            answer_model="auto" if everything else (*parts, "pair error"),
             random_state=request.seed,
+            search=SearchOptions(max_iter=20),
         )
     if isinstance(request.n_classes, int) and request.n_classes > 2:
         raise NotIdentifiable(f"it is made for two classes, not {request.n_classes}")
     if request.noise_model == "free":
         raise NotIdentifiable("it has no free noise matrix, only pairing and labeling noise")
-    family: Any = "pairing" if request.noise_model == "auto" else request.noise_model
     kind = WeightedPairClassifier if name == "weighted" else LossCorrectionClassifier
-    return kind(inner, noise_model=family, random_state=request.seed)
+    return kind(inner, noise=request.noise_model, random_state=request.seed)
 
 
 def _as_sequence(

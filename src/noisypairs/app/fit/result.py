@@ -14,6 +14,7 @@ from noisypairs.app.drift import TrainingSummary
 from noisypairs.app.encoding import ColumnPlan
 from noisypairs.app.fit.class_number import ClassNumber
 from noisypairs.app.suspects import SuspectPair
+from noisypairs.assess.verdict import Verdict
 from noisypairs.estimation import Interval
 from noisypairs.pairs.audit import Audit
 
@@ -77,16 +78,6 @@ class MethodChoice:
     n_held_out: int
     n_folds: int
     class_number: ClassNumber | None = None  # None where the number of classes was given
-    kind_numbers: tuple[int, ...] = ()  # of which the number of kinds was chosen; none without
-
-
-@dataclass(frozen=True)
-class ClassSummary:
-    """One class: its name, P(class), and how many of the given items are predicted to be in it."""
-
-    name: str
-    share: float
-    n_items: int
 
 
 @dataclass(frozen=True)
@@ -99,24 +90,21 @@ class ShownItem:
 
 
 @dataclass(frozen=True)
-class KindSummary:
-    """One kind: its number, name if it has one, share, and how many items are most likely of it.
+class ClassSummary:
+    """One class: its name, P(class), how many of the given items are in it, and what it is.
 
-    ``typical`` are the items that answers and features agree on most, ``doubtful`` those that are
-    nearest to another kind.
+    ``typical`` are the items that answers and features agree on most, ``doubtful`` those nearest to
+    another class, ``telling`` in words what its items have more or less of than the others. Without
+    a name it is called by its number.
     """
 
-    number: int
-    name: str | None
+    name: str
     share: float
     n_items: int
+    n_doubtful: int = 0
     typical: tuple[ShownItem, ...] = ()
     doubtful: tuple[ShownItem, ...] = ()
-
-    @property
-    def title(self) -> str:
-        """What it is called: its number, and its name if it has one."""
-        return f"kind {self.number}" + ("" if self.name is None else f": {self.name}")
+    telling: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -147,7 +135,7 @@ class NoiseSummary:
     similar_flip: Interval
     dissimilar_flip: Interval
     has_interval: bool
-    same_probability: tuple[tuple[float, ...], ...]  # S, (K, K), or of kinds where there are any
+    same_probability: tuple[tuple[float, ...], ...]  # S, (K, K)
     repeat_correlation: float = 0.0
 
 
@@ -156,31 +144,25 @@ class ModelSummary:
     """What the model says about classes, noise and its own accuracy on new items."""
 
     classes: tuple[ClassSummary, ...]
-    names_known: bool  # labels named the classes; else they are in order of size
+    names_known: bool  # labels named the classes; else they are numbered in order of size
     prior: Interval | None  # of the last class; two classes only
     noise: NoiseSummary
-    accuracy: Interval | None  # estimated share of new items put in the right class
-    accuracy_how: str  # how that was estimated, or why it could not be
+    accuracy: Interval | None  # share of new items put in the right class: the verdict's headline
+    accuracy_how: str  # how that was measured or estimated, or why it could not be
     majority_share: float  # accuracy of calling every item by the largest class: the baseline
-    kinds: tuple[KindSummary, ...] = ()  # none where classes were asked for
     parts: tuple[PartSummary, ...] = ()  # none of a method without an answer model
     hard_items: tuple[ShownItem, ...] = ()  # the hardest, as many as a page shows
     n_hard_items: int = 0
 
     @property
     def groups(self) -> list[str]:
-        """What rows and columns of S are called: kinds where there are any, else classes."""
-        return [one.title for one in self.kinds] or [one.name for one in self.classes]
+        """What rows and columns of S are called."""
+        return [one.name for one in self.classes]
 
     @property
-    def kind_items(self) -> list[str]:
-        """The ids of all items that show kinds, in their order."""
-        return [item.id for one in self.kinds for item in (*one.typical, *one.doubtful)]
-
-    @property
-    def n_unnamed(self) -> int:
-        """How many kinds have no name yet."""
-        return sum(one.name is None for one in self.kinds)
+    def class_items(self) -> list[str]:
+        """The ids of all items that show classes, in their order."""
+        return [item.id for one in self.classes for item in (*one.typical, *one.doubtful)]
 
 
 @dataclass(frozen=True)
@@ -239,18 +221,18 @@ class RunFacts:
     versions: Mapping[str, str]
     date: str  # ISO 8601, UTC
     seconds: float
-    doubts: tuple[str, ...] = ()  # warnings under which the model is not called good
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """Everything one fit found out, in five parts."""
+    """Everything one fit found out, in five parts, and the verdict on it."""
 
     data: DataSummary
     choice: MethodChoice
     model: ModelSummary
     evidence: Evidence
     run: RunFacts
+    verdict: Verdict
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -265,13 +247,15 @@ class FitResult:
             "hard_items",
         )
         kept = {key: value for key, value in self.to_dict().items() if key not in long}
-        kinds = [replace(one, typical=(), doubtful=()) for one in self.model.kinds]
-        return kept | {"kinds": [asdict(one) for one in kinds]}
+        classes = [replace(one, typical=(), doubtful=()) for one in self.model.classes]
+        return kept | {"classes": [asdict(one) for one in classes]}
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields of all parts side by side, as plain values ready for JSON."""
         table = self.evidence.annotators
-        return {key: value for part in asdict(self).values() for key, value in part.items()} | {
+        parts = (self.data, self.choice, self.model, self.evidence, self.run)
+        return {key: value for part in parts for key, value in asdict(part).items()} | {
+            "verdict": self.verdict.to_dict(),
             "audit": self.data.audit.to_dict(),
             "annotators": None if table is None else table.to_dict(),
         }

@@ -18,34 +18,82 @@ from noisypairs.app.fit.result import (
     ClassSummary,
     CurvePoint,
     Evidence,
+    MethodChoice,
     ModelSummary,
     NoiseSummary,
     ReliabilityBin,
 )
 from noisypairs.app.suspects import MOST_SHOWN, Suspects
-from noisypairs.errors import NotIdentifiable, collected_warnings
+from noisypairs.assess.verdict import (
+    CLEAR,
+    LEVEL,
+    N_REDRAWN,
+    Check,
+    Verdict,
+    judged,
+    of_warnings,
+)
+from noisypairs.classifier import JointPairClassifier
+from noisypairs.errors import CollectedWarnings, NotIdentifiable, collected_warnings
 from noisypairs.estimation import Interval, wilson
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.joint import JointPairClassifier
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
 
-#: Level of every interval; bins of the reliability table; redrawn answers.
-LEVEL, N_BINS, N_REDRAWN = 0.9, 10, 40
+#: Bins of the reliability table.
+N_BINS = 10
+
+
+def stated(
+    model: PairClassifier,
+    choice: MethodChoice,
+    held_out: HeldOutAnswers,
+    tested: HeldOutResult,
+    warned: CollectedWarnings,
+) -> Verdict:
+    """Return the verdict on a model: its own where it has one, and what the comparison showed."""
+    checks = [_predicts_new_items(choice), *of_warnings(warned.caught)]
+    if isinstance(model, JointPairClassifier):
+        return model.verdict().with_checks(checks)
+    accuracy, how = _pointwise_accuracy(model, held_out, tested)
+    if accuracy is None:
+        checks.append(Check("accuracy", False, f"no accuracy could be estimated: {how}"))
+    share = shares(model)
+    return judged(checks, accuracy, None, float(share.max()), len(share))
+
+
+def _predicts_new_items(choice: MethodChoice) -> Check:
+    """Return whether the chosen method predicts answers about new items, by the comparison."""
+    (majority,) = (one for one in choice.candidates if one.name == "majority")
+    if majority.behind is None or majority.behind_error is None:
+        text = "the model could not be tested on answers about items that it had not seen"
+        return Check("held-out items", False, text)
+    if majority.behind <= CLEAR * majority.behind_error:
+        text = (
+            "do not rely on this model yet: it predicts answers about items that it had not seen "
+            "no better than always giving the more frequent answer"
+        )
+        return Check("held-out items", False, text, "problem")
+    text = "answers about items that the model had not seen are predicted"
+    return Check("held-out items", True, text)
 
 
 def summarise_model(
-    model: PairClassifier, X: Any, pairs: Pairs, held_out: HeldOutAnswers, tested: HeldOutResult
+    model: PairClassifier,
+    pairs: Pairs,
+    held_out: HeldOutAnswers | None,
+    tested: HeldOutResult | None,
+    verdict: Verdict,
+    classes: tuple[ClassSummary, ...] = (),
 ) -> ModelSummary:
-    """Return classes, noise and accuracy with intervals, by the means that the method offers."""
+    """Return noise and accuracy with intervals beside the classes, as the method offers them."""
     if isinstance(model, JointPairClassifier):
-        limits = model.intervals(X, pairs, LEVEL, N_REDRAWN)
+        limits = verdict.intervals
         rates = limits["similar_flip"], limits["dissimilar_flip"]
         prior = limits["prior"] if len(model.classes_) == 2 else None
-        accuracy: Interval | None = limits["accuracy"]
         how = (
             "mean belief in the class that features alone predict for an item left out, "
             f"{N_REDRAWN} times with classes and answers drawn again ({LEVEL:.0%} interval); it "
@@ -55,15 +103,23 @@ def summarise_model(
         similar, dissimilar = mean_rates(model.noise_, shares(model))
         rates = _exactly(similar), _exactly(dissimilar)
         prior = _prior(model)
-        accuracy, how = _pointwise_accuracy(model, held_out, tested)
+        assert held_out is not None
+        assert tested is not None
+        _, how = _pointwise_accuracy(model, held_out, tested)
+    found = verdict.measured
+    if found is not None and found.accuracy is not None:
+        how = (
+            f"share of {found.n_items:,} labelled items that models learnt without them get right "
+            f"({LEVEL:.0%} interval, exact); items are taken to be labelled at random"
+        )
     return ModelSummary(
-        classes=_classes(model, X),
-        names_known=bool(pairs.labels) and not _unnamed(model),
+        classes=classes,
+        names_known=bool(pairs.labels),
         prior=prior,
         noise=_noise_summary(model, *rates),
-        accuracy=accuracy,
+        accuracy=verdict.accuracy,
         accuracy_how=how,
-        majority_share=float(shares(model).max()),
+        majority_share=verdict.baseline,
     )
 
 
@@ -71,23 +127,24 @@ def gather_evidence(
     model: PairClassifier,
     X: Any,
     dataset: Dataset,
-    held_out: HeldOutAnswers,
-    tested: HeldOutResult,
+    held_out: HeldOutAnswers | None,
+    tested: HeldOutResult | None,
     asked: Request,
     found: Suspects,
 ) -> Evidence:
     """Return the learning curve if asked for, calibration, annotators and the worst suspects."""
     curve: tuple[CurvePoint, ...] = ()
-    if asked.curve and tested.chance is not None:
-        curve = held_out.curve(learner(tested.row.name, asked), tested.chance)
+    chance = None if tested is None else tested.chance
+    if asked.curve and held_out is not None and tested is not None and chance is not None:
+        curve = held_out.curve(learner(tested.row.name, asked), chance)
     return Evidence(
         curve=curve,
-        reliability=_reliability(held_out, tested.chance),
+        reliability=() if held_out is None else _reliability(held_out, chance),
         annotators=_annotators(model, X, dataset.pairs, asked.seed) if asked.annotators else None,
         suspects=tuple(found.first(MOST_SHOWN)),
         n_suspects=found.n_wrong,
         n_hard=found.n_hard,
-        calibration=check_calibration(held_out.pairs, tested.chance),
+        calibration=None if held_out is None else check_calibration(held_out.pairs, chance),
     )
 
 
@@ -115,9 +172,9 @@ def _pointwise_accuracy(
 
 def _noise_summary(model: Any, similar: Interval, dissimilar: Interval) -> NoiseSummary:
     """Return the noise of a fitted model with these intervals of its mean rates."""
-    S = model.noise_.same_probability(_n_groups(model))
+    S = model.noise_.same_probability(len(model.classes_))
     return NoiseSummary(
-        family=str(getattr(model, "noise_model_", model.noise_model)),
+        family=str(getattr(model, "noise_model_", model.noise)),
         text=str(model.noise_),
         similar_flip=similar,
         dissimilar_flip=dissimilar,
@@ -125,18 +182,6 @@ def _noise_summary(model: Any, similar: Interval, dissimilar: Interval) -> Noise
         same_probability=tuple(tuple(map(float, row)) for row in S),
         repeat_correlation=float(getattr(model, "repeat_correlation_", 0.0)),
     )
-
-
-def _n_groups(model: Any) -> int:
-    """Return how many classes the noise is about, or kinds where there are any."""
-    return int(getattr(model, "n_classes_", len(model.classes_)))
-
-
-def _unnamed(model: Any) -> bool:
-    """Return whether there are kinds without a name."""
-    if getattr(model, "kind_class_", None) is None:
-        return False
-    return len(model.kind_names_) < len(model.kind_class_)
 
 
 def shares(model: PairClassifier) -> Array:
@@ -154,15 +199,6 @@ def mean_rates(noise: NoiseModel, prior: Array) -> tuple[float, float]:
     [0.25, 0.5]
     """
     return algebra.mean_rates(noise.same_probability(len(prior)), prior)
-
-
-def _classes(model: PairClassifier, X: Any) -> tuple[ClassSummary, ...]:
-    """Return name, share and number of predicted items of every class."""
-    winner = model.predict(X)
-    return tuple(
-        ClassSummary(str(name), float(share), int((winner == name).sum()))
-        for name, share in zip(model.classes_, shares(model), strict=True)
-    )
 
 
 def _reliability(held_out: HeldOutAnswers, chance: Array | None) -> tuple[ReliabilityBin, ...]:
@@ -183,11 +219,12 @@ def _reliability(held_out: HeldOutAnswers, chance: Array | None) -> tuple[Reliab
 
 def _annotators(model: PairClassifier, X: Any, pairs: Pairs, seed: int) -> AnnotatorTable | None:
     """Return the table of annotators, or None where the answers do not distinguish them."""
-    inner = clone(model.estimator_) if isinstance(model, JointPairClassifier) else None
+    own = isinstance(model, JointPairClassifier) and X is not None
+    inner = clone(model.estimator_) if own else None
     with collected_warnings():
         try:
             return annotator_table(
-                pairs, X, n_classes=_n_groups(model), estimator=inner, random_state=seed
+                pairs, X, n_classes=len(model.classes_), estimator=inner, random_state=seed
             )
         except NotIdentifiable:
             return None

@@ -1,6 +1,6 @@
 """What one more answer is worth: on a new pair, and on an old one asked again.
 
-Which new pairs to ask is chosen in `noisypairs.joint.next_pairs`.
+Which new pairs to ask is chosen in `noisypairs.assess.next_pairs`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
+from noisypairs.assess import NextPairs
 from noisypairs.estimation import Interval
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.information import independent_laws, pair_information
 from noisypairs.inference.propagation import Beliefs, edge_posterior
-from noisypairs.joint import NextPairs
 from noisypairs.noise import RandomState
 from noisypairs.sampling import random_pairs
 

@@ -17,16 +17,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import clone
 
 from noisypairs.algebra import Array
 from noisypairs.app.plan.score import Score, score_predictions
+from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import NotIdentifiable, collected_warnings
-from noisypairs.estimation import dyadic_mean
-from noisypairs.inference.graph import PairGraph
-from noisypairs.joint import JointPairClassifier
+from noisypairs.estimation.heldout import HeldOut, dyadic_sums
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
@@ -76,23 +74,23 @@ def learning_curves(
       needed where it treats classes differently, as all but pairing noise do.
     - ``step`` is called with a line of text before each of the ``n_sizes · n_folds`` fits.
 
-    The covariance has two parts: the left-out answers are few and share items (dyadic, see
-    `estimation.dyadic_mean`), and other answers would have given another model (what is left of
-    the spread between folds). Parts in which the learner finds no classes are left out;
+    The covariance has two parts: the left-out answers are few and share items
+    (`estimation.heldout.dyadic_sums`), and other answers would have given another model (what is
+    left of the spread between folds). Parts in which the learner finds no classes are left out;
     `NotIdentifiable` where fewer than three sizes remain.
     """
     S = noise.same_probability(n_classes)
-    fold = _folds(pairs, n_folds, np.random.default_rng(seed))
-    smallest_part = int(min((fold != f).sum() for f in range(n_folds)))
+    parts = list(_held_out(pairs, n_folds, seed).masks())
+    smallest_part = int(min(train.sum() for train, _ in parts))
     sizes = np.unique(np.geomspace(SMALLEST, 1.0, n_sizes) * smallest_part).astype(np.intp)
     judges = np.ones(pairs.n_pairs, dtype=bool) if pairs.chosen is None else ~pairs.chosen
     shape = (len(sizes), 2)
     accuracy = np.full((*shape, n_folds), np.nan)
     influence = np.zeros((*shape, pairs.n_pairs))
-    for f in range(n_folds):
+    for f, (train, out) in enumerate(parts):
         # One order per fold: each part contains the smaller ones, as when answers arrive over time.
-        order = np.random.default_rng([seed, f]).permutation(np.flatnonzero(fold != f))
-        left_out = np.flatnonzero((fold == f) & judges)
+        order = np.random.default_rng([seed, f]).permutation(np.flatnonzero(train))
+        left_out = np.flatnonzero(out & judges)
         for s, size in enumerate(sizes):
             step(f"learning from {size:,} answers, part {f + 1} of {n_folds}")
             try:
@@ -127,7 +125,7 @@ def fit_with_doubts(
     X: Any, pairs: Pairs, estimator: Any, n_classes: int, seed: int, noise_model: str
 ) -> tuple[Any, tuple[str, ...]]:
     """Return the learner of `fit_joint`, and the warnings under which it is not to be trusted."""
-    model = JointPairClassifier(estimator, n_classes, noise_model=noise_model, random_state=seed)
+    model = JointPairClassifier(estimator, n_classes, noise=noise_model, random_state=seed)
     with collected_warnings() as warned:
         model.fit(X, pairs)
     return model, warned.doubts
@@ -163,36 +161,27 @@ def class_order(proba: Array, beliefs: Array) -> NDArray[np.intp]:
     return order
 
 
-def _folds(pairs: Pairs, n_folds: int, rng: np.random.Generator) -> NDArray[np.intp]:
-    """Return a fold per answer, all answers on one unordered pair in the same, shape (n,)."""
-    graph = PairGraph.from_pairs(pairs)
-    if graph.n_edges < 2 * n_folds:
+def _held_out(pairs: Pairs, n_folds: int, seed: int) -> HeldOut:
+    """Deal the answers by pair, or refuse where they are about too few pairs."""
+    n_pairs = len(np.unique(pairs.pair_keys))
+    if n_pairs < 2 * n_folds:
         raise ValueError(
-            f"{graph.n_edges} distinct pairs are too few for a learning curve: at least "
-            f"{2 * n_folds} are needed to leave some out. Ask for more pairs first"
+            f"{n_pairs} distinct pairs are too few for a learning curve: at least {2 * n_folds} "
+            "are needed to leave some out. Ask for more pairs first"
         )
-    of_edge = rng.permutation(graph.n_edges) % n_folds
-    folds: NDArray[np.intp] = of_edge[graph.edge_of_answer]
-    return folds
+    return HeldOut.by_pair(pairs, n_folds, seed)
 
 
 def _dyadic_covariance(pairs: Pairs, influence: Array) -> Array:
     """Return the covariance (S, S) of means of influences (S, n), for answers that share items.
 
-    Cov(u, v) = (Var(u + v) − Var(u − v))/4, made positive semi-definite.
+    No variance is less than that of independent pairs, and the matrix is positive semi-definite.
     """
-
-    def variance(values: Array) -> float:
-        mean, _, high = dyadic_mean(pairs, values, level=0.95)
-        return ((high - mean) / float(stats.norm.ppf(0.975))) ** 2
-
-    S = len(influence)
-    covariance = np.empty((S, S))
-    for i in range(S):
-        for j in range(i, S):
-            u, v = influence[i], influence[j]
-            covariance[i, j] = covariance[j, i] = (variance(u + v) - variance(u - v)) / 4
-    values, vectors = np.linalg.eigh(covariance)
+    weight = pairs.weights
+    residual = weight * (influence - np.average(influence, axis=1, weights=weight)[:, None])
+    shared, within = dyadic_sums(pairs, residual.T)
+    shared += np.diag(np.maximum(np.diag(within - shared), 0.0))
+    values, vectors = np.linalg.eigh(shared / pairs.total_weight**2)
     positive: Array = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return positive
 

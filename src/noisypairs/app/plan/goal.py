@@ -7,9 +7,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from sklearn.linear_model import LogisticRegression
 
 from noisypairs.algebra import Array
-from noisypairs.app.encoding import item_encoder
+from noisypairs.app.encoding import encoded
 from noisypairs.app.files import Dataset
 from noisypairs.app.fit.class_number import (
     ClassNumber,
@@ -20,10 +21,10 @@ from noisypairs.app.fit.summary import mean_rates, shares
 from noisypairs.app.plan.choice import Worth, old_pairs, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, Step, fit_with_doubts, learning_curves
 from noisypairs.app.plan.forecast import Forecast, forecast
+from noisypairs.assess import NextPairs, choose_pairs
 from noisypairs.estimation import Interval
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import propagate
-from noisypairs.joint import NextPairs, choose_pairs
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
@@ -144,7 +145,7 @@ def plan(
     begin("weighing the pairs to ask next")
     new, these = (forecast(one, pairs.n_items, level=level, seed=random_state) for one in curves)
     S = model.noise_.same_probability(n_classes)
-    graph = PairGraph.from_pairs(pairs)
+    graph = PairGraph.from_pairs(pairs.yes_or_no())
     beliefs = propagate(graph, np.log(model.oof_proba_), S, tol=1e-4)
     in_pairs = np.unique(np.concatenate([pairs.left, pairs.right]))
     return Plan(
@@ -196,18 +197,22 @@ def plan_dataset(
 
     Of several numbers of classes, 2 to 6 if none is given, one is chosen first.
     """
-    if data.features is None:
-        raise ValueError(
-            f"{data.sources[0]['path']} holds no features of the items: a plan needs them"
-        )
     _enough(data.pairs)
-    X = item_encoder(data.features, seed).fit_transform(data.features)
+    _, X, nothing = encoded(data.features, seed)
+    if X is None:  # the answers alone must do
+        X = np.zeros((data.pairs.n_items, 1))
     numbers = numbers_in_question(n_classes, len(set(data.pairs.labels.values())))
     number = None
     if not isinstance(numbers, int):
         number = choose_class_number(X, data.pairs, numbers, seed=seed)
         numbers = number.chosen
-    found = plan(X, data.pairs, target, n_classes=numbers, random_state=seed, step=step)
+    inner = LogisticRegression() if nothing else None
+    found = plan(
+        X, data.pairs, target, n_classes=numbers, estimator=inner, random_state=seed, step=step
+    )
+    if nothing:
+        doubt = f"{nothing}: new items cannot be classified, whatever the curve of them says"
+        found = replace(found, doubts=(*found.doubts, doubt))
     return replace(found, class_number=number)
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from noisypairs.app.files import delimited_text
 from noisypairs.app.plan.goal import Goal, Plan
-from noisypairs.app.words import bracketed, percent, span
+from noisypairs.assess import NextPairs
+from noisypairs.assess.words import bracketed, percent, span
 from noisypairs.estimation import Interval
-from noisypairs.joint import NextPairs
 
 #: Old pairs shown as worth asking again.
 N_AGAIN = 5

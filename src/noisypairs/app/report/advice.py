@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorTable
 from noisypairs.annotators.crowd import Crowd
-from noisypairs.app.words import count, listed, name_of, percent
+from noisypairs.assess.words import count, listed, name_of, percent, sentence
 
 #: Verdict -> (what it means, what to do about it).
 MEANINGS = {
@@ -37,8 +37,22 @@ def crowd_answer(found: Crowd) -> str:
         f"{percent(crowd.accuracy)} are right.",
         standing_out(table),
     ]
+    if found.contradicted:
+        parts.insert(
+            0,
+            f"{count(len(found.contradicted), 'known pair')} "
+            f"{'is' if len(found.contradicted) == 1 else 'are'} contradicted by nearly all of "
+            "their answers: check these first, as known pairs count as true.",
+        )
+    if table.together is not None:
+        parts.append(sentence(str(table.together)))
+    elif table.choice is not None and table.choice.model == "pairs":
+        parts.append("An error that everybody shares cannot be seen without known pairs (--gold).")
     if table.choice is not None and table.choice.are_records:
-        parts.insert(1, "The pairs look like records to link, not classes to learn.")
+        parts.insert(
+            1 + bool(found.contradicted),
+            "The pairs look like records to link, not classes to learn.",
+        )
     if few := len(table.named(UNDECIDED)):
         parts.append(
             f"{'All' if few == len(table) else f'{few:,}'} gave too few answers to be judged one "

@@ -21,7 +21,7 @@ from noisypairs.app.report.page import (
     paragraph,
     table,
 )
-from noisypairs.app.words import between, listed, name_of, percent, plain, sentence, share
+from noisypairs.assess.words import between, listed, name_of, percent, plain, sentence, share
 
 GENERATOR = "noisypairs annotators"
 

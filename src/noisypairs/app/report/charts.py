@@ -13,9 +13,9 @@ import numpy as np
 from matplotlib.ticker import FuncFormatter
 from numpy.typing import ArrayLike
 
-from noisypairs.app import words
 from noisypairs.app.report.page import clean
 from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, WIDTH, drawn, svg, tell
+from noisypairs.assess import words
 
 __all__ = ["annotator_plot", "bars", "drawn", "heat_map", "learning_curve", "reliability", "svg"]
 

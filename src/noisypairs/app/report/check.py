@@ -18,14 +18,15 @@ from noisypairs.app.report.page import (
     paragraph,
     table,
 )
-from noisypairs.app.words import between, count, percent, sentence, share
+from noisypairs.assess.verdict import Kind
+from noisypairs.assess.words import between, count, percent, sentence, share
 
 GENERATOR = "noisypairs check"
 #: Outlook of the joint learner -> tone of the callout, and its words.
-_OUTLOOKS: dict[str, tuple[Literal["good", "caution", "bad", "note"], str]] = {
+_OUTLOOKS: dict[str, tuple[Kind | Literal["note"], str]] = {
     "works": ("good", "can work"),
     "doubtful": ("caution", "is doubtful"),
-    "fails": ("bad", "cannot work"),
+    "fails": ("problem", "cannot work"),
     "not tried": ("note", "was not tried"),
 }
 

@@ -13,10 +13,10 @@ from noisypairs.app.fit.result import (
     ModelSummary,
     ReliabilityBin,
 )
-from noisypairs.app.fit.verdict import CLEAR
 from noisypairs.app.report import charts
 from noisypairs.app.report.page import Block, bullets, callout, figure, paragraph, table
-from noisypairs.app.words import confidence, count, percent, sentence
+from noisypairs.assess.verdict import CLEAR
+from noisypairs.assess.words import confidence, count, percent, sentence
 
 
 def accuracy(found: ModelSummary) -> list[Block]:
@@ -127,6 +127,8 @@ def methods(choice: MethodChoice) -> list[Block]:
     """Show every method and baseline on the same held-out answers, and why one was chosen."""
     candidates = choice.candidates
     blocks: list[Block] = [paragraph(sentence(choice.why))]
+    if not candidates:
+        return blocks
     if any(one.log_likelihood is not None for one in candidates):
         blocks.append(figure(_picture(choice), _PICTURE_CAPTION))
     caption = (

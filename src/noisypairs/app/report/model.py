@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import astuple, dataclass
 
 from noisypairs.app.fit.result import DataSummary, FitResult, ModelSummary
-from noisypairs.app.fit.verdict import verdict
 from noisypairs.app.model_card import column_rows
-from noisypairs.app.report import evidence, kinds, suspects
+from noisypairs.app.report import classes, evidence, suspects
 from noisypairs.app.report import parts as answer_parts
 from noisypairs.app.report.page import Block, Page, bullets, callout, numbers, paragraph, table
 from noisypairs.app.report.thumbnails import Thumbnails
-from noisypairs.app.words import between, confidence, count, listed, percent, sentence, share
+from noisypairs.assess.words import between, confidence, count, listed, percent, share
 
 GENERATOR = "noisypairs fit"
 #: Flip rates below this are shown with what they cannot show.
@@ -29,37 +28,37 @@ class Part:
     heading: str
     blocks: Callable[[FitResult], Sequence[Block]]
     note: Callable[[FitResult], str | None] = lambda _: None
+    folded: bool = True
 
 
 def fit_report(
     result: FitResult,
     thumbnails: Thumbnails | None = None,
-    of_kinds: Thumbnails | None = None,
+    of_classes: Thumbnails | None = None,
 ) -> str:
     """Return the whole page of a fit, ready to be written to one HTML file.
 
-    ``thumbnails`` are pictures of the items of suspect answers, ``of_kinds`` those of items that
-    show kinds.
+    ``thumbnails`` are pictures of the items of suspect answers, ``of_classes`` those of items
+    that show classes.
     """
     page = Page(f"What the answers say about {result.data.title}", answer(result), GENERATOR)
-    kind, reason = verdict(result)
-    page.open_with(callout(reason, kind), numbers(_key_numbers(result)))
-    for part in parts(thumbnails, of_kinds):
+    kind = result.verdict.kind
+    page.open_with(callout(result.verdict.reason, kind), numbers(_key_numbers(result)))
+    for part in parts(thumbnails, of_classes):
         if blocks := part.blocks(result):
-            page.section(part.heading, *blocks, note=part.note(result))
+            page.section(part.heading, *blocks, note=part.note(result), folded=part.folded)
     return page.html()
 
 
 def parts(
-    thumbnails: Thumbnails | None = None, of_kinds: Thumbnails | None = None
+    thumbnails: Thumbnails | None = None, of_classes: Thumbnails | None = None
 ) -> tuple[Part, ...]:
     """Return the sections in their order; another one is another line here."""
     return (
+        Part("The classes", lambda found: classes.classes(found, of_classes), folded=False),
         Part("The data", lambda found: _data(found.data), lambda found: _reading(found.data)),
-        Part("How wrong the answers are", lambda found: _noise(found.model)),
+        Part("How wrong the answers are", lambda found: _noise(found.model), folded=False),
         Part("How people answer", answer_parts.parts),
-        Part("Kinds", lambda found: kinds.kinds(found, of_kinds)),
-        Part("The classes", _classes),
         Part("How good the model is", lambda found: evidence.accuracy(found.model)),
         Part("Would more answers help?", lambda found: evidence.learning(found.evidence.curve)),
         Part("Do its probabilities hold?", lambda found: evidence.calibration(found.evidence)),
@@ -82,7 +81,7 @@ def answer(result: FitResult) -> str:
     found = result.model
     learnt = (
         f"From {count(result.data.n_pairs, 'answer')} to “are these two the same class?” a rule "
-        f"was learnt that sorts items into {count(len(found.classes), *_group(found))}."
+        f"was learnt that sorts items into {count(len(found.classes), 'class', 'classes')}."
     )
     if found.accuracy is None:
         return f"{learnt} How many new items it gets right cannot be estimated from these answers."
@@ -91,12 +90,6 @@ def answer(result: FitResult) -> str:
         f"right class ({confidence(found.accuracy)}); calling every item by the largest class "
         f"would get {percent(found.majority_share)}."
     )
-
-
-def _group(found: ModelSummary) -> tuple[str, str]:
-    """Return what the items are sorted into: classes, or kinds while they have no names."""
-    without = found.kinds and found.n_unnamed == len(found.kinds)
-    return ("kind", "kinds") if without else ("class", "classes")
 
 
 def _key_numbers(result: FitResult) -> list[tuple[str, str, str]]:
@@ -178,19 +171,10 @@ def _noise(found: ModelSummary) -> list[Block]:
         if worth > 0.05
         else "Such answers carry almost no information about the classes."
     )
-    names = found.groups
-    rows = [
-        (name, *(percent(chance) for chance in chances))
-        for name, chances in zip(names, noise.same_probability, strict=True)
-    ]
-    group = "kind" if found.kinds else "class"
-    groups = "kinds" if found.kinds else "classes"
-    caption = f"Chance that a pair is called “same”, by the {groups} of its two items."
-    matrix = table((group, *names), rows, caption, numeric=range(1, len(names) + 1))
     how = paragraph(
         f"Kind of noise assumed: {noise.family}. The rates were learnt from the answers."
     )
-    return [paragraph(f"{rates} {meaning}"), *_doubts(found), matrix, how]
+    return [paragraph(f"{rates} {meaning}"), *_doubts(found), classes.confusion(found), how]
 
 
 def _doubts(found: ModelSummary) -> list[Block]:
@@ -212,28 +196,6 @@ def _doubts(found: ModelSummary) -> list[Block]:
         )
         doubts.append(callout(text))
     return doubts
-
-
-def _classes(result: FitResult) -> list[Block]:
-    found = result.model
-    rows = [(one.name, percent(one.share, 1), f"{one.n_items:,}") for one in found.classes]
-    blocks: list[Block] = [
-        table(("class", "estimated share", "of the given items"), rows, numeric=[1, 2])
-    ]
-    if found.prior is not None:
-        last = found.classes[-1].name
-        blocks.append(paragraph(f"Share of class {last}: {confidence(found.prior)}."))
-    if result.choice.class_number is not None:
-        blocks.insert(0, paragraph(sentence(result.choice.class_number.text)))
-    if found.kinds and found.n_unnamed:
-        blocks.append(callout(kinds.names_needed(found)))
-    elif found.names_known:
-        known = count(result.data.n_labels, "item of known class", "items of known class")
-        blocks.append(paragraph(f"The classes are named after {known}."))
-    else:
-        text = "Pairs cannot tell which group has which name: the names only number the groups."
-        blocks.append(callout(f"{text} A few items of known class (--labels) would name them."))
-    return blocks
 
 
 def _how_to_read(result: FitResult) -> list[Block]:

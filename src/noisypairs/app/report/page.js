@@ -155,4 +155,10 @@
   const tip = make("div", { class: "tip", role: "tooltip", hidden: "" });
   document.body.append(tip);
   all(".picture").forEach((picture) => tell(picture, tip));
+  // What is folded is opened for whoever follows a link into it, and for printing.
+  const open = (place) => place && place.closest("details")?.setAttribute("open", "");
+  const follow = () => open(document.getElementById(location.hash.slice(1)));
+  addEventListener("hashchange", follow);
+  addEventListener("beforeprint", () => all("details").forEach((one) => { one.open = true; }));
+  follow();
 })();

@@ -19,7 +19,8 @@ from importlib import resources
 from typing import ClassVar, Literal, NamedTuple
 
 from noisypairs import __version__
-from noisypairs.app.words import name_of
+from noisypairs.assess.verdict import TITLES, Kind
+from noisypairs.assess.words import name_of
 from noisypairs.errors import MissingExtra, did_you_mean
 
 try:
@@ -40,7 +41,7 @@ class Shown(NamedTuple):
 #: What a cell may hold; None is an empty cell.
 Cell = str | int | float | Shown | None
 #: Tones of a callout: each has its colour, its sign and its word, so that colour is never alone.
-TONES = {"good": "Good", "caution": "Caution", "bad": "Problem", "note": "Note"}
+TONES: dict[str, str] = dict([*TITLES.items(), ("note", "Note")])
 #: Characters that no file should hold and no page can show; tabs and line ends are fine.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _LOOKS_NUMERIC = re.compile(r"[-−+±≈<>≤≥]?\s*[.\d]")
@@ -163,11 +164,15 @@ class Numbers(Block):
 
 @dataclass(frozen=True)
 class Section:
-    """A heading with its blocks; ``note`` is the small print under them."""
+    """A heading with its blocks; ``note`` is the small print under them.
+
+    One that is ``folded`` shows its heading alone until it is opened or printed.
+    """
 
     heading: str
     blocks: tuple[Block, ...]
     note: str | None
+    folded: bool = False
 
 
 def paragraph(text: str) -> Paragraph:
@@ -242,10 +247,10 @@ def figure(svg: str, caption: str) -> Figure:
     return Figure(Markup(svg), clean(caption))
 
 
-def callout(text: str, kind: Literal["good", "caution", "bad", "note"] = "note") -> Callout:
-    """Return a sentence that stands out: "good", "caution", "bad" or "note".
+def callout(text: str, kind: Kind | Literal["note"] = "note") -> Callout:
+    """Return a sentence that stands out, in the tone of a verdict or as a note.
 
-    >>> callout("Every answer is the same.", "bad").word
+    >>> callout("Every answer is the same.", "problem").word
     'Problem'
     """
     if kind not in TONES:
@@ -295,9 +300,12 @@ class Page:
         self.opening.extend(blocks)
         return self
 
-    def section(self, heading: str, *blocks: Block, note: str | None = None) -> Page:
+    def section(
+        self, heading: str, *blocks: Block, note: str | None = None, folded: bool = False
+    ) -> Page:
         """Append a section and return the page."""
-        self.sections.append(Section(clean(heading), blocks, None if note is None else clean(note)))
+        small = None if note is None else clean(note)
+        self.sections.append(Section(clean(heading), blocks, small, folded))
         return self
 
     def html(self) -> str:

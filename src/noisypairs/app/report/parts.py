@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from noisypairs.app.fit.result import FitResult, PartSummary
 from noisypairs.app.report.page import Block, paragraph, table
-from noisypairs.app.words import chance, count, name_of, percent, shortened
+from noisypairs.assess.words import chance, count, name_of, percent, shortened
 
 #: Letters of an item's contents in a table.
 LONGEST = 90

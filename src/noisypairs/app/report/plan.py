@@ -20,8 +20,9 @@ from noisypairs.app.report.page import (
     paragraph,
     table,
 )
-from noisypairs.app.words import between, count, name_of, percent, sentence, span
-from noisypairs.joint import NextPairs
+from noisypairs.assess import NextPairs
+from noisypairs.assess.verdict import Kind
+from noisypairs.assess.words import between, count, name_of, percent, sentence, span
 
 GENERATOR = "noisypairs plan"
 #: Pairs to ask next that the page shows; the file has them all.
@@ -31,8 +32,8 @@ FARTHEST_DRAWN = 4.0
 #: Two standard errors: the bars of the measured points.
 BARS = 2.0
 
-Kind = Literal["good", "caution", "bad", "note"]
-_KINDS: dict[str, Kind] = {
+Tone = Kind | Literal["note"]
+_KINDS: dict[str, Tone] = {
     "reached": "good",
     "more": "note",
     "open": "caution",
@@ -55,7 +56,10 @@ def plan_report(
     goals = (found.new_items, found.these_items)
     page.open_with(
         *(callout(f"Doubtful: {sentence(text)}", "caution") for text in found.doubts),
-        *(callout(_summary(goal, found, cost), _KINDS.get(goal.state, "bad")) for goal in goals),
+        *(
+            callout(_summary(goal, found, cost), _KINDS.get(goal.state, "problem"))
+            for goal in goals
+        ),
         numbers(_key_numbers(found, cost)),
     )
     for goal, law in zip(goals, found.forecasts, strict=True):

@@ -24,7 +24,16 @@ from noisypairs.app.report.page import (
 )
 from noisypairs.app.report.thumbnails import Thumbnails
 from noisypairs.app.suspects import SuspectPair
-from noisypairs.app.words import chance, count, hard_ones, name_of, percent, plain, share, shortened
+from noisypairs.assess.words import (
+    chance,
+    count,
+    hard_ones,
+    name_of,
+    percent,
+    plain,
+    share,
+    shortened,
+)
 from noisypairs.estimation import Interval
 
 GENERATOR = "noisypairs suspects"

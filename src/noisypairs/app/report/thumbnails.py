@@ -16,8 +16,9 @@ from pathlib import Path
 
 import pandas as pd
 
+from noisypairs.app.files.cells import as_text
 from noisypairs.app.report.page import Picture
-from noisypairs.app.words import count
+from noisypairs.assess.words import count
 from noisypairs.errors import MissingExtra, did_you_mean
 
 try:
@@ -83,7 +84,8 @@ def image_source(
     """Return where pictures are: ``images`` is a column of the items, or a folder.
 
     Files that a column names stand beside the file of the items, or where the command was started.
-    Files in a folder are named after the ids of the items.
+    Files in a folder are named after the ids of the items, or as a column of theirs says; names
+    match with and without their ending.
     """
     columns = [] if features is None else [str(name) for name in features.columns]
     folder = Path(images)
@@ -97,12 +99,25 @@ def image_source(
         }
         return ImageSource(files, images)
     if folder.is_dir():
-        by_name = {
-            path.stem: path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS
-        }
-        return ImageSource({item: by_name[item] for item in ids if item in by_name})
+        inside = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS]
+        by_name = {path.stem: path for path in inside} | {path.name: path for path in inside}
+        # A column goes before ids that name as many: it says nothing else, and is not shown then.
+        tried: list[tuple[str | None, list[str]]] = []
+        if features is not None:
+            tried += [(name, as_text(features[name]).tolist()) for name in columns]
+        tried.append((None, ids))
+        found = [(name, _matched(ids, names, by_name)) for name, names in tried]
+        column, matched = max(found, key=lambda one: len(one[1]))
+        return ImageSource(matched, column)
     hint = did_you_mean(images, columns) if columns else "the items have no columns"
     raise ValueError(f"--images {images} is neither a folder nor a column of the items: {hint}")
+
+
+def _matched(ids: list[str], names: list[str], by_name: Mapping[str, Path]) -> dict[str, Path]:
+    """Return the file of every item whose name is that of a file, without its folder or ending."""
+    plain = [(name, Path(name).name, Path(name).stem) for name in names]
+    found = (next((by_name[one] for one in forms if one in by_name), None) for forms in plain)
+    return {item: path for item, path in zip(ids, found, strict=True) if path is not None}
 
 
 def _notes(missing: int, unread: list[str], too_many: int) -> Iterable[str]:

@@ -15,12 +15,12 @@ from noisypairs.app import model_file
 from noisypairs.app.prediction import blaming, used_columns
 from noisypairs.app.suspects.reasons import Clue
 from noisypairs.app.suspects.suspect import Suspects, clues_of, written
+from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import collected_warnings
 from noisypairs.estimators.base import PairClassifier
 from noisypairs.inference import streaming
 from noisypairs.inference.graph import PairGraph
 from noisypairs.inference.propagation import answer_wrong_probability
-from noisypairs.joint import JointPairClassifier
 from noisypairs.joint.em import beliefs_from
 from noisypairs.pairs import Pairs
 
@@ -63,7 +63,7 @@ def model_suspects(
     found = beliefs_from(graph, eta, model.noise_, pairs, ROUNDS)
     class_of = _class_of(model, eta)
     alike = class_of[:, None] == class_of
-    wrong = answer_wrong_probability(graph, found.beliefs, found.answers.matrices(), alike)
+    wrong = answer_wrong_probability(graph, found.beliefs, found.answers.responses(), alike)
     error = _expected_error(model, pairs, found.item_proba)
     return _worst(wrong, model.predict_proba(X), pairs, features, ids, error)
 
@@ -102,7 +102,7 @@ def of_files(model: Path, data: Dataset) -> tuple[Suspects, list[str]]:
             encoder, learner = loaded.pipeline[:-1], loaded.pipeline[-1]
             X = encoder.transform(used)
             found = model_suspects(learner, X, data.pairs, data.features, data.ids)
-    return found, [*warned, *data.notes, *notes]
+    return found.in_file(data), [*warned, *data.notes, *notes]
 
 
 def wrong_probability(model: PairClassifier, X: Any, pairs: Pairs) -> Array:
@@ -145,7 +145,7 @@ def _worst(
     together = np.einsum("nk,nk->n", eta[pairs.left[chosen]], eta[pairs.right[chosen]])
     clues = clues_of(chosen, pairs, wrong, together, expected_error)
     few = pairs.select(chosen)
-    return Suspects(few, wrong[chosen], clues, features, ids, chosen.size)
+    return Suspects(few, wrong[chosen], clues, features, ids, chosen.size, chosen)
 
 
 def _streamed(

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from noisypairs.app.words import chance, count, percent
+from noisypairs.assess.words import chance, count, percent
 
 #: A pair is hard from this chance on that somebody of the crowd errs. At .4 two of five do, and an
 #: answer is worth 0.03 bits: it says next to nothing about the pair, nor about who gave it.

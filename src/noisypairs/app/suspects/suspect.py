@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from noisypairs.algebra import Array
 from noisypairs.app.suspects.reasons import Clue, explained
 from noisypairs.pairs import Pairs
+
+if TYPE_CHECKING:
+    from noisypairs.app.files import Dataset
 
 
 @dataclass(frozen=True)
@@ -37,6 +40,7 @@ class SuspectPair:
     features_same: float | None = None
     verdict: str = "wrong"  # or "hard": so many people err on the pair that it blames nobody
     expected_error: float | None = None
+    line: str = ""  # where the answer stands in its file
 
 
 #: Suspects that a page shows; a file has them all.
@@ -66,7 +70,9 @@ class Suspects:
 
     ``wrong`` (n,) holds the probabilities, ``clues`` one `Clue` per answer, ``features`` the items
     as the file has them; None where no file has them. ``n_wrong`` counts all suspects; of a table
-    too large to load fewer may be kept.
+    too large to load fewer may be kept. ``which`` (n,) are their positions among all answers;
+    ``lines`` and ``swapped`` say where each stands in its file, and whether its ends do so the
+    other way round (`in_file`).
     """
 
     answers: Pairs
@@ -75,6 +81,26 @@ class Suspects:
     features: pd.DataFrame | None
     ids: Sequence[str]
     n_wrong: int
+    which: NDArray[np.intp] | None = None
+    lines: Sequence[str] = ()
+    swapped: NDArray[np.bool_] | None = None
+
+    def in_file(self, data: Dataset) -> Suspects:
+        """Return the same with the place of every answer in the file that it was read from."""
+        if self.which is None or data.rows is None or data.place is None:
+            return self
+        places = (data.place(int(row)) for row in data.rows[self.which])
+        lines = [place.removeprefix("line ").removeprefix("row ") for place in places]
+        swapped = None if data.swapped is None else data.swapped[self.which]
+        return replace(self, lines=lines, swapped=swapped)
+
+    @property
+    def ends(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Positions of the left and the right items, as their file has them."""
+        left, right = self.answers.left, self.answers.right
+        if self.swapped is None:
+            return left, right
+        return np.where(self.swapped, right, left), np.where(self.swapped, left, right)
 
     def __len__(self) -> int:
         return self.answers.n_pairs
@@ -89,8 +115,9 @@ class Suspects:
 
     def first(self, n: int) -> Iterator[SuspectPair]:
         """Yield the ``n`` worst."""
+        ends = self.ends
         for k, clue in enumerate(self.clues[:n]):
-            left, right = int(self.answers.left[k]), int(self.answers.right[k])
+            left, right = int(ends[0][k]), int(ends[1][k])
             doubts, why = explained(clue)
             yield SuspectPair(
                 left=self.ids[left],
@@ -107,12 +134,13 @@ class Suspects:
                 features_same=clue.features_same,
                 verdict=clue.verdict,
                 expected_error=clue.expected_error,
+                line=self.lines[k] if self.lines else "",
             )
 
     def frame(self) -> pd.DataFrame:
-        """Return all as a table: `COLUMNS`, then the contents of both items, ``left.`` first."""
+        """Return all as a table: `COLUMNS`, the line, and both items' contents, ``left.`` first."""
         told = [explained(clue) for clue in self.clues]
-        ends = (self.answers.left, self.answers.right)
+        ends = self.ends
         names = np.asarray(self.ids, dtype=object)
         columns: dict[str, Any] = {"left": names[ends[0]], "right": names[ends[1]]}
         columns["answer"] = np.where(self.answers.same, "same", "different")
@@ -126,6 +154,8 @@ class Suspects:
             columns[name] = written(np.array(known, dtype=float))
         columns["doubts"] = ["; ".join(doubts) for doubts, _ in told]
         columns["why"] = [" ".join(why) for _, why in told]
+        if self.lines:
+            columns["line"] = list(self.lines)
         frame = pd.DataFrame(columns)
         if self.features is None:
             return frame

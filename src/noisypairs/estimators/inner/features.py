@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_approximation import Nystroem
+from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.validation import _num_samples, check_array, check_is_fitted, validate_data
 
 from noisypairs.algebra import Array
@@ -256,15 +259,25 @@ def _edges(values: Array, n_bins: int) -> Array:
     return np.union1d(np.quantile(values, inner), np.quantile(distinct, inner))
 
 
+def as_rows(X: Any) -> Any:
+    """Return items of any shape, such as images (n, 8, 8), as rows of numbers, (n, 64).
+
+    >>> as_rows(np.zeros((5, 8, 8))).shape
+    (5, 64)
+    """
+    return X.reshape(len(X), -1) if len(getattr(X, "shape", ())) > 2 else X
+
+
 def finite_numbers(X: Any) -> Any:
     """Return X, if it holds numbers, with the column's mean where they are missing; or None.
 
-    Where nothing is missing, X itself is returned.
+    Where nothing is missing, X itself is returned. Items of another shape, such as images, become
+    rows of numbers.
     """
     if issparse(X):
         return X
     try:
-        numbers = np.asarray(X, dtype=float)
+        numbers = as_rows(np.asarray(X, dtype=float))
     except (TypeError, ValueError):
         return None
     if np.isfinite(numbers).all():
@@ -283,3 +296,118 @@ def numeric_features(X: Any, n_components: int, seed: int) -> Array | None:
         return None
     columns: Array = KernelColumns(n_components, seed).fit_transform(numbers)
     return columns
+
+
+def filler_of(X: Any) -> SimpleImputer | None:
+    """Return what fills gaps as the commands do; None for items that are not a table of numbers.
+
+    A gap becomes the median of its column, and each column with gaps gets another that says where
+    they were.
+
+    >>> filler_of(np.array([[1.0, 5.0], [3.0, np.nan], [8.0, 7.0]])).statistics_
+    array([3., 6.])
+    """
+    numbers = _numbers(X)
+    if numbers is None or np.isinf(numbers).any():
+        return None
+    filler = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
+    return filler.fit(numbers)
+
+
+def filled(filler: SimpleImputer | None, X: Any) -> Any:
+    """Return X, shape (n, d), without gaps: X itself where neither it nor training items had any.
+
+    >>> X = np.array([[1.0, 5.0], [3.0, np.nan], [8.0, 7.0]])
+    >>> filled(filler_of(X), X)
+    array([[1., 5., 0.],
+           [3., 6., 1.],
+           [8., 7., 0.]])
+    """
+    if filler is None:
+        return X
+    numbers = _numbers(X)
+    whole = not filler.indicator_.features_.size
+    if numbers is None or (whole and not np.isnan(numbers).any()):
+        return X
+    return filler.transform(numbers)
+
+
+def _numbers(X: Any) -> Array | None:
+    """Return a table of numbers as an array; None where it is none, or sparse."""
+    if issparse(X):
+        return None
+    try:
+        numbers: Array = np.asarray(X, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    return numbers if numbers.ndim == 2 and numbers.size else None
+
+
+#: Where scikit-learn keeps transformers that look at the items only.
+LABEL_FREE = (
+    "sklearn.preprocessing",
+    "sklearn.impute",
+    "sklearn.decomposition",
+    "sklearn.kernel_approximation",
+    "sklearn.random_projection",
+)
+
+
+class PreparedItems:
+    """Items as the classifiers see them: what needs no labels is made once and shared.
+
+    A scale or a kernel map of all items does not know the beliefs of any, so probabilities stay
+    out of fold; and every fold, round and candidate can use the same.
+
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> items = PreparedItems([[1.0], [3.0]])
+    >>> front, learner, seen = items.split(make_pipeline(StandardScaler(), LogisticRegression()))
+    >>> learner, seen.tolist()
+    (LogisticRegression(), [[-1.0], [1.0]])
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        self._made: dict[str, tuple[Pipeline, Any]] = {}
+
+    def split(self, estimator: Any) -> tuple[Pipeline | None, Any, Any]:
+        """Return the fitted front of an estimator or None, the rest, and the items it sees."""
+        steps = estimator.steps if isinstance(estimator, Pipeline) else []
+        number = 0
+        while number < len(steps) - 1 and _label_free(steps[number][1]):
+            number += 1
+        if not number:
+            return None, estimator, self.X
+        front = Pipeline(steps[:number])
+        rest = steps[number][1] if number == len(steps) - 1 else Pipeline(steps[number:])
+        fitted, seen = self.through(front)
+        return fitted, rest, seen
+
+    def through(self, front: Pipeline) -> tuple[Pipeline, Any]:
+        """Return a front, fitted, and the items after it."""
+        # In full: NumPy leaves out the middle of long arrays, and digits.
+        with np.printoptions(threshold=sys.maxsize, floatmode="unique"):
+            key = repr([step.get_params() | {"": type(step)} for _, step in front.steps])
+        if key not in self._made:
+            fitted = Pipeline([(name, clone(step)) for name, step in front.steps])
+            seen = fitted.fit_transform(self.X)
+            self._made[key] = fitted, seen
+        return self._made[key]
+
+
+def joined(front: Pipeline | None, estimator: Any, model: Any) -> Any:
+    """Return the whole of a fitted front and the fitted rest of an estimator."""
+    if front is None:
+        return model
+    last = "classes" if estimator is None else estimator.steps[-1][0]
+    rest = model.steps if isinstance(model, Pipeline) else [(last, model)]
+    return Pipeline([*front.steps, *rest])
+
+
+def _label_free(step: Any) -> bool:
+    if isinstance(step, FiniteNumbers | KernelColumns | QuantileBins | TailScaler):
+        return True
+    module = type(step).__module__.startswith(LABEL_FREE)
+    return module and not get_tags(step).target_tags.required

@@ -10,7 +10,7 @@ from sklearn.cluster import KMeans, kmeans_plusplus
 from sklearn.utils.extmath import row_norms
 
 from noisypairs.algebra import Array
-from noisypairs.estimators.base import Positive
+from noisypairs.estimators.base import ClassOrder
 from noisypairs.estimators.kmeans.constraints import TIE, Constraints, Labelling
 from noisypairs.estimators.kmeans.labelling import (
     better_parts,
@@ -54,7 +54,7 @@ class COPKMeans(CentreClassifier):
 
     Parameters
     ----------
-    n_classes, positive, max_iter, random_state : as in `PairKMeans`.
+    n_classes, class_order, max_iter, random_state : as in `PairKMeans`.
     n_init : the largest number of starts: three in a row that lead to the best known value end the
         search.
 
@@ -76,7 +76,7 @@ class COPKMeans(CentreClassifier):
     --------
     >>> X = np.array([[0.0], [0.1], [4.9], [5.0], [2.0]])
     >>> pairs = Pairs([0, 3, 0], [1, 4, 3], [True, True, False])
-    >>> model = COPKMeans(positive="majority", random_state=0).fit(X, pairs)
+    >>> model = COPKMeans(class_order="rising", random_state=0).fit(X, pairs)
     >>> model.labels_, model.n_violations_, model.predict([[2.0]])
     (array([0, 0, 1, 1, 1]), 0, array([0]))
     """
@@ -86,16 +86,18 @@ class COPKMeans(CentreClassifier):
     def __init__(
         self,
         n_classes: int = 2,
-        positive: Positive = None,
+        class_order: ClassOrder = None,
         n_init: int = 10,
         max_iter: int = 300,
         random_state: RandomState = None,
+        **former: Any,
     ) -> None:
         self.n_classes = n_classes
-        self.positive = positive
+        self.class_order = class_order
         self.n_init = n_init
         self.max_iter = max_iter
         self.random_state = random_state
+        self._take_former(former)
 
     def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> Clusters:
         check_enough(X.shape[0], self.n_classes, "items")

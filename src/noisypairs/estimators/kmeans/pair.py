@@ -20,8 +20,9 @@ from sklearn.utils.validation import check_array
 
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import (
+    ClassOrder,
     PairClassifier,
-    Positive,
+    check_class_order,
     label_names,
     match_labels,
     one_thread,
@@ -50,7 +51,8 @@ class CentreClassifier(PairClassifier):
     """Groups around centres, named as the pairs allow. Subclasses define `_cluster`."""
 
     n_classes: int
-    positive: Positive
+    class_order: ClassOrder
+    _former = ("positive",)
     n_init: int
     max_iter: int
     random_state: RandomState
@@ -66,15 +68,16 @@ class CentreClassifier(PairClassifier):
             X, pairs, given = self._check_training(X, pairs)
             for name, least in (("n_classes", 2), ("n_init", 1), ("max_iter", 1)):
                 _check_count(name, getattr(self, name), least)
-            names = label_names(pairs, self.n_classes)
+            check_class_order(self.class_order)
+            names = label_names(pairs, self.n_classes, self.class_order)
             X = self._numbers(X)
             found = self._cluster(X, pairs, np.random.default_rng(self.random_state))
             share = np.bincount(found.labels, found.weight, self.n_classes) / found.weight.sum()
             if names is None:
-                order = order_by_size(share, self.positive)
+                order, self.classes_ = order_by_size(share, self.class_order)
             else:
+                self.classes_ = names
                 order = match_labels(np.eye(self.n_classes)[found.labels], pairs, names)
-            self.classes_ = np.arange(self.n_classes) if names is None else names
             self.labels_ = self.classes_[np.argsort(order)[found.labels]]
             self.cluster_centers_ = found.centres[order]
             self.inertia_ = found.inertia
@@ -115,7 +118,8 @@ class PairKMeans(CentreClassifier):
     Parameters
     ----------
     n_classes : number of groups K
-    positive : "minority", "majority" or None: which of two groups is class 1, see `order_by_size`
+    class_order : how classes are numbered where no item is labelled: ``"rising"`` or ``"falling"``
+        by size, or their names, the smallest class first
     n_init, max_iter : as in `sklearn.cluster.KMeans`
     random_state : int, numpy Generator or RandomState, or None
     item_weight : "occurrences" or "equal"
@@ -133,7 +137,7 @@ class PairKMeans(CentreClassifier):
     --------
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
     >>> pairs = Pairs([0, 1, 3], [1, 2, 4], [True, True, True])
-    >>> model = PairKMeans(positive="minority", random_state=0).fit(X, pairs)
+    >>> model = PairKMeans(class_order="falling", random_state=0).fit(X, pairs)
     >>> model.labels_, model.predict([[4.0]])
     (array([0, 0, 0, 1, 1]), array([1]))
     """
@@ -141,18 +145,20 @@ class PairKMeans(CentreClassifier):
     def __init__(
         self,
         n_classes: int = 2,
-        positive: Positive = None,
+        class_order: ClassOrder = None,
         n_init: int = 10,
         max_iter: int = 300,
         random_state: RandomState = None,
         item_weight: Literal["occurrences", "equal"] = "occurrences",
+        **former: Any,
     ) -> None:
         self.n_classes = n_classes
-        self.positive = positive
+        self.class_order = class_order
         self.n_init = n_init
         self.max_iter = max_iter
         self.random_state = random_state
         self.item_weight = item_weight
+        self._take_former(former)
 
     def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> Clusters:
         if self.item_weight not in ("occurrences", "equal"):

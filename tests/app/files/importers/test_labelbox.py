@@ -40,3 +40,14 @@ def test_attachments_may_name_the_items(tmp_path):
     path = tmp_path / "export.json"  # a list is as good as lines
     path.write_text(json.dumps([row("x|y", {"radio_answer": {"value": "same"}}, attachments=two)]))
     assert answers(read_pairs(path)) == {("a", "b", True)}
+
+
+def test_a_key_that_does_not_name_two_items_everywhere_is_not_split(tmp_path):
+    """Half a name is none: the next key is tried, which has two in each row."""
+    yes, path = {"radio_answer": {"name": "Yes"}}, tmp_path / "export.ndjson"
+    for half in ("c|", "|c", "", "c"):
+        rows = [row("a|b", yes), row(half, yes)]
+        for k, one in enumerate(rows):
+            one["data_row"]["external_id"] = f"x{k}|y{k}"
+        path.write_text("\n".join(map(json.dumps, rows)))
+        assert answers(read_pairs(path)) == {("x0", "y0", True), ("x1", "y1", True)}

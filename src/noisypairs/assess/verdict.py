@@ -1,0 +1,459 @@
+"""Whether a fitted model may be trusted: checks, and one of four verdicts.
+
+    good         its accuracy was measured on labelled items, and every check was passed;
+    consistent   every check was passed, but no labels say what the groups are;
+    caution      a check failed that may make the statements wrong;
+    problem      a check failed that makes them worthless.
+
+Python, the commands and JSON have the same `Verdict`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from noisypairs.algebra import Array, mean_rates
+from noisypairs.assess.intervals import joint_intervals
+from noisypairs.assess.labels import Measured, measured
+from noisypairs.assess.people import ONE_VOICE, TWO_VOICES, n_voices, other_question
+from noisypairs.assess.rivals import rivals
+from noisypairs.assess.words import confidence, count, listed, percent, sentence
+from noisypairs.errors import ClassNamesWarning, UnpredictedAnswersWarning
+from noisypairs.estimation import Interval
+from noisypairs.estimation.heldout import Gain, HeldOut
+from noisypairs.estimators.base import GivenOrder
+from noisypairs.joint.choices import N_FOLDS, ONE_ERROR
+from noisypairs.joint.class_model import ClassModel
+from noisypairs.joint.em import Fit
+from noisypairs.joint.problem import Problem
+from noisypairs.joint.search import Search
+from noisypairs.metrics import accuracy_up_to_names
+from noisypairs.noise.answers import log_chance
+
+Kind = Literal["good", "consistent", "caution", "problem"]
+#: What a verdict is called.
+TITLES: dict[Kind, str] = {
+    "good": "Good",
+    "consistent": "Consistent",
+    "caution": "Caution",
+    "problem": "Problem",
+}
+#: Level of every interval, and how often answers are drawn again for it.
+LEVEL, N_REDRAWN = 0.9, 40
+#: Standard errors by which held-out answers must be predicted better than by their share of "same".
+CLEAR = 2.0
+INVERTED = (
+    "most answers seem to be inverted: read the other way, they follow classes better. If “same” "
+    "and “different” were swapped, read them so: Pairs(..., same=~same), or give "
+    'commands --answers "same=different,different=same"'
+)
+UNPREDICTED = (
+    "the features of items left out predict the answers about them no better than the share of "
+    "“same” does: P(class | x) of new items is a guess. Only near neighbours may have been "
+    "compared, or the features may say nothing about the classes; compare pairs drawn at random"
+)
+#: How much less than claimed models of fewer answers may agree.
+UNSTABLE = 0.03
+#: Items to name so that labels can measure.
+N_TO_NAME = 20
+#: Confusions and items that a sentence names.
+N_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: what was found, and where it failed what to do, in ``text``."""
+
+    name: str
+    passed: bool
+    text: str
+    severity: Literal["caution", "problem"] = "caution"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a model may be trusted for.
+
+    ``accuracy`` is the headline: measured on labels where there are enough, else ``estimated``, the
+    model's own belief. ``baseline`` is the share of the largest class. ``to_name`` are positions of
+    items that, once named, measure the accuracy; none where labels do so already.
+    """
+
+    kind: Kind
+    checks: tuple[Check, ...]
+    estimated: Interval | None
+    measured: Measured | None
+    baseline: float
+    n_classes: int
+    to_name: tuple[int, ...] = ()
+    intervals: Mapping[str, Interval] = field(default_factory=dict, repr=False)
+
+    @property
+    def accuracy(self) -> Interval | None:
+        """The accuracy on new items: measured on labels, or else estimated."""
+        known = None if self.measured is None else self.measured.accuracy
+        return self.estimated if known is None else known
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether labels measure the accuracy."""
+        return self.measured is not None and self.measured.accuracy is not None
+
+    def with_checks(self, checks: Iterable[Check]) -> Verdict:
+        """Return the verdict after more checks; texts that are there already are left out."""
+        texts = {one.text for one in self.checks}
+        every = (*self.checks, *(one for one in checks if one.text not in texts))
+        return replace(self, checks=every, kind=_kind(every, self.is_measured))
+
+    @property
+    def title(self) -> str:
+        """Its name as a heading."""
+        return TITLES[self.kind]
+
+    @property
+    def failed(self) -> tuple[Check, ...]:
+        """The checks that were not passed, problems first."""
+        order = sorted(self.checks, key=lambda one: one.severity != "problem")
+        return tuple(one for one in order if not one.passed)
+
+    @property
+    def reason(self) -> str:
+        """All of it in sentences."""
+        return " ".join([*(sentence(one.text) for one in self.failed), *self._sentences()])
+
+    def _sentences(self) -> Iterator[str]:
+        found = self.measured
+        if found is not None and found.accuracy is not None:
+            groups = f" of {found.n_groups:,} groups" if found.n_groups < found.n_items else ""
+            yield (
+                f"Measured on {count(found.n_items, 'labelled item')}{groups}, each left out in "
+                f"turn: {percent(found.accuracy.estimate)} right ({confidence(found.accuracy)})."
+            )
+            if self.estimated is not None:
+                yield f"The model's own estimate is {_interval(self.estimated)}."
+        elif self.estimated is not None and self.kind != "problem":
+            yield (
+                f"The answers imply {self.n_classes} groups, and an estimated "
+                f"{_interval(self.estimated)} of new items are put in the group that the answers "
+                "imply. Whether these groups are the classes that you mean, answers cannot say."
+            )
+        elif self.kind != "problem":
+            yield (
+                f"The answers imply {self.n_classes} groups. Whether these are the classes that "
+                "you mean, answers cannot say."
+            )
+        yield from (ONE_VOICE for one in self.checks if one.name == "voices")
+        if found is not None and found.accuracy is None and found.n_items:
+            yield "The labels only name the classes: they are too few to measure."
+        if self.estimated is not None and self.kind in ("good", "consistent"):
+            yield f"Calling every item by the largest class would get {percent(self.baseline)}."
+        if self.to_name and self.kind != "problem":
+            yield self.next_step
+
+    @property
+    def next_step(self) -> str:
+        """What to do next, one sentence; "" where nothing is left to do."""
+        if not self.to_name:
+            return ""
+        return f"To measure the accuracy, name {len(self.to_name)} items that were drawn at random."
+
+    def __str__(self) -> str:
+        """Return title and reason."""
+        return f"{self.title}. {self.reason}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        found = asdict(replace(self, intervals={}))
+        del found["intervals"]
+        if found["measured"] is not None:
+            confused = found["measured"]["confused"]
+            found["measured"]["confused"] = [[str(t), str(c), n] for t, c, n in confused]
+        accuracy = None if self.accuracy is None else asdict(self.accuracy)
+        said = {"title": self.title, "reason": self.reason, "next_step": self.next_step}
+        return found | {"accuracy": accuracy} | said
+
+
+def judged(
+    checks: Sequence[Check],
+    estimated: Interval | None,
+    measured: Measured | None,
+    baseline: float,
+    n_classes: int,
+    to_name: Sequence[int] = (),
+    intervals: Mapping[str, Interval] | None = None,
+) -> Verdict:
+    """Return the verdict that follows from checks, estimate and labels."""
+    own = (*_of_labels(measured, estimated), *_of_accuracy(estimated, measured, baseline))
+    every = (*checks, *own)
+    known = measured is not None and measured.accuracy is not None
+    chosen = () if known else tuple(to_name)
+    limits = dict(intervals or {})
+    kind = _kind(every, known)
+    return Verdict(kind, every, estimated, measured, baseline, n_classes, chosen, limits)
+
+
+def _kind(checks: Sequence[Check], known: bool) -> Kind:
+    """Return the verdict; where labels show that the model beats guessing nothing is a problem."""
+    severities = {one.severity for one in checks if not one.passed}
+    helps = any(one.name == "largest class" and one.passed for one in checks)
+    if "problem" in severities and not (known and helps):
+        return "problem"
+    if severities:
+        return "caution"
+    return "good" if known else "consistent"
+
+
+def _interval(found: Interval) -> str:
+    return f"{percent(found.estimate)} ({confidence(found)})"
+
+
+def _of_labels(found: Measured | None, own: Interval | None) -> Iterator[Check]:
+    if found is None:
+        return
+    if found.accuracy is not None and own is not None:
+        disagrees = found.disagrees(own)
+        text = "labels and the model's own estimate agree"
+        if disagrees:
+            which = listed(
+                f"{n} of “{true}” were called “{said}”"
+                for true, said, n in found.confused[:N_SHOWN]
+            )
+            text = (
+                f"the labels contradict what the model believes of itself: of "
+                f"{count(found.n_items, 'labelled item')}, {which}. Its probabilities are too "
+                "certain; rely on the measured accuracy, and label more items of these classes"
+                if found.accuracy.estimate < own.estimate
+                else "the labels are predicted better than the model believes: the labelled items "
+                "may be easy ones; label items drawn at random"
+            )
+        yield Check("labels agree", not disagrees, text)
+    if found.contradicted:
+        text = (
+            f"{count(len(found.contradicted), 'labelled item')} "
+            f"{'is' if len(found.contradicted) == 1 else 'are'} of another class by all answers: "
+            "look at these labels again"
+        )
+    else:
+        text = "no label is contradicted by the answers"
+    yield Check("labels stand", True, text)
+
+
+def _of_accuracy(own: Interval | None, found: Measured | None, baseline: float) -> Iterator[Check]:
+    known = None if found is None else found.accuracy
+    best = own if known is None else known
+    if best is None:
+        return
+    better = best.low > baseline
+    word = "estimated" if known is None else "measured"
+    text = f"the {word} accuracy is above the share of the largest class"
+    if not better:
+        text = (
+            "use with care: the model may be no better than calling every item by the largest "
+            f"class, which gets {percent(baseline)}; its {word} accuracy is {_interval(best)}. "
+            "More answers, or more labels, would narrow that down"
+        )
+    yield Check("largest class", better, text)
+
+
+def of_rivals(gains: Mapping[str, Gain]) -> Iterator[Check]:
+    """Yield whether classes predict held-out answers better than every explanation without any."""
+    said = {
+        "scale": (
+            ("likeness", "scale of 1", "scale of 2"),
+            "the answers follow a scale, not classes: how near two items are predicts held-out "
+            "answers as well as classes do. Do not read the groups as classes; if there are "
+            "classes, only labels can show them",
+        ),
+        "item effects": (
+            ("effects",),
+            "some items are simply called “same” more often than others, whatever they are "
+            "compared with: that predicts held-out answers as well as classes do. Do not read the "
+            "groups as classes; if there are classes, only labels can show them",
+        ),
+    }
+    for name, (names, text) in said.items():
+        tried = [gains[one] for one in names if one in gains and gains[one].n_answers]
+        if tried:
+            beaten = all(gain.exceeds(ONE_ERROR) for gain in tried)
+            good = f"classes predict held-out answers better than {name} without classes"
+            yield Check(name, beaten, good if beaten else text, "problem")
+
+
+def items_to_name(
+    in_pairs: NDArray[np.bool_], groups: NDArray[np.intp], seed: int
+) -> tuple[int, ...]:
+    """Return items drawn at random, one of a group, that are worth naming: rising positions."""
+    rng = np.random.default_rng(seed)
+    candidates = np.flatnonzero(in_pairs)
+    order = rng.permutation(candidates)
+    first = np.sort(np.unique(groups[order], return_index=True)[1])
+    return tuple(np.sort(order[first][:N_TO_NAME]).tolist())
+
+
+@dataclass(eq=False)
+class Record:
+    """What a fit leaves behind to be judged by: never copied, pickled or written to a file.
+
+    ``model`` is the class model of the last rounds, ``labels`` name items in the canonical order,
+    ``given`` is the order given.
+    """
+
+    problem: Problem
+    search: Search
+    fit: Fit
+    model: ClassModel
+    labels: Mapping[int, Hashable]
+    given: GivenOrder
+
+    def gain_of_features(self) -> Gain:
+        """Return how much better P(class | x), out of fold, predicts answers than their share."""
+        pairs, answers = self.problem.pairs, self.fit.answers
+        names = pairs.annotator_names if self.problem.annotators else None
+        found = log_chance(answers, answers.states(self.fit.phi), pairs, names)
+        held = HeldOut.by_pair(pairs, N_FOLDS, self.problem.seed, self.problem.groups)
+        return held.gain(found, self.search.blind)
+
+    def verdict(
+        self,
+        class_of: NDArray[np.intp] | None,
+        warned: Sequence[Warning],
+        n_redrawn: int = N_REDRAWN,
+    ) -> Verdict:
+        """Return the verdict; ``class_of`` (Q,) is the class of every kind, None without kinds."""
+        problem, fit = self.problem, self.fit
+        K = fit.n_classes
+        one_class = np.eye(K) if class_of is None else np.eye(int(class_of.max()) + 1)[class_of]
+        limits = joint_intervals(problem, fit, LEVEL, n_redrawn, class_of)
+        found = None
+        if self.labels:
+            kinds = class_of is not None
+            found = measured(problem, fit, self.model, self.labels, LEVEL, kinds)
+            found = replace(found, contradicted=self._given(found.contradicted))
+        to_name = items_to_name(problem.in_pairs, problem.groups, problem.seed)
+        shares = fit.item_proba[problem.sampled].mean(axis=0) @ one_class
+        return judged(
+            list(self._checks(warned)),
+            limits["accuracy"] if problem.has_features else None,
+            found,
+            float(shares.max()),
+            one_class.shape[1],
+            self._given(to_name),
+            limits,
+        )
+
+    def _given(self, items: Sequence[int]) -> tuple[int, ...]:
+        """Return positions of items in the order given."""
+        if self.given.items is None:
+            return tuple(items)
+        return tuple(np.sort(self.given.items[list(items)]).tolist())
+
+    def _checks(self, warned: Sequence[Warning]) -> Iterator[Check]:
+        predicted = self.search.predicted(self.fit.spec)
+        held = self.search.held
+        gain = held.gain(predicted, self.search.blind)
+        clear = gain.exceeds(CLEAR)
+        seen = "answers that were held out are predicted better than by their share of “same”"
+        unseen = (
+            "answers that were held out are predicted no better than by their share of “same”: "
+            "these pairs say nothing about classes. Collect more of them"
+        )
+        yield Check("answers", clear, seen if clear else unseen, "problem")
+        has_features = self.problem.has_features
+        known = not has_features or self.gain_of_features().exceeds(ONE_ERROR)
+        if has_features:
+            text = "features predict the answers about items left out"
+            yield Check("new items", known, text if known else UNPREDICTED, "problem")
+        if clear:
+            yield from of_rivals(rivals(self.problem, held, predicted))
+            yield self._of_folds()
+            yield from _of_people(self.search, self.fit, predicted)
+        warnings = list(of_warnings(warned))
+        doubtful = bool(warnings) or not (clear and known)
+        yield _of_coding(self.search, self.fit, doubtful)
+        yield from warnings
+
+    def _of_folds(self) -> Check:
+        """Return whether models learnt without a fifth of the answers find the same groups.
+
+        They should agree with the model of all answers at least as often as it claims to be right.
+        """
+        beliefs, on = self.fit.item_proba, self.problem.in_pairs
+        claimed = float(beliefs[on].max(axis=1).mean())
+        named = beliefs[on].argmax(axis=1)
+        others = self.search.fold_beliefs[self.fit.spec]
+        agreed = min(accuracy_up_to_names(named, one[on].argmax(axis=1)) for one in others)
+        stable = agreed >= claimed - UNSTABLE
+        text = "models learnt without a fifth of the answers find the same groups"
+        if not stable:
+            text = (
+                f"the groups depend on a few answers: a model learnt without a fifth of them puts "
+                f"only {percent(agreed)} of the items in the same group, while this one is "
+                f"{percent(claimed)} sure. Too little is asked between parts of the items; compare "
+                "pairs drawn at random"
+            )
+        return Check("stable", stable, text)
+
+
+def of_warnings(warned: Iterable[Warning]) -> Iterator[Check]:
+    """Yield a check that failed for every warning but those that other checks are about."""
+    for one in warned:
+        if not isinstance(one, ClassNamesWarning | UnpredictedAnswersWarning):
+            yield Check(_name_of(one), False, str(one))
+
+
+def _name_of(warning: Warning) -> str:
+    """Return what a warning is about, in words: its class's name."""
+    words = re.findall("[A-Z][a-z]+", type(warning).__name__.removesuffix("Warning"))
+    return " ".join(words).lower() or "warning"
+
+
+def shown(names: Sequence[Any]) -> str:
+    """Return the first names of some, and that there are others.
+
+    >>> shown(["a", "b"]), shown(["a", "b", "c", "d"])
+    ('a and b', 'a, b, c and others')
+    """
+    few = list(names[:N_SHOWN])
+    return listed([*few, "others"] if len(names) > N_SHOWN else few)
+
+
+def _of_people(search: Search, fit: Fit, predicted: Array) -> Iterator[Check]:
+    """Yield whether all people answer one question, and whether there are several of them."""
+    found = other_question(search, fit, predicted)
+    text = "nobody answers another question than most people"
+    if found is not None:
+        text = (
+            f"two questions are answered: {count(found.n_people, 'person', 'people')} "
+            f"({shown(found.people)}) agree with each other, and not "
+            f"with the classes of the other {found.n_others}. The larger group need not be the "
+            "right one: ask what they looked at, keep the answers of those who answered your "
+            "question, and fit again"
+        )
+    if search.problem.pairs.annotator is not None:
+        yield Check("one question", found is None, text)
+    voices = n_voices(search.problem.pairs, fit)
+    if voices is not None and voices < TWO_VOICES:
+        yield Check("voices", True, ONE_VOICE)
+
+
+def _of_coding(search: Search, fit: Fit, doubtful: bool) -> Check:
+    """Return whether pairs of one class are called "same" more often than others.
+
+    Where anything is doubtful, the answers are also tried the other way.
+    """
+    inverted = any(_is_inverted(one) for one in (fit, search.fits.get(fit.spec, fit)))
+    if doubtful and not inverted:
+        inverted = search.is_inverted(fit.n_classes)
+    right = "pairs of one class are called “same” more often than others"
+    return Check("coding", not inverted, INVERTED if inverted else right)
+
+
+def _is_inverted(fit: Fit) -> bool:
+    S = fit.answers.crowd_noise().same_probability(fit.n_classes)
+    return sum(mean_rates(S, fit.item_proba.mean(axis=0))) > 1.0

@@ -1,0 +1,66 @@
+"""Answers on a scale, sentences of models, and what was asked together, read from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from noisypairs.app.files import BadFile, Columns, read_dataset
+from noisypairs.pairs.levels import read_scale
+
+ROWS = """left,right,grade,who,task
+a,b,4,ann,t1
+b,c,1.0,ann,t1
+a,c,0,ann,t1
+a,d,3,bob,t2
+c,d,,bob,t2
+"""
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> Path:
+    path = tmp_path / "pairs.csv"
+    path.write_text(ROWS)
+    return path
+
+
+def test_a_column_of_grades_is_read_as_it_is_said(pairs: Path) -> None:
+    columns = Columns(same="grade", annotator="who")
+    data = read_dataset(None, pairs, columns, scale=read_scale("1<2<3<4", "0"))
+    assert [data.pairs.scale.n_levels, data.pairs.n_pairs] == [5, 4]  # the missing one is left out
+    assert data.pairs.level.tolist() == [3, 0, 4, 2]
+    assert data.pairs.same.tolist() == [True, False, False, True]
+    assert "pairs.csv: levels 1 < 2 < 3 < 4 (same from 3 on), 0 for unsure" in data.notes
+    ordered = data.in_order().pairs
+    assert sorted(ordered.level) == [0, 2, 3, 4]
+    assert ordered.same.tolist() == ordered.scale.same_levels[ordered.level].tolist()
+
+
+def test_grades_are_never_guessed(pairs: Path) -> None:
+    with pytest.raises(BadFile, match="no answer"):
+        read_dataset(None, pairs, Columns(same="grade"))
+    with pytest.raises(BadFile, match="has values that are no answer"):
+        read_dataset(None, pairs, Columns(same="grade"), scale=read_scale("1<2", "0"))
+
+
+def test_what_was_asked_together_weighs_less(pairs: Path) -> None:
+    columns = Columns(same="grade", annotator="who")
+    scale = read_scale("1<2<3<4", "0")
+    data = read_dataset(None, pairs, columns, scale=scale, question="task")
+    assert data.pairs.weight.round(2).tolist() == pytest.approx([0.67, 0.67, 0.67, 1.0], abs=0.01)
+    with pytest.raises(BadFile, match=r"no column 'tusk', which --question names: did you mean"):
+        read_dataset(None, pairs, columns, scale=scale, question="tusk")
+
+
+def test_sentences_of_models_are_read_and_counted(tmp_path: Path) -> None:
+    path = tmp_path / "judges.csv"
+    path.write_text(
+        'left,right,answer\na,b,"Yes, the two products are one and the same"\n'
+        'b,c,"No. They have other brands altogether"\nc,d,yes\n'
+    )
+    data = read_dataset(None, path)
+    assert data.pairs.same.tolist() == [True, False, True]
+    assert "judges.csv: 2 answers read by the word or JSON field that a text begins with" in (
+        data.notes
+    )

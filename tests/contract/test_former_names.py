@@ -1,0 +1,70 @@
+"""What was renamed keeps its old name for one version, with a warning that says what to write."""
+
+from __future__ import annotations
+
+import pytest
+from sklearn.base import clone
+
+from noisypairs import (
+    COPKMeans,
+    JointPairClassifier,
+    LossCorrectionClassifier,
+    PairingNoise,
+    SearchOptions,
+    WeightedPairClassifier,
+)
+
+from .learners import problem
+
+FORMER = [
+    ({"positive": "minority"}, {"class_order": "falling"}),
+    ({"positive": "majority"}, {"class_order": "rising"}),
+    ({"prior": 0.3}, {"class_order": "falling"}),
+    ({"noise_model": "free"}, {"noise": "free"}),
+    ({"annotators": False}, {"answer_model": ("clarity", "pair error", "similarity")}),
+    ({"clarity": False, "similarity": False}, {"answer_model": ("pair error", "people")}),
+    ({"max_iter": 7, "tol": 0.5}, {"search": SearchOptions(max_iter=7, tol=0.5)}),
+    ({"n_kinds": 4}, {"search": SearchOptions(n_kinds=4)}),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), FORMER)
+def test_former_names_of_the_joint_learner(old, new):
+    with pytest.warns(FutureWarning, match="goes away in the next version: write") as caught:
+        model = JointPairClassifier(**old)
+    assert len(caught) == len(old)
+    assert caught[0].filename == __file__
+    now = JointPairClassifier(**new)
+    assert {name: getattr(model, name) for name in new} == new
+    assert clone(model).get_params() == now.get_params()  # and says nothing
+    with pytest.warns(FutureWarning):
+        assert JointPairClassifier().set_params(**old).get_params() == now.get_params()
+
+
+@pytest.mark.parametrize("kind", [LossCorrectionClassifier, WeightedPairClassifier])
+def test_former_names_of_the_papers_learners(kind):
+    with pytest.warns(FutureWarning):
+        model = kind(noise_model="labeling", positive="majority")
+    assert (model.noise, model.class_order) == ("labeling", "rising")
+    with pytest.warns(FutureWarning):
+        model = kind(PairingNoise(0.1, 0.1), noise=PairingNoise(0.1, 0.2), noise_model="labeling")
+    assert model.noise == PairingNoise(0.1, 0.2)
+
+
+def test_former_names_of_k_means():
+    with pytest.warns(FutureWarning, match="class_order='rising'"):
+        assert COPKMeans(positive="majority").class_order == "rising"
+
+
+@pytest.mark.parametrize("kind", [JointPairClassifier, LossCorrectionClassifier])
+def test_estimate_is_no_noise_any_more(kind):
+    X, y, pairs = problem()
+    model = kind(noise="estimate", class_order="falling", random_state=0)
+    with pytest.warns(FutureWarning, match="noise='estimate' goes away"):
+        model.fit(X, pairs)
+    assert model.score(X, y) > 0.97
+
+
+def test_names_that_never_were():
+    with pytest.raises(TypeError, match="no parameter 'nclasses': did you mean 'n_classes'"):
+        JointPairClassifier(nclasses=2)

@@ -1,0 +1,425 @@
+"""Logistic regression on beliefs, against scikit-learn's at the optimum."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from scipy.sparse import csr_array
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from noisypairs.estimators.inner import classifiers
+from noisypairs.estimators.inner.classifiers import (
+    EPOCHS,
+    TREES,
+    AveragedClassifier,
+    BoostedTrees,
+    DrawnRows,
+    GaussianClasses,
+    LogisticClasses,
+    SmallNetwork,
+    Staged,
+)
+from noisypairs.reduction import soft_rows
+
+#: Close enough to the optimum to be compared with another solver.
+EXACT = {"tol": 1e-14, "max_iter": 2000}
+
+
+def data(n_classes, n=150, n_columns=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    X = rng.normal(2.0, [1.0, 5.0, 0.3][:n_columns], (n, n_columns)) + y[:, None] * [1.0, -1.0, 0.2]
+    return X, y, rng.uniform(0.1, 3.0, n)
+
+
+def reference(C, n_classes):
+    """scikit-learn's, which penalises one column of two classes where ours has both."""
+    return LogisticRegression(C=2 * C if n_classes == 2 else C, tol=1e-10, max_iter=20_000)
+
+
+@parametrize_with_checks([LogisticClasses()])
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_labels_give_the_optimum_that_scikit_learn_finds(n_classes, weighted, sparse):
+    X, y, weight = data(n_classes)
+    weight = weight if weighted else None
+    expected = reference(0.3, n_classes).fit(X, y, weight).predict_proba(X)
+    seen = csr_array(X) if sparse else X
+    found = LogisticClasses(C=0.3, **EXACT).fit(seen, y, weight)
+    assert_allclose(found.predict_proba(seen), expected, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_the_default_tolerance_is_close_to_the_optimum(n_classes):
+    X, y, _ = data(n_classes)
+    expected = reference(1.0, n_classes).fit(X, y).predict_proba(X)
+    assert_allclose(LogisticClasses().fit(X, y).predict_proba(X), expected, rtol=0, atol=5e-3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_beliefs_are_one_weighted_row_per_item_and_class(n_classes):
+    X, _, _ = data(n_classes)
+    beliefs = np.random.default_rng(1).dirichlet(np.ones(n_classes), len(X))
+    rows, label = np.repeat(X, n_classes, axis=0), np.tile(np.arange(n_classes), len(X))
+    found = LogisticClasses(**EXACT).fit_beliefs(X, beliefs).predict_proba(X)
+    repeated = LogisticClasses(**EXACT).fit(rows, label, beliefs.ravel())
+    other = reference(1.0, n_classes).fit(rows, label, beliefs.ravel())
+    assert_allclose(found, repeated.predict_proba(X), rtol=0, atol=1e-5)
+    assert_allclose(found, other.predict_proba(X), rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_columns_too_many_to_factorise_give_the_same(n_classes, monkeypatch):
+    X, y, weight = data(n_classes)
+    factorised = LogisticClasses(**EXACT).fit(X, y, weight)
+    monkeypatch.setattr(classifiers, "MOST_FACTORISED", 2)
+    plain = LogisticClasses(**EXACT).fit(X, y, weight)
+    assert_allclose(plain.predict_proba(X), factorised.predict_proba(X), rtol=0, atol=1e-4)
+    assert not np.array_equal(plain.coef_, factorised.coef_), "both were solved in one way"
+
+
+def test_classes_that_are_believed_in_by_nobody_have_little_probability():
+    X, y, _ = data(2)
+    proba = LogisticClasses().fit_beliefs(X, np.eye(3)[y]).predict_proba(X)
+    assert proba.shape == (len(X), 3)
+    assert proba[:, 2].max() < 1e-3
+
+
+def test_classes_keep_their_names():
+    X, y, _ = data(2)
+    model = LogisticClasses().fit(X, np.array(["no", "yes"])[y])
+    codes = LogisticClasses().fit(X, y).predict(X)
+    assert model.predict(X).tolist() == np.array(["no", "yes"])[codes].tolist()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_moments_that_are_known_change_nothing(n_classes):
+    X, y = data(n_classes)[:2]
+    beliefs = np.full((len(y), n_classes), 0.1) + (1 - 0.1 * n_classes) * np.eye(n_classes)[y]
+    beside = np.column_stack([X, np.ones(len(X))])
+    alone = LogisticClasses(C=5.0).fit_beliefs(X, beliefs)
+    known = LogisticClasses(C=5.0).fit_beliefs(X, beliefs, moments=beside.T @ beside)
+    assert_allclose(known.coef_, alone.coef_, rtol=1e-9, atol=1e-12)
+    assert known.n_iter_ == alone.n_iter_
+    # They are used: with others the way is longer.
+    other = LogisticClasses(C=5.0).fit_beliefs(X, beliefs, np.diag([1e6, 1e3, 1.0, 1.0]))
+    assert other.n_iter_ > alone.n_iter_
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize("factorised", [True, False])
+def test_a_warm_start_ends_at_the_same_optimum_in_fewer_steps(monkeypatch, n_classes, factorised):
+    if not factorised:
+        monkeypatch.setattr(classifiers, "MOST_FACTORISED", 0)
+    X, _, _ = data(n_classes)
+    beliefs = np.random.default_rng(1).dirichlet(np.ones(n_classes), len(X))
+    nearly = np.random.default_rng(2).dirichlet(np.ones(n_classes), len(X)) * 0.05 + beliefs * 0.95
+    cold = LogisticClasses(**EXACT).fit_beliefs(X, nearly)
+    warm = LogisticClasses(**EXACT, warm_start=True).fit_beliefs(X, beliefs)
+    first = warm.n_iter_
+    warm.fit_beliefs(X, nearly)
+    assert_allclose(warm.predict_proba(X), cold.predict_proba(X), atol=1e-5)
+    warm.fit_beliefs(X, nearly)
+    assert warm.n_iter_ < first
+
+
+def test_a_warm_start_of_another_shape_begins_anew():
+    X, _, _ = data(4)
+    beliefs = np.random.default_rng(1).dirichlet(np.ones(4), len(X))
+    warm = LogisticClasses(warm_start=True).fit_beliefs(X, beliefs)
+    warm.fit_beliefs(X[:, :2], beliefs)
+    cold = LogisticClasses().fit_beliefs(X[:, :2], beliefs)
+    assert_allclose(warm.predict_proba(X[:, :2]), cold.predict_proba(X[:, :2]))
+
+
+def test_it_is_bayes_rule_and_weights_are_repeated_rows():
+    rng = np.random.default_rng(0)
+    y = rng.choice(3, 200, p=[0.6, 0.3, 0.1])
+    X = rng.normal(size=(200, 2)) + 1.5 * y[:, None]
+    times = rng.integers(1, 5, 200)
+    found = GaussianClasses(smoothing=0.0).fit(X, y, times).predict_proba(X)
+    rows, names = np.repeat(X, times, axis=0), np.repeat(y, times)
+    means = np.array([rows[names == k].mean(axis=0) for k in range(3)])
+    deviation = np.sqrt(((rows - means[names]) ** 2).mean(axis=0))
+    density = stats.norm.pdf(X[:, None], means, deviation).prod(axis=2) * np.bincount(names)
+    assert_allclose(found, density / density.sum(axis=1, keepdims=True), rtol=1e-9)
+
+
+def test_beliefs_of_gaussian_classes_are_one_weighted_row_per_item_and_class():
+    rng = np.random.default_rng(0)
+    beliefs = rng.dirichlet([0.5, 1.0, 2.0], size=80)
+    X = rng.normal(size=(80, 2)) + 3.0 * beliefs[:, 1:]
+    found = GaussianClasses().fit_beliefs(X, beliefs).predict_proba(X)
+    rows, label = np.repeat(X, 3, axis=0), np.tile(np.arange(3), 80)
+    repeated = GaussianClasses().fit(rows, label, beliefs.ravel())
+    assert_allclose(found, repeated.predict_proba(X), rtol=0, atol=1e-9)
+    assert np.ptp(found, axis=0).min() > 0.1
+
+
+def test_ask_only_after_fit():
+    with pytest.raises(NotFittedError):
+        GaussianClasses().predict([[0.0]])
+
+
+def staged_data(n=120, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    y = (X @ [1.0, -0.5] > 0).astype(int) + (n_classes == 3) * (X[:, 1] > 1)
+    return X, y, rng.uniform(0.2, 1.0, n), rng.normal(size=(30, 2))
+
+
+def trees(max_iter):
+    fixed = {"max_leaf_nodes": 4, "min_samples_leaf": 5, "early_stopping": False}
+    return BoostedTrees(max_iter=max_iter, random_state=0, **fixed)
+
+
+def network(max_iter):
+    return SmallNetwork((5,), max_iter=max_iter, learning_rate_init=0.01, random_state=0)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_the_first_trees_are_those_of_a_fit_with_fewer(n_classes):
+    X, y, weight, new = staged_data(n_classes=n_classes)
+    found = dict(trees(30).stages(X, y, weight, new))
+    assert list(found) == [10, 20, 30]
+    for number, proba in found.items():
+        alone = trees(number).fit(X, y, sample_weight=weight)
+        assert_allclose(proba, alone.predict_proba(new), rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "most", "expected"),
+    [
+        (trees, 4, [4]),  # the end is a stage, too
+        (trees, TREES[-1], list(TREES)),
+        (network, 7, [3, 6, 7]),
+        (network, EPOCHS[-1], list(EPOCHS)),
+    ],
+)
+def test_stages_come_in_order_and_with_the_last(make, most, expected):
+    X, y, weight, new = staged_data(n=40)
+    stages = list(make(most).stages(X, y, weight, new))
+    assert [number for number, _ in stages] == expected
+    for _, proba in stages:
+        assert_allclose(proba.sum(axis=1), 1.0)
+
+
+def test_a_network_after_some_epochs_is_that_of_fewer_epochs():
+    X, y, weight, new = staged_data()
+    long = dict(network(24).stages(X, y, weight, new))
+    short = dict(network(12).stages(X, y, weight, new))
+    assert_allclose(long[12], short[12], rtol=0, atol=1e-12)
+    assert np.abs(long[24] - long[12]).max() > 1e-3
+
+
+def test_epochs_that_were_chosen_are_no_failure_to_converge():
+    X, y, weight, new = staged_data()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = network(6).fit(X, y, weight)
+    # The epochs that `stages` goes through, but for the order of the items.
+    *_, (number, proba) = network(6).stages(X, y, weight, new)
+    assert number == model.n_iter_ == 6
+    assert_allclose(model.predict_proba(new), proba, rtol=0, atol=0.1)
+
+
+def test_who_has_stages_says_so_and_is_cloned_with_its_number():
+    assert isinstance(trees(10), Staged)
+    assert isinstance(network(10), Staged)
+    assert not isinstance(LogisticRegression(), Staged)
+    assert clone(network(10)).set_params(max_iter=5).max_iter == 5
+
+
+def test_a_share_of_class_one_is_as_good_as_a_row_for_either_class():
+    X, y, share, new = staged_data(n=400)
+    share = np.where(y == 1, share, 1 - share)
+    both = np.repeat([1, 0], len(X)), np.concatenate([share, 1 - share])
+    fixed = {"max_leaf_nodes": 4, "early_stopping": False, "max_iter": 20, "random_state": 0}
+    of_rows = BoostedTrees(min_samples_leaf=10, **fixed).fit(
+        np.vstack([X, X]), both[0], sample_weight=both[1]
+    )
+    found = BoostedTrees(min_samples_leaf=5, **fixed).fit(X, share)
+    assert found.classes_.tolist() == [0, 1]
+    assert_allclose(found.predict_proba(new), of_rows.predict_proba(new), rtol=0, atol=1e-6)
+
+
+def test_items_in_bins_give_the_trees_that_searched_bins_give():
+    rng = np.random.default_rng(0)
+    X = rng.integers(9, size=(300, 3)).astype(float)
+    X[::17, 1] = np.nan
+    y = (X[:, 0] + rng.normal(size=300) > 4).astype(int)
+    found, searched = trees(10).fit(X, y), trees(10).fit(X - 0.5, y)
+    assert_allclose(found.predict_proba(X), searched.predict_proba(X - 0.5), rtol=0, atol=1e-9)
+
+
+def test_stages_before_the_first_are_skipped():
+    X, y, weight, new = staged_data(n=40)
+    late = list(trees(30).stages(X, y, weight, new, first=20))
+    assert [number for number, _ in late] == [20, 30]
+    epochs = [number for number, _ in network(24).stages(X, y, weight, new, first=12)]
+    assert epochs == [12, 24]
+
+
+@pytest.mark.parametrize("odd", [-1.0, 2.5, 128.0, 300.0])
+def test_items_that_only_look_like_bins_have_their_bins_searched(odd):
+    """Beyond `max_bins`, below zero or between two bins, a value is none."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(9, size=(300, 2)).astype(float)
+    X[:40, 0] = odd
+    y = (X[:, 0] == odd).astype(int)
+    found = BoostedTrees(max_bins=128, max_iter=10, early_stopping=False).fit(X, y)
+    plain = HistGradientBoostingClassifier(max_bins=128, max_iter=10, early_stopping=False)
+    assert_allclose(found.predict_proba(X), plain.fit(X, y).predict_proba(X), rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("by_stages", [False, True])
+def test_a_network_takes_a_share_for_a_row_of_either_class(by_stages):
+    """All items in one batch: the gradients are then the same, whatever the order of the rows."""
+    X, y, share, new = staged_data()
+    share = np.where(y == 1, share, 1 - share)
+    rows = np.vstack([X, X]), np.repeat([1, 0], len(X)), np.concatenate([share, 1 - share])
+    fixed = {"max_iter": 12, "learning_rate_init": 0.05, "alpha": 0.5, "random_state": 0}
+    one = SmallNetwork((5,), batch_size=len(X), **fixed)
+    both = SmallNetwork((5,), batch_size=2 * len(X), **fixed)
+    if by_stages:
+        found, wanted = dict(one.stages(X, share, None, new)), dict(both.stages(*rows, new))
+        assert list(found) == [3, 6, 12]
+    else:
+        found = {12: one.fit(X, share).predict_proba(new)}
+        wanted = {12: both.fit(*rows).predict_proba(new)}
+    assert one.classes_.tolist() == [0, 1]
+    for number, proba in found.items():
+        assert_allclose(proba, wanted[number], rtol=0, atol=1e-9)
+    assert np.ptp(found[12][:, 1]) > 0.2
+
+
+@pytest.mark.parametrize("make", [trees, network])
+def test_shares_outside_zero_and_one_are_refused(make):
+    with pytest.raises(ValueError, match="shares of class 1"):
+        make(2).fit([[0.0], [1.0]], [0.5, 1.5])
+
+
+def averaged_data(n=120, n_classes=3, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, n_classes, n)
+    X = rng.normal(size=(n, 2)) + np.column_stack([y, y % 2])
+    return X, y, rng.uniform(0.1, 3, n)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_is_soft_voting(weighted):
+    X, y, weight = averaged_data()
+    members = [LogisticRegression(), GaussianNB()]
+    weight = weight if weighted else None
+    found = AveragedClassifier(members).fit(X, y, weight)
+    voting = VotingClassifier([("a", members[0]), ("b", members[1])], voting="soft")
+    voting.fit(X, y) if weight is None else voting.fit(X, y, sample_weight=weight)
+    assert_allclose(found.predict_proba(X), voting.predict_proba(X), rtol=0, atol=1e-12)
+    assert_array_equal(found.predict(X), voting.predict(X))
+
+
+def test_weights_reach_the_last_step_of_a_pipeline():
+    X, y, weight = averaged_data()
+    curved = make_pipeline(StandardScaler(), PolynomialFeatures(2), LogisticRegression())
+    found = AveragedClassifier([curved, GaussianNB()]).fit(X, y, weight)
+    first = clone(curved).fit(X, y, logisticregression__sample_weight=weight)
+    second = GaussianNB().fit(X, y, weight)
+    expected = (first.predict_proba(X) + second.predict_proba(X)) / 2
+    assert_allclose(found.predict_proba(X), expected, rtol=0, atol=1e-12)
+    unweighted = AveragedClassifier([curved, GaussianNB()]).fit(X, y)
+    assert np.abs(unweighted.predict_proba(X) - expected).max() > 1e-3
+
+
+def test_names_of_classes_and_members_left_alone():
+    X, y, _ = averaged_data()
+    names = np.array(["ash", "birch", "cedar"])
+    members = [LogisticRegression(), GaussianNB()]
+    found = AveragedClassifier(members).fit(X, names[y])
+    assert found.classes_.tolist() == names.tolist()
+    assert set(found.predict(X)) <= set(names)
+    assert found.score(X, names[y]) > 0.5
+    assert found.estimators is members
+    assert not any(hasattr(member, "classes_") for member in members)
+    assert clone(found).get_params()["estimators"][0].get_params() == members[0].get_params()
+
+
+def test_ask_an_average_only_after_fit():
+    with pytest.raises(NotFittedError):
+        AveragedClassifier([GaussianNB()]).predict([[0.0]])
+
+
+def test_the_mean_of_what_is_fitted_already():
+    X, y, weight = averaged_data()
+    members = [LogisticRegression().fit(X, y), make_pipeline(StandardScaler(), GaussianNB())]
+    members[1].fit(X, y)
+    mean = AveragedClassifier.of(members)
+    expected = (members[0].predict_proba(X) + members[1].predict_proba(X)) / 2
+    assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)
+    assert_array_equal(mean.predict(X), expected.argmax(axis=1))
+    # Fitted anew, to other weights, it leaves alone what it was made of.
+    again = clone(mean).fit(X, y, weight)
+    assert np.abs(again.predict_proba(X) - expected).max() > 1e-3
+    assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)
+
+
+def test_a_class_that_one_member_never_saw():
+    X, y, _ = averaged_data()
+    all_three, two = GaussianNB().fit(X, y), GaussianNB().fit(X[y != 1], y[y != 1])
+    mean = AveragedClassifier.of([two, all_three])
+    assert mean.classes_.tolist() == [0, 1, 2]
+    expected = all_three.predict_proba(X) / 2
+    expected[:, [0, 2]] += two.predict_proba(X) / 2
+    assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)
+
+
+def test_rows_are_drawn_by_their_weights():
+    """Over many draws a row comes up in proportion to its weight."""
+
+    class Rows(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            self.count_ = np.bincount(np.asarray(X)[:, 0].astype(int), minlength=4)
+            return self
+
+    X = np.arange(4.0)[:, None]
+    weight = [0.3, 0.7, 1.0, 2.5]
+    model = DrawnRows(Rows(), n_draws=4000, random_state=0).fit(X, [0, 1, 0, 1], weight)
+    seen = {one.count_.tobytes(): one.count_ for one in model.estimators_}
+    assert len(seen) == len(model.estimators_)  # equal draws are fitted once
+    assert all(np.all(np.abs(count - weight) < 1) for count in seen.values())
+
+
+def test_probabilities_are_averaged_over_the_draws():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 1))
+    beliefs = expit(3 * X)
+    rows, label, weight = soft_rows(np.column_stack([1 - beliefs, beliefs]))
+    model = DrawnRows(KNeighborsClassifier(40), random_state=0).fit(X[rows], label, weight)
+    found = model.predict_proba(X)[:, 1]
+    assert np.abs(found - beliefs[:, 0]).mean() < 0.05
+    assert (model.predict(X) == (found > 0.5)).all()
+
+
+def test_one_class_leaves_nothing_to_tell_apart():
+    with pytest.raises(ValueError, match="nearly all of class 1"):
+        DrawnRows(KNeighborsClassifier(), random_state=0).fit(
+            [[0.0], [1.0], [1.0]], [1, 1, 0], [1.0, 1.0, 0.0]
+        )

@@ -1,0 +1,50 @@
+"""Random mutants: each changes the program in one place, and the seed decides which are drawn."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from tests.mutants.draw import areas, draw, equivalents, mutants_of, near_tests
+from tests.mutants.faults import ROOT, StaleFault
+
+
+def test_every_mutant_of_a_file_is_another_program_and_has_a_name_of_its_own():
+    for file in ("algebra.py", "app/plan/curve.py", "app/ask/questions.py"):
+        source = (ROOT / "src" / "noisypairs" / file).read_text("utf-8")
+        found = mutants_of(file)
+        assert len(found) > 20
+        assert len({one.name for one in found}) == len(found)
+        before = ast.dump(ast.parse(source))
+        for one in found:
+            assert ast.dump(ast.parse(one.planted(source))) != before, one.name
+
+
+def test_a_mutant_of_another_source_is_stale():
+    with pytest.raises(StaleFault, match="the source has changed"):
+        mutants_of("algebra.py")[0].planted("x = 1\n")
+
+
+def test_near_tests_mirror_the_source_and_include_its_examples():
+    assert near_tests("algebra.py") == ("tests/test_algebra.py", "src/noisypairs/algebra.py")
+    assert near_tests("app/files/contents.py")[0] == "tests/app/files/contents"
+    assert near_tests("none.py") == ()
+    for files in areas().values():
+        for file in files:
+            assert all((ROOT / test).exists() for test in near_tests(file))
+
+
+def test_the_same_seed_draws_the_same_and_areas_can_be_chosen():
+    first = draw(12, 3, ["noise", "app/plan"])
+    assert first == draw(12, 3, ["noise", "app/plan"])
+    assert first != draw(12, 4, ["noise", "app/plan"])
+    assert {one.file.split("/")[0] for one in first} == {"noise", "app"}
+    with pytest.raises(ValueError, match="no such area: nose"):
+        draw(1, 0, ["nose"])
+
+
+def test_mutants_that_are_listed_as_equivalent_are_there_and_have_a_reason():
+    for name, why in equivalents().items():
+        assert name in {one.name for one in mutants_of(name.partition("::")[0])}
+        assert why
