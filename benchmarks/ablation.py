@@ -54,7 +54,7 @@ OTHERS = (
     "noise/clarity.py",
     "noise/similarity.py",
     "noise/pair_error.py",
-    "inference/propagation.py",
+    "graph/propagation.py",
 )
 HALF, TWICE = 0.5, 2.0
 QUICK = ("CERTAIN", "RIDGE_PENALTY", "ONE_ERROR")

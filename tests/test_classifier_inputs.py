@@ -23,9 +23,8 @@ from noisypairs import (
     datasets,
     sample_pairs,
 )
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import answer_wrong_probability, propagate
-from noisypairs.inference.streaming import most_suspect
+from noisypairs.graph.propagation import PairGraph, answer_wrong_probability, propagate
+from noisypairs.graph.streaming import most_suspect
 from noisypairs.metrics import accuracy_up_to_names
 from tests.joint.builders import NOISE, crowd, data, joint, one_label_each
 

@@ -18,9 +18,8 @@ from noisypairs import (
 )
 from noisypairs import classifier as joint
 from noisypairs.annotators import annotator_table
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import answer_wrong_probability, propagate
-from noisypairs.inference.streaming import most_suspect
+from noisypairs.graph.propagation import PairGraph, answer_wrong_probability, propagate
+from noisypairs.graph.streaming import most_suspect
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise import PARTS
 

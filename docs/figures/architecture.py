@@ -96,7 +96,7 @@ BOXES = (
     Box("estimators/", "corrections, k-means", 575, 468, 150),
     Box("predict(X)", "classes of new items", 795, 468, 184, "data"),
     Box("metrics.py", "accuracy, likelihood", 22, 530, 208),
-    Box("inference/", "pair graph, belief propagation, streams", 385, 530, 300),
+    Box("graph/", "pair graph, belief propagation, streams", 385, 530, 300),
     Box("model_selection.py", "rates and weights by folds", 795, 530, 184),
     Box("pairs/", "Pairs, words, columns, audit", 22, 624, 208),
     Box("tables/", "PairTable: out of memory", 22, 682, 208),
@@ -123,8 +123,8 @@ ARROWS = (
     ("classifier.py", "joint/"),
     ("joint/", "estimators/"),
     ("estimators/", "predict(X)"),
-    ("joint/", "inference/"),
-    ("inference/", "noise/"),
+    ("joint/", "graph/"),
+    ("graph/", "noise/"),
 )
 
 

@@ -46,8 +46,8 @@ from noisypairs.estimators.base import (
     warn_unnamed,
 )
 from noisypairs.estimators.inner.classifiers import candidates_of
-from noisypairs.inference import progress
-from noisypairs.inference.propagation import answer_wrong_probability
+from noisypairs.graph import progress
+from noisypairs.graph.propagation import answer_wrong_probability
 from noisypairs.joint.choices import (
     CLEARLY_DETECTED,
     DETECTED,

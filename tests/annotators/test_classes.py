@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from noisypairs.annotators.classes import InferredClasses
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import propagate
+from noisypairs.graph.propagation import PairGraph, propagate
 
 
 def test_drop_effect_counts_changed_items_as_enumeration_does():

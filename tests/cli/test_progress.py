@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from noisypairs.cli import progress
-from noisypairs.inference.progress import each
+from noisypairs.graph.progress import each
 from tests.app.fit.fit_problems import write_files
 from tests.cli.commands import run, words_for
 

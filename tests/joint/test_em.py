@@ -7,13 +7,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from noisypairs import PairingNoise, Pairs, sample_pairs
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import cavities, propagate
+from noisypairs.graph.propagation import PairGraph, cavities, propagate
 from noisypairs.joint.class_model import ClassModel, SharesModel
 from noisypairs.joint.em import GraphEStep, KnownModel, Spec, beliefs_from, evidence, run_em
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise import AnswerModel, Clarity, LabelingNoise, MatrixNoise
-from tests.inference.graph_problems import (
+from tests.graph.graph_problems import (
     Problem,
     enumerate_classes,
     loopy_problem,

@@ -8,8 +8,7 @@ from numpy.testing import assert_allclose
 from sklearn.metrics import roc_auc_score
 
 from noisypairs import JointPairClassifier, PairingNoise, datasets, sample_pairs
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import Beliefs, propagate
+from noisypairs.graph.propagation import Beliefs, PairGraph, propagate
 from noisypairs.noise import Clarity
 from noisypairs.noise.answers import Expectation
 from noisypairs.noise.model import PSEUDO_ANSWERS

@@ -10,8 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs import CopiedAnswersWarning, JointPairClassifier, PairingNoise, Pairs
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import propagate
+from noisypairs.graph.propagation import PairGraph, propagate
 from noisypairs.noise import PairError
 from noisypairs.noise.answers import Expectation
 from noisypairs.noise.pair_error import pair_products

@@ -29,7 +29,7 @@ from noisypairs.annotators.pair_truth import Groups, PairTruth, infer_pair_truth
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation.heldout import Gain, HeldOut, repeated_answers
 from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
-from noisypairs.inference import progress
+from noisypairs.graph import progress
 from noisypairs.joint.choices import DETECTED
 from noisypairs.joint.starts import Alignment
 from noisypairs.noise.model import strength

@@ -20,9 +20,14 @@ from noisypairs.algebra import Array
 from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import ClassNamesWarning, NotIdentifiable, RepeatedItemsWarning
 from noisypairs.estimators.base import known_classes, label_names
-from noisypairs.inference import progress, streaming
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import Beliefs, edge_posterior, expected_counts, propagate
+from noisypairs.graph import progress, streaming
+from noisypairs.graph.propagation import (
+    Beliefs,
+    PairGraph,
+    edge_posterior,
+    expected_counts,
+    propagate,
+)
 from noisypairs.joint.choices import CLEARLY_DETECTED, DETECTED, PartName
 from noisypairs.joint.class_model import SharesModel
 from noisypairs.joint.em import Fit, TableEStep, run_em

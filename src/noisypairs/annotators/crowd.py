@@ -30,7 +30,7 @@ from noisypairs.annotators.errors import (
 )
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation import Interval, wilson
-from noisypairs.inference.graph import PairGraph
+from noisypairs.graph.propagation import PairGraph
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
 

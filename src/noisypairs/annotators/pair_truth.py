@@ -26,7 +26,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, logit
 
 from noisypairs.algebra import Array
-from noisypairs.inference.graph import PairGraph
+from noisypairs.graph.propagation import PairGraph
 from noisypairs.noise import PairingNoise
 from noisypairs.noise.model import MARGIN, group_errors
 from noisypairs.noise.people import fit_people

@@ -43,8 +43,8 @@ from noisypairs.annotators.pair_truth import ErrTogether, PairTruth, infer_pair_
 from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
 from noisypairs.estimators.base import in_order
-from noisypairs.inference import progress
-from noisypairs.inference.graph import RandomSource
+from noisypairs.graph import progress
+from noisypairs.graph.propagation import RandomSource
 from noisypairs.joint.choices import SEARCH_PAIRS
 from noisypairs.noise.model import PSEUDO_ANSWERS, group_errors
 from noisypairs.noise.people import fit_people

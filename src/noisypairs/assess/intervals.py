@@ -16,7 +16,7 @@ from scipy import stats
 
 from noisypairs.algebra import Array, mean_rates
 from noisypairs.estimation import Interval
-from noisypairs.inference import progress
+from noisypairs.graph import progress
 from noisypairs.joint.em import Fit, GraphEStep, run_em
 from noisypairs.joint.problem import Problem
 from noisypairs.noise import NoiseModel

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from noisypairs.algebra import Array
 from noisypairs.estimators.inner.features import finite_numbers
-from noisypairs.inference import streaming
+from noisypairs.graph import streaming
 from noisypairs.noise.answers import (
     AnswerModel,
     chance_of_same,
@@ -142,7 +142,7 @@ class JudgedAnswers:
     def stream_suspects(self, pairs: Any, k: int = 20) -> streaming.Suspects:
         """Return the k most suspect answers of a table, worst first, in one more pass over it.
 
-        ``pairs`` is the `PairTable` of `fit`; see `noisypairs.inference.streaming.most_suspect`.
+        ``pairs`` is the `PairTable` of `fit`; see `noisypairs.graph.streaming.most_suspect`.
         """
         check_is_fitted(self)
         beliefs = self.item_proba_ if self.item_kinds_ is None else self.item_kinds_

@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from noisypairs.algebra import Array, noise_matrix
 from noisypairs.estimators.inner.features import finite_numbers
-from noisypairs.inference.information import (
+from noisypairs.graph.information import (
     binary_entropy,
     independent_laws,
     pair_information,

@@ -26,7 +26,7 @@ from sklearn.linear_model import LogisticRegression
 
 from noisypairs.algebra import Array
 from noisypairs.estimation.heldout import Gain, HeldOut
-from noisypairs.inference.graph import PairGraph, signed_embedding
+from noisypairs.graph.propagation import PairGraph, signed_embedding
 from noisypairs.joint.problem import Problem
 from noisypairs.joint.starts import Alignment
 from noisypairs.pairs import Pairs

@@ -36,8 +36,7 @@ from noisypairs.assess.labels import FEWEST_LABELS
 from noisypairs.assess.next_pairs import choose_pairs
 from noisypairs.assess.people import TWO_VOICES, n_voices
 from noisypairs.estimation import Interval
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import propagate
+from noisypairs.graph.propagation import PairGraph, propagate
 from noisypairs.joint.choices import SWEEPS
 from noisypairs.joint.em import Fit
 from noisypairs.joint.problem import Problem

@@ -1,6 +1,6 @@
 """How far a command is, on stderr: a bar with the time left on a terminal, else a line per step.
 
-The steps of a command are the outermost stages of `noisypairs.inference.progress`; what fits inside
+The steps of a command are the outermost stages of `noisypairs.graph.progress`; what fits inside
 them report moves the bar, and is shown there. Lines are for the steps alone.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
 
-    from noisypairs.inference.progress import At, Stage
+    from noisypairs.graph.progress import At, Stage
 
 #: Seconds of work after which a bar appears, and the time left with it.
 SLOW = 2.0
@@ -28,7 +28,7 @@ ENOUGH = 0.03
 @contextmanager
 def steps(shares: Sequence[float], quiet: bool) -> Iterator[Callable[[str], None]]:
     """Give what to call as each step begins; ``shares`` say how long they take in comparison."""
-    from noisypairs.inference.progress import At
+    from noisypairs.graph.progress import At
 
     begun, total = 0, sum(shares)
     with shown(quiet) as whole:
@@ -45,7 +45,7 @@ def steps(shares: Sequence[float], quiet: bool) -> Iterator[Callable[[str], None
 @contextmanager
 def shown(quiet: bool) -> Iterator[Stage]:
     """Show how far the work in the block is; give its outermost stage, to be moved by hand."""
-    from noisypairs.inference.progress import listening
+    from noisypairs.graph.progress import listening
 
     console, left = console_of(100, stderr=True, quiet=quiet), TimeLeft(time.monotonic())
     with _bar(console, left) as bar:

@@ -13,7 +13,7 @@ from noisypairs.cli import app, options, progress, stopping, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.experiments import Run, Spec
-    from noisypairs.inference.progress import Stage
+    from noisypairs.graph.progress import Stage
 
 
 @app.command()
@@ -164,7 +164,7 @@ def _require_network(specs: Sequence[Spec]) -> None:
 
 def _mover(whole: Stage) -> Callable[[Run], None]:
     """Return what to call after each group of cells."""
-    from noisypairs.inference.progress import At
+    from noisypairs.graph.progress import At
 
     def move(state: Run) -> None:
         cells = f"{state.before + state.done} of {state.total} cells. {state.latest}"

@@ -5,7 +5,7 @@
     M-step        the answer model is fitted to the states behind the answers.
 
 Where the answers are is the business of the E-step: `GraphEStep` has them in memory,
-`noisypairs.inference.streaming.StreamEStep` reads them in batches.
+`noisypairs.graph.streaming.StreamEStep` reads them in batches.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.inference import progress
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import Beliefs, edge_statistics, propagate
-from noisypairs.inference.streaming import StreamEStep
+from noisypairs.graph import progress
+from noisypairs.graph.propagation import Beliefs, PairGraph, edge_statistics, propagate
+from noisypairs.graph.streaming import StreamEStep
 from noisypairs.joint.choices import (
     CERTAIN,
     LAST_TOLERANCE,

@@ -24,7 +24,7 @@ from noisypairs.estimators.inner.features import (
     as_rows,
     finite_numbers,
 )
-from noisypairs.inference.graph import PairGraph
+from noisypairs.graph.propagation import PairGraph
 from noisypairs.joint.class_model import (
     ClassModel,
     Fold,

@@ -24,9 +24,8 @@ from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation.heldout import Gain, HeldOut, gain_of_items
 from noisypairs.estimators.inner.classifiers import Staged
-from noisypairs.inference import progress
-from noisypairs.inference.graph import PairGraph, signed_embedding
-from noisypairs.inference.propagation import expected_counts
+from noisypairs.graph import progress
+from noisypairs.graph.propagation import PairGraph, expected_counts, signed_embedding
 from noisypairs.joint.choices import (
     CERTAIN,
     CERTAINTY,

@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from noisypairs.algebra import Array
 from noisypairs.estimators.base import match_labels
-from noisypairs.inference.graph import PairGraph, answer_matrix, signed_embedding
+from noisypairs.graph.propagation import PairGraph, answer_matrix, signed_embedding
 from noisypairs.joint.choices import ALIGNMENT, CERTAINTY
 from noisypairs.noise import LevelNoise, NoiseModel, PairingNoise
 from noisypairs.noise.model import fit_table

@@ -33,8 +33,7 @@ from noisypairs.pairs import Pairs
 from noisypairs.pairs.levels import Scale
 
 if TYPE_CHECKING:
-    from noisypairs.inference.graph import PairGraph
-    from noisypairs.inference.propagation import Beliefs
+    from noisypairs.graph.propagation import Beliefs, PairGraph
 
 #: Answers of each couple of classes from which an average matrix is turned into flips.
 MANY_ANSWERS = 1e6

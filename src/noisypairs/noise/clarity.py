@@ -120,7 +120,7 @@ def _shares(counts: Array) -> tuple[float, ...]:
 
 def _answer_likelihoods(seen: Expectation) -> tuple[Array, Array]:
     """Return log L_i, (n_items,), and the weight of every level about each item, (n_items, L)."""
-    from noisypairs.inference.propagation import cavities
+    from noisypairs.graph.propagation import cavities
 
     graph, n_items = seen.graph, len(seen.phi)
     assert graph is not None  # answers in memory

@@ -28,7 +28,7 @@ from noisypairs.noise.answers import Expectation, Part
 from noisypairs.pairs import Pairs
 
 if TYPE_CHECKING:
-    from noisypairs.inference.graph import PairGraph
+    from noisypairs.graph.propagation import PairGraph
 
 #: Independent answers exceed this z about once in a thousand times.
 CLEAR = 3.1
@@ -101,7 +101,7 @@ def warn_if_clear(seen: Expectation, rho: float) -> None:
 
 def pair_products(seen: Expectation) -> tuple[Array, Array]:
     """Return T_e and D_e of every edge, shape (n_edges,) each; zero where it has one answer."""
-    from noisypairs.inference.propagation import edge_posteriors
+    from noisypairs.graph.propagation import edge_posteriors
 
     graph = seen.graph
     assert graph is not None  # streamed answers have no edges to compare

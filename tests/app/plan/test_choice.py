@@ -7,9 +7,8 @@ import pytest
 
 from noisypairs import PairingNoise, sample_pairs
 from noisypairs.app import plan
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.information import pair_information
-from noisypairs.inference.propagation import edge_posterior, propagate
+from noisypairs.graph.information import pair_information
+from noisypairs.graph.propagation import PairGraph, edge_posterior, propagate
 from tests.app.plan.plan_problems import NOISE, items, mutual_information
 
 

@@ -33,8 +33,7 @@ from noisypairs.app.plan.goal import reach
 from noisypairs.app.suspects import SuspectPair
 from noisypairs.assess.verdict import Check, judged
 from noisypairs.estimation import Interval
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import propagate
+from noisypairs.graph.propagation import PairGraph, propagate
 
 #: Ids and words from files are not to be trusted: markup, quotes, mathematics, control characters.
 HOSTILE = "<script>alert('x')</script>\"&$\\frac{1}$\x00\x1b[31m</td>{{ 7*7 }}"

@@ -29,7 +29,7 @@ from noisypairs.app.fit.result import Candidate, CurvePoint
 from noisypairs.errors import collected_warnings
 from noisypairs.estimation.heldout import Gain, HeldOut, items_by_fold
 from noisypairs.estimators import PairKMeans
-from noisypairs.inference import progress
+from noisypairs.graph import progress
 from noisypairs.pairs import Pairs
 
 #: Pairs of a `PairTable` on which methods are compared; the winner learns from all.

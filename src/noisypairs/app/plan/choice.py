@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from noisypairs.algebra import Array
 from noisypairs.assess import NextPairs
 from noisypairs.estimation import Interval
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.information import independent_laws, pair_information
-from noisypairs.inference.propagation import Beliefs, edge_posterior
+from noisypairs.graph.information import independent_laws, pair_information
+from noisypairs.graph.propagation import Beliefs, PairGraph, edge_posterior
 from noisypairs.noise import RandomState
 from noisypairs.sampling import random_pairs
 
@@ -36,7 +35,7 @@ def old_pairs(graph: PairGraph, beliefs: Beliefs, same: Array) -> NextPairs:
     By the information I(answer; y, y') of one more answer, under the posterior of the pair's edge:
     as if it erred independently of those given before.
 
-    >>> from noisypairs.inference.propagation import propagate
+    >>> from noisypairs.graph.propagation import propagate
     >>> graph = PairGraph.from_answers([0, 0, 0], [1, 1, 2], [True, True, False])
     >>> S = np.array([[0.9, 0.2], [0.2, 0.9]])
     >>> found = old_pairs(graph, propagate(graph, np.zeros((3, 2)), S, clamp={0: 1}), S)

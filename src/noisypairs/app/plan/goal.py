@@ -23,8 +23,7 @@ from noisypairs.app.plan.curve import LearningCurve, Step, fit_with_doubts, lear
 from noisypairs.app.plan.forecast import Forecast, forecast
 from noisypairs.assess import NextPairs, choose_pairs
 from noisypairs.estimation import Interval
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import propagate
+from noisypairs.graph.propagation import PairGraph, propagate
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 

@@ -18,9 +18,8 @@ from noisypairs.app.suspects.suspect import Suspects, clues_of, written
 from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import collected_warnings
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.inference import streaming
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import answer_wrong_probability
+from noisypairs.graph import streaming
+from noisypairs.graph.propagation import PairGraph, answer_wrong_probability
 from noisypairs.joint.em import beliefs_from
 from noisypairs.pairs import Pairs
 

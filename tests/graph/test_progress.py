@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from noisypairs import JointPairClassifier, PairingNoise, Pairs, datasets, sample_pairs
 from noisypairs.annotators import annotator_table
 from noisypairs.errors import NotIdentifiable
-from noisypairs.inference.progress import At, Lines, each, listening, stage
+from noisypairs.graph.progress import At, Lines, each, listening, stage
 from noisypairs.joint.class_model import SharesModel
 from noisypairs.joint.em import Spec, TableEStep, run_em
 from noisypairs.noise import AnswerModel

@@ -7,16 +7,16 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs import PairingNoise, Pairs, datasets, sample_pairs
-from noisypairs.inference import graph as graph_module
-from noisypairs.inference import streaming
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import (
+from noisypairs.graph import propagation as graph_module
+from noisypairs.graph import streaming
+from noisypairs.graph.propagation import (
+    PairGraph,
     answer_wrong_probability,
     bethe_log_likelihood,
     expected_counts,
     propagate,
 )
-from noisypairs.inference.streaming import CERTAIN, StreamEStep, sweep
+from noisypairs.graph.streaming import CERTAIN, StreamEStep, sweep
 from noisypairs.joint.class_model import EstimatorModel
 from noisypairs.joint.em import GraphEStep, Spec, TableEStep, run_em
 from noisypairs.noise import AnswerModel

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from noisypairs.inference.information import pair_information
+from noisypairs.graph.information import pair_information
 from tests.app.plan.plan_problems import NOISE, mutual_information
 
 

@@ -8,7 +8,7 @@ items and f the message an answer makes of a cavity,
 so the beliefs of the last ``depth`` sweeps give them back, pair by pair, while the pairs stream by.
 For the first ``depth`` sweeps this is exactly belief propagation. Later the truncation error
 shrinks with every level by the slope of f, which is below one. Memory grows with the items, time
-with the pairs. Two things differ from `noisypairs.inference.propagation`: answers on one pair are
+with the pairs. Two things differ from `noisypairs.graph.propagation`: answers on one pair are
 not merged (each is an edge of its own, which counts repeats a little too often), and damping acts
 on items.
 """
@@ -23,13 +23,13 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.inference import progress
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import (
+from noisypairs.graph import progress
+from noisypairs.graph.propagation import (
     COARSE,
     Beliefs,
     Factors,
     Floats,
+    PairGraph,
     add_messages,
     answer_wrong_probability,
     normalise,

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from noisypairs.inference.graph import PairGraph
-from noisypairs.inference.propagation import PROBABILITY_FLOOR
+from noisypairs.graph.propagation import PROBABILITY_FLOOR, PairGraph
 
 FloatArray = NDArray[np.float64]
 

@@ -1,0 +1,1 @@
+"""From answers to beliefs: the pair graph, belief propagation, streams, information, progress."""
