@@ -17,7 +17,14 @@ from typer.testing import CliRunner
 from noisypairs import cli
 from noisypairs.app.experiments import Choice, load_records, plan
 from noisypairs.app.experiments.records import Record, append, only_run, open_folder
-from noisypairs.app.experiments.report import KNOWN_BLOCKS, Report, build, update_docs, write_report
+from noisypairs.app.experiments.report import (
+    DOCS_PAGES,
+    KNOWN_BLOCKS,
+    Report,
+    build,
+    update_docs,
+    write_report,
+)
 from noisypairs.app.experiments.run import configuration
 
 GRID = ["table1", "--datasets", "cancer", "--methods", "km,km-cop", "--repeats", "4"]
@@ -191,9 +198,9 @@ def test_the_report_is_one_file_with_everything_in_it(folder: Path, tmp_path: Pa
     names = {Path(name).name for name in json.loads(result.stdout)["files"]}
     assert {"report.html", "results.csv", "table1-20.md", "table2-2.tex"} <= names
     assert {"efficiency-needed.md", "figure3-numbers.md", "flat-priors.tex"} <= names
-    assert {"figure1.svg", "figure2.svg", "figure3.svg", "efficiency.svg"} <= names
+    assert {"beside.svg", "figure1.svg", "figure2.svg", "figure3.svg", "efficiency.svg"} <= names
     html = (tmp_path / "r" / "report.html").read_text()
-    assert html.count("<svg") == 4
+    assert html.count("<svg") == 5
     for word in ("Table 1: pairing noise, 20 pairs", "What was run", "sha256", "Seconds per fit"):
         assert word in html
     assert 'src="http' not in html
@@ -215,6 +222,7 @@ def test_an_existing_report_is_kept_unless_forced(built: Report, tmp_path: Path)
 
 
 def test_docs_keep_their_prose(built: Report, tmp_path: Path) -> None:
+    (tmp_path / "reproduction-tables.md").touch()
     page = tmp_path / "reproduction.md"
     page.write_text("Before.\n<!-- begin table1-20 -->\nold\n<!-- end table1-20 -->\nAfter.\n")
     update_docs(built, tmp_path)
@@ -227,6 +235,7 @@ def test_docs_keep_their_prose(built: Report, tmp_path: Path) -> None:
 
 
 def test_an_unknown_marker_is_an_error_and_changes_nothing(built: Report, tmp_path: Path) -> None:
+    (tmp_path / "reproduction-tables.md").touch()
     page = tmp_path / "reproduction.md"
     page.write_text("<!-- begin tabel1-20 -->\n<!-- end tabel1-20 -->\n")
     with pytest.raises(ValueError, match="did you mean 'table1-20'"):
@@ -234,20 +243,22 @@ def test_an_unknown_marker_is_an_error_and_changes_nothing(built: Report, tmp_pa
     assert page.read_text() == "<!-- begin tabel1-20 -->\n<!-- end tabel1-20 -->\n"
 
 
-def test_the_page_in_the_repository_has_every_block() -> None:
-    page = Path(__file__).parents[2] / "docs" / "reproduction.md"
-    text = page.read_text(encoding="utf-8")
+def test_the_pages_in_the_repository_have_every_block() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    text = "".join((docs / name).read_text(encoding="utf-8") for name in DOCS_PAGES)
     for name in KNOWN_BLOCKS:
         assert f"<!-- begin {name} -->" in text
         assert f"<!-- end {name} -->" in text
 
 
-def test_the_page_in_the_repository_is_what_its_records_say(tmp_path: Path) -> None:
+def test_the_pages_in_the_repository_are_what_their_records_say(tmp_path: Path) -> None:
     root = Path(__file__).parents[2]
-    page = (root / "docs" / "reproduction.md").read_text(encoding="utf-8")
-    (tmp_path / "reproduction.md").write_text(page, encoding="utf-8")
+    pages = {name: (root / "docs" / name).read_text(encoding="utf-8") for name in DOCS_PAGES}
+    for name, text in pages.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
     update_docs(build(root / "benchmarks" / "records" / "reproduction"), tmp_path)
-    assert (tmp_path / "reproduction.md").read_text(encoding="utf-8") == page
+    for name, text in pages.items():
+        assert (tmp_path / name).read_text(encoding="utf-8") == text
 
 
 @pytest.mark.parametrize("kind", ["missing", "empty"])

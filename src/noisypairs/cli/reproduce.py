@@ -83,7 +83,7 @@ def report(
         Path | None, typer.Option(help="Where to write; by default FOLDER/report.")
     ] = None,
     docs: Annotated[
-        Path | None, typer.Option(help="Also renew the tables of reproduction.md in this folder.")
+        Path | None, typer.Option(help="Also renew the tables of reproduction*.md in this folder.")
     ] = None,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -101,7 +101,7 @@ def report(
         found = build(folder)
         paths = write_report(found, folder / "report" if out is None else out, force=force)
         if docs is not None:
-            paths.append(update_docs(found, docs))
+            paths += update_docs(found, docs)
     if as_json:
         app.print_json({"records": len(found.records), "files": list(map(str, paths))})
     else:

@@ -19,7 +19,7 @@ from noisypairs.app.experiments.paper import FIGURE3_CLEAN
 from noisypairs.app.experiments.problem import Problem, make_problem
 from noisypairs.app.experiments.records import Record
 from noisypairs.app.experiments.spec import COLUMNS, Spec
-from noisypairs.app.experiments.tables import Cell, Records, by_setting, summary
+from noisypairs.app.experiments.tables import Cell, Line, Records, by_setting, summary
 from noisypairs.app.report.picture import INK, SERIES, SOFT, drawn
 
 #: Points of a cloud that are drawn; all of them would make a file of megabytes.
@@ -27,7 +27,9 @@ SHOWN = 150
 MARKERS = "osD^vPX*"
 
 
-def panels(rows: int, columns: int, draw: Callable[[Any], None], height: float = 2.4) -> str:
+def panels(
+    rows: int, columns: int, draw: Callable[[Any], None], height: float = 2.4, width: float = 2.5
+) -> str:
     """Return the SVG of a grid of panels; ``draw`` gets their axes, shape (rows, columns)."""
 
     def replace_axes(axes: Any) -> None:
@@ -35,7 +37,7 @@ def panels(rows: int, columns: int, draw: Callable[[Any], None], height: float =
         axes.remove()
         draw(figure.subplots(rows, columns, squeeze=False))
 
-    return drawn(replace_axes, 2.5 * columns, height * rows)
+    return drawn(replace_axes, width * columns, height * rows)
 
 
 def figure2(records: Records) -> str | None:
@@ -140,6 +142,38 @@ def figure3(records: Records) -> str | None:
                 )
 
     return panels(2, 2, draw, 2.2)
+
+
+def beside(lines: Sequence[Line]) -> str | None:
+    """Return ours and the published number, row by row of Tables 1 and 2."""
+    if not lines:
+        return None
+    names = [f"{line.row.dataset} ({line.row.rates[0]:g}, {line.row.rates[1]:g})" for line in lines]
+    height = np.arange(len(lines))[::-1]
+    shown = (("t-loss", "s", SERIES[0]), ("weighted", "o", SERIES[1]), ("joint", "D", SERIES[2]))
+
+    def draw(axes: Any) -> None:
+        panel = axes[0, 0]
+        for place, line in zip(height, lines, strict=True):
+            if (best := line.cells.get("pn")) is not None:
+                panel.plot([best.mean] * 2, place + np.array([-0.4, 0.4]), color=SOFT)
+        for k, (method, marker, color) in enumerate(shown):
+            cells = [line.cells.get(method) for line in lines]
+            at = height + 0.2 * (1 - k)
+            ours = [np.nan if one is None else one.mean for one in cells]
+            printed = [np.nan if one is None else one.published or np.nan for one in cells]
+            panel.hlines(at, ours, printed, color=color, linewidth=0.8)
+            panel.plot(
+                ours, at, marker, color=color, markersize=4, label=f"{COLUMNS[method]}, ours"
+            )
+            if not np.isnan(printed).all():
+                kind = {"markerfacecolor": "none", "label": f"{COLUMNS[method]}, paper"}
+                panel.plot(printed, at, marker, color=color, markersize=4, **kind)
+        panel.set_yticks(height, labels=names, fontsize=8)
+        panel.set(xlabel="test accuracy, %")
+        panel.figure.legend(loc="outside lower center", ncols=3, fontsize=8)
+
+    return panels(1, 1, draw, 1.2 + 0.3 * len(lines), 6.5)
 
 
 def _logarithmic(axes: Any, ticks: Sequence[float]) -> None:

@@ -23,7 +23,7 @@ from noisypairs.app.report.page import Block, Page, figure, paragraph, table
 from noisypairs.errors import did_you_mean
 
 GENERATOR = "noisypairs report"
-DOCS_PAGE, DOCS_FIGURES = "reproduction.md", "figures"
+DOCS_PAGES, DOCS_FIGURES = ("reproduction.md", "reproduction-tables.md"), "figures"
 _MARKED = re.compile(r"(<!-- begin (?P<name>[^>]+?) -->\n).*?(<!-- end (?P=name) -->)", re.DOTALL)
 LEGEND = (
     "Accuracy on test items in percent, mean ± s.e. over the splits, class names matched "
@@ -58,6 +58,7 @@ def build(folder: Path) -> Report:
     if not records:
         raise FolderMismatch(f"{folder} holds no record yet: run noisypairs reproduce first")
     drawn = {
+        "beside": figures.beside(_densest(records)),
         "figure1": figure1(),
         "figure2": figures.figure2(records),
         "figure3": figures.figure3(records),
@@ -67,7 +68,20 @@ def build(folder: Path) -> Report:
     return Report(configuration, records, dict(_grids(records)), pictures)
 
 
+def _densest(records: Records) -> list[tables.Line]:
+    """Return the rows of Tables 1 and 2 at the largest number of pairs per item that was run."""
+    return [
+        line
+        for number in (1, 2)
+        for density in tables.densities(records, number)[:1]
+        for line in tables.paper_table(records, number, density)
+    ]
+
+
 def _grids(records: Records) -> Iterable[tuple[str, Grid]]:
+    if densest := _densest(records):
+        beside = tuple(tables.beside_rows(densest))
+        yield "beside-numbers", Grid("Ours beside the published", tables.BESIDE_HEADINGS, beside)
     for number, family in ((1, "pairing"), (2, "labeling")):
         for density in tables.densities(records, number):
             found = tables.paper_table(records, number, density)
@@ -158,6 +172,11 @@ def _marked(word: str) -> str:
 
 
 CAPTIONS = {
+    "beside": (
+        "Ours and the published numbers",
+        "Test accuracy in every row of Tables 1 and 2, ours filled, the paper's open. Joint is "
+        "given the pairs and nothing else. The grey bar is the same network on true labels.",
+    ),
     "figure1": (
         "Figure 1: the two noise models",
         f"Every way from the true classes of a pair to the answer, P(+) = {PRIOR:g}. The width of "
@@ -204,21 +223,31 @@ def write_report(report: Report, out: Path, *, force: bool = False) -> list[Path
     return [out / name for name in files]
 
 
-def update_docs(report: Report, docs: Path) -> Path:
-    """Renew the text between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` of the page.
+def update_docs(report: Report, docs: Path) -> list[Path]:
+    """Renew the text between ``<!-- begin NAME -->`` and ``<!-- end NAME -->`` of both pages.
 
     Names are those of `build`'s tables and figures, and "what". Everything else stays as it is; a
     table or figure without records is left as it was.
     """
-    path = docs / DOCS_PAGE
-    if not path.is_file():
-        raise FolderMismatch(f"{path} does not exist: --docs takes the folder that holds it")
+    paths = [docs / name for name in DOCS_PAGES]
+    if missing := [path for path in paths if not path.is_file()]:
+        raise FolderMismatch(f"{missing[0]} does not exist: --docs takes the folder that holds it")
     blocks = {name: tables.markdown(g.headings, g.rows) for name, g in report.grids.items()}
     origin = provenance(report)
     blocks["what"] = tables.markdown(origin.headings, origin.rows)
     for name in report.pictures:
         blocks[name] = f"![{CAPTIONS[name][1]}]({DOCS_FIGURES}/reproduction-{name}.svg)"
+    texts = [_renewed(path, blocks) for path in paths]
+    (docs / DOCS_FIGURES).mkdir(exist_ok=True)
+    for name, svg in report.pictures.items():
+        picture = docs / DOCS_FIGURES / f"reproduction-{name}.svg"
+        atomic_write(picture, standing_alone(svg), force=True)
+    for path, text in zip(paths, texts, strict=True):
+        atomic_write(path, text, force=True)
+    return paths
 
+
+def _renewed(path: Path, blocks: Mapping[str, str]) -> str:
     def renewed(match: re.Match[str]) -> str:
         name = match["name"]
         if name not in blocks:
@@ -229,17 +258,20 @@ def update_docs(report: Report, docs: Path) -> Path:
             return match[0]
         return f"{match[1]}{blocks[name]}\n{match[3]}"
 
-    text = _MARKED.sub(renewed, path.read_text(encoding="utf-8"))
-    (docs / DOCS_FIGURES).mkdir(exist_ok=True)
-    for name, svg in report.pictures.items():
-        picture = docs / DOCS_FIGURES / f"reproduction-{name}.svg"
-        atomic_write(picture, standing_alone(svg), force=True)
-    atomic_write(path, text, force=True)
-    return path
+    return _MARKED.sub(renewed, path.read_text(encoding="utf-8"))
 
 
 KNOWN_BLOCKS = (
     *(f"table{number}-{density}" for number in (1, 2) for density in (20, 2)),
-    *("figure1", "figure2", "figure2-numbers", "figure3", "figure3-numbers", "efficiency"),
+    *(
+        "beside",
+        "beside-numbers",
+        "figure1",
+        "figure2",
+        "figure2-numbers",
+        "figure3",
+        "figure3-numbers",
+        "efficiency",
+    ),
     *("efficiency-needed", "flat-priors", "time", "what"),
 )

@@ -138,6 +138,21 @@ def text_rows(lines: Sequence[Line], bold: str = "**{}**") -> list[list[str]]:
     return rows
 
 
+def beside_rows(lines: Sequence[Line]) -> list[tuple[str, ...]]:
+    """Return, row by row, ours, the published number and the difference of the paper's methods."""
+    rows = []
+    for line in lines:
+        texts = [line.row.dataset, f"({line.row.rates[0]:g}, {line.row.rates[1]:g})"]
+        for method in ("pn", "t-loss", "weighted", "joint"):
+            found = line.cells.get(method)
+            ours = "–" if found is None else f"{found.mean:.1f}"
+            beside = found.beside() if found else ""
+            texts.append(f"{ours} ({beside})" if beside else ours)
+        rows.append(tuple(texts))
+    return rows
+
+
+BESIDE_HEADINGS = ("data set", "rates", "true labels", "T-Loss", "Weighted", "Joint")
 HEADINGS = ("data set", "rates", "repeats", *COLUMNS.values())
 
 
