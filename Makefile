@@ -9,7 +9,7 @@ export NOISYPAIRS_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/da
 # Small matrices on few cores: one thread per process is faster and repeatable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types imports unit docs docs-quick dist mutants fuzz floors format bench fingerprint clean
+.PHONY: demo test lint types imports unit docs docs-quick dist mutants fuzz floors format bench fingerprint records clean
 
 demo: $(VENV)/.app
 	$(BIN)/noisypairs demo
@@ -69,6 +69,10 @@ format: $(VENV)/.dev
 # BENCH=--quick tries every measurement at a small size.
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/bench $(BENCH)
+
+# Says which records behind the pages' figures are of this version, and how to renew the others.
+records: $(VENV)/.dev
+	$(BIN)/python benchmarks/stale.py
 
 # Says which numbers a change alters: run it before and after.
 fingerprint: $(VENV)/.dev

@@ -31,8 +31,8 @@ RECORDS = Path(__file__).parent / "records"
 def run(task: Callable[..., dict[str, Any]], cells: Iterable[dict[str, Any]], name: str) -> list:
     """Run ``task(**cell)`` for every cell on two processes, one thread each; append as they come.
 
-    Cells already in the record file are not run again. The environment variable JOBS says how many
-    processes.
+    Cells already in the record file are not run again. Every record says which version made it
+    (`made_by`). The environment variable JOBS says how many processes.
     """
     RECORDS.mkdir(exist_ok=True)
     path = RECORDS / f"{name}.jsonl"
@@ -56,12 +56,18 @@ def read(name: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def made_by(record: dict[str, Any]) -> str:
+    """Return the version that made a record; those before 0.3.0 do not say it."""
+    named = record.get("made", {}).get("noisypairs") or record["cell"].get("version")
+    return named or "before 0.3.0"
+
+
 def _one(task: Callable[..., dict[str, Any]], cell: dict[str, Any]) -> dict[str, Any]:
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return {"cell": cell, **task(**cell)}
+        return {"cell": cell, **task(**cell), "made": {"noisypairs": noisypairs.__version__}}
 
 
 def options(doc: str) -> argparse.ArgumentParser:

@@ -7,7 +7,7 @@ scikit-learn nor any optional package is imported before it is needed.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 if TYPE_CHECKING:
     from noisypairs import (
