@@ -4,7 +4,7 @@
     NOISYPAIRS_DATA=… python benchmarks/active.py --sets 20newsgroups --runs 5
     NOISYPAIRS_DATA=… python benchmarks/active.py --dogs --runs 5
     python benchmarks/active.py --time          seconds for 100 pairs among 1,000 items, 20 classes
-    python benchmarks/active.py --print         the tables of docs/active.md, from the record
+    python benchmarks/active.py --print         the tables of docs/ask.md, from the record
 
 Sets of ``active/*.npz`` in the data folder. At level v a share v of the answers is replaced by a
 coin toss, so that v/2 are wrong. The loop: `first_pairs`, one answer per item; fit; `next_pairs`,

@@ -6,7 +6,7 @@ Twenty crowds of each sort: 100 annotators give 10,000 answers (long-tailed shar
 three classes; of the ten who are not honest about a quarter each toss a coin, answer always "same",
 always "different", or the reverse. The table is made from the answers alone and with features. The
 joint learner with rates per annotator is held against the same learner on the pairs that are left
-when an oracle removes all who are not honest. Prints the tables of docs/annotators.md.
+when an oracle removes all who are not honest. Prints the tables of docs/people.md.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ Ten crowds of each sort: 60 annotators, 15 % of them weak, answer every candidat
 "Across": 1,500 groups of one to three records; all pairs inside groups, and 1.5 times as many
 between groups at random. "Blocks": 250 blocks of six records each, all pairs inside a block.
 "Alike": as across, with 30 features, in which the records of a group are alike but for noise.
-Prints the table of docs/annotators.md: the correlation of J with the truth over annotators, the
+Prints the table of docs/people.md: the correlation of J with the truth over annotators, the
 mean of J beside the true one, how often 95 % intervals cover the true J, and seconds.
 """
 
