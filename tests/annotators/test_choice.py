@@ -165,3 +165,21 @@ def test_a_crowd_that_links_records_is_judged_as_a_whole() -> None:
     plain = found.to_dict()
     assert plain["model"] == "pairs"
     assert plain["n_classes"] is None
+
+
+def test_likeness_of_records_counts_where_it_predicts_answers() -> None:
+    """Records of one group look alike: J is nearer to the truth; noise moves nothing."""
+    drawn = records(600)
+    alone = annotator_table(drawn.pairs, model="pairs", n_drop=0, random_state=0)
+    table = annotator_table(drawn.pairs, drawn.looks(), model="pairs", n_drop=0, random_state=0)
+    noise = np.random.default_rng(0).standard_normal((len(drawn.group), 5))
+    same = annotator_table(drawn.pairs, noise, model="pairs", n_drop=0, random_state=0)
+    found, before, after = (
+        np.array([row.informativeness.estimate for row in one]) for one in (table, alone, same)
+    )
+    assert table.choice.by_likeness is not None
+    assert "how alike the two items are counts" in str(table.choice)
+    errors = [np.abs(one - drawn.worth).mean() for one in (found, before)]
+    assert errors[0] < 0.85 * errors[1]
+    assert same.choice.by_likeness is None
+    assert np.abs(after - before).mean() < 0.02  # draws of another order

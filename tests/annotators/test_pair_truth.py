@@ -9,7 +9,7 @@ import pytest
 
 from noisypairs import Pairs
 from noisypairs.annotators import annotator_table
-from noisypairs.annotators.pair_truth import infer_pair_truth
+from noisypairs.annotators.pair_truth import infer_pair_truth, likeness_of
 from tests.annotators.linkage_problems import records
 
 
@@ -167,3 +167,29 @@ def test_known_truths_of_the_wrong_length_are_refused() -> None:
     pairs = Pairs([0, 1], [1, 2], [1, 0], annotator=["a", "b"])
     with pytest.raises(ValueError, match="known has 3 entries but there are 2 answers"):
         annotator_table(pairs, known=[1, 0, 1])
+
+
+def test_without_known_pairs_rates_of_judges_who_err_together_are_open() -> None:
+    pairs, truth, of_answers = judges(shared=0.2)
+    open_ = annotator_table(pairs, model="pairs", n_drop=0, random_state=0)
+    assert open_.together is not None
+    assert open_.together.is_open
+    assert "100 known pairs" in str(open_.together)
+    for row in (*open_, open_.crowd):
+        assert (row.similar_flip.low, row.similar_flip.high) == (0.0, 1.0)
+        assert (row.informativeness.low, row.informativeness.high) == (-1.0, 1.0)
+    wrong = float((pairs.same != of_answers).mean())
+    assert 0 < open_.together.least_wrong < wrong  # what they contradict each other in, at least
+    known = np.where(np.repeat(np.arange(len(truth)) < 100, 12), of_answers, -1)
+    told = annotator_table(pairs, known=known, model="pairs", n_drop=0, random_state=0)
+    assert not told.together.is_open
+    assert max(row.similar_flip.high for row in told) < 1.0
+
+
+def test_likeness_by_hand() -> None:
+    X = [[0.0, 0.0], [0.0, 0.1], [4.0, 9.0], [np.nan, 9.0]]
+    found = likeness_of(Pairs([0, 0, 2], [1, 2, 3], [1, 0, 1]), X)
+    assert found[0] > 0.9
+    assert found[1] < -0.9
+    assert likeness_of(Pairs([0], [1], [1]), None) is None
+    assert likeness_of(Pairs([0], [1], [1]), [["a"], ["b"]]) is None

@@ -125,6 +125,11 @@ def test_levels_may_be_said_later():
         Pairs([0, 1], [1, 2], [True, True]).with_levels(["yes"], scale)
 
 
+def test_a_family_is_that_of_somebody():
+    with pytest.raises(ValueError, match="say who answered, too"):
+        Pairs([0], [1], [True]).with_families(["gpt"])
+
+
 def test_confidence_makes_levels_of_yes_and_no():
     confidence = [0.1, 0.5, 0.9, 0.2, 0.6, 1.0]
     same = [True, True, True, False, False, False]

@@ -25,7 +25,12 @@ from noisypairs.annotators.classes import (
     classes_from_answers,
     classes_from_features,
 )
-from noisypairs.annotators.pair_truth import Groups, PairTruth, infer_pair_truth
+from noisypairs.annotators.pair_truth import (
+    Groups,
+    PairTruth,
+    infer_pair_truth,
+    likeness_of,
+)
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation.heldout import Gain, HeldOut, repeated_answers
 from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
@@ -55,7 +60,8 @@ class ModelChoice:
     """Which model annotators are judged by, and why.
 
     ``n_classes`` is None if each pair is judged by itself, ``asked`` has the numbers of classes in
-    question. ``gain`` is that of pairs over classes, ``rival`` the number of classes that pairs
+    question, and ``by_likeness`` is what the likeness of a pair's items gains, None where it is not
+    used. ``gain`` is that of pairs over classes, ``rival`` the number of classes that pairs
     were compared with (0: none were found, and guessing took their place).
     """
 
@@ -66,6 +72,7 @@ class ModelChoice:
     gain: Gain | None = None
     rival: int | None = None
     groups: Groups | None = None
+    by_likeness: Gain | None = None
 
     @property
     def are_records(self) -> bool:
@@ -78,7 +85,10 @@ class ModelChoice:
             chosen = f", chosen from {self.asked[0]} to {self.asked[-1]}" if several else ""
             return f"{self.n_classes} classes{chosen}; {self.reason}"
         looks = "these look like records to link, not classes to learn; " * self.are_records
-        return f"each pair judged by itself: {looks}{self.reason}"
+        whole = f"each pair judged by itself: {looks}{self.reason}"
+        if self.by_likeness is None:
+            return whole
+        return f"{whole}; how alike the two items are counts, too: {self.by_likeness}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -93,6 +103,7 @@ class ModelChoice:
             "groups": None if groups is None else groups.n_groups,
             "largest_group": None if groups is None else groups.largest,
             "records_to_link": self.are_records,
+            "by_likeness": None if self.by_likeness is None else self.by_likeness.mean,
         }
         return plain
 
@@ -121,7 +132,7 @@ def choose_model(
     if missing is not None:
         return replace(classes, reason=f"single pairs were not tried: {missing}")
     random = deepcopy(random)  # what follows the choice does not depend on whether one was made
-    trial = Trial(pairs, random)
+    trial = Trial(pairs, random, likeness_of(pairs, X))
     truth = infer_pair_truth(pairs)
     groups = truth.groups()
     tiny = groups.are_tiny and not show_classes(truth, X, max(numbers), random)
@@ -129,6 +140,7 @@ def choose_model(
     if gain.exceeds(CLEARLY_AHEAD) and not tiny:
         gain, rival = trial.against(X, numbers, estimator, random)
     compared: dict[str, Any] = {"gain": gain, "rival": rival, "groups": groups}
+    compared |= {"by_likeness": trial.by_likeness}
     what = f"{rival} classes do" if rival else "guessing does (classes were not found)"
     if gain.exceeds(CLEARLY_AHEAD) or (tiny and rival and not gain.loss.exceeds(CLEARLY_AHEAD)):
         better = "better than" if gain.exceeds(CLEARLY_AHEAD) else "as well as"
@@ -136,6 +148,7 @@ def choose_model(
         return replace(classes, model="pairs", reason=reason, **compared)
     reason = f"single pairs do not predict clearly better than {what}: by {gain}"
     found = numbers[0] if tiny else None  # no more classes can be seen: they are not looked for
+    compared |= {"by_likeness": None}
     return replace(classes, n_classes=found, reason=reason, **compared)
 
 
@@ -159,14 +172,15 @@ def show_classes(truth: PairTruth, X: Any, most: int, random: np.random.RandomSt
     return alignment.excess(np.random.default_rng(random.randint(2**31 - 1))) > DETECTED
 
 
-def require_pair_truth(pairs: Pairs, random: np.random.RandomState) -> ModelChoice:
+def require_pair_truth(pairs: Pairs, X: Any, random: np.random.RandomState) -> ModelChoice:
     """Return the choice of single pairs as asked for, or raise `NotIdentifiable` with a reason."""
     missing = lacking_repeats(pairs)
     if missing is not None:
         raise NotIdentifiable(
             f"a pair can only be judged by itself where several people answered it: {missing}"
         )
-    gain = Trial(pairs, deepcopy(random)).over_guessing()
+    trial = Trial(pairs, deepcopy(random), likeness_of(pairs, X))
+    gain = trial.over_guessing()
     if not gain.exceeds(CLEARLY_AHEAD):
         raise NotIdentifiable(
             f"answers on the same pair predict each other no better than guessing does: by {gain}. "
@@ -174,7 +188,7 @@ def require_pair_truth(pairs: Pairs, random: np.random.RandomState) -> ModelChoi
         )
     groups = infer_pair_truth(pairs).groups()
     reason = f"as asked for; ahead of guessing by {gain}; {groups}"
-    return ModelChoice("pairs", None, (), reason, gain, 0, groups)
+    return ModelChoice("pairs", None, (), reason, gain, 0, groups, trial.by_likeness)
 
 
 def lacking_repeats(pairs: Pairs) -> str | None:
@@ -190,12 +204,27 @@ def lacking_repeats(pairs: Pairs) -> str | None:
 
 
 class Trial:
-    """Repeated pairs in folds; each fold holds out one annotator's answers on its pairs."""
+    """Repeated pairs in folds; each fold holds out one annotator's answers on its pairs.
 
-    def __init__(self, pairs: Pairs, random: np.random.RandomState) -> None:
+    Where single pairs predict these better with ``likeness`` (n_pairs,), they are judged with it.
+    """
+
+    def __init__(
+        self, pairs: Pairs, random: np.random.RandomState, likeness: Array | None = None
+    ) -> None:
         self.held = HeldOut.by_repeat(pairs, N_FOLDS, random.randint(2**31 - 1))
         self.folds = [tuple(map(pairs.select, both)) for both in self.held.masks()]
         self.by_pairs = self._log_chance([infer_pair_truth(training) for training, _ in self.folds])
+        self.by_likeness: Gain | None = None
+        if likeness is not None:
+            used = [
+                infer_pair_truth(training, None, likeness[rows])
+                for (training, _), (rows, _) in zip(self.folds, self.held.masks(), strict=True)
+            ]
+            by_likeness = self._log_chance(used)
+            gain = self.held.gain(by_likeness, self.by_pairs)
+            if gain.exceeds(CLEARLY_AHEAD):
+                self.by_pairs, self.by_likeness = by_likeness, gain
 
     def against(
         self,

@@ -7,7 +7,8 @@ Every distinct pair e of items has a truth of its own, same with probability π,
 EM alternates between P(same | answers) of every pair and the rates, which are shrunk as those of
 classes are (`people.fit_people`). Nothing follows from one pair for another, not even that
 a = b and b = c give a = c. Records to link need no more: their groups are many and tiny, and no
-small number of classes holds them.
+small number of classes holds them. Where the features of the items are given, π follows how alike
+those of a pair are: logit π_e = α + β cos(x, x'), fitted to the P(same) of all pairs.
 
 The answers identify the rates only where pairs are answered more than once: by several annotators,
 or, where nobody is named and all share two rates, at least three times.
@@ -21,11 +22,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, issparse
 from scipy.sparse.csgraph import connected_components
-from scipy.special import expit, logit
+from scipy.special import expit, log_expit, logit
+from sklearn.preprocessing import StandardScaler
 
 from noisypairs.algebra import Array
+from noisypairs.estimators.inner.features import finite_numbers
 from noisypairs.graph.propagation import PairGraph
 from noisypairs.noise import PairingNoise
 from noisypairs.noise.model import MARGIN, group_errors
@@ -39,6 +42,8 @@ MOST_ROUNDS, CONVERGED = 1000, 1e-5
 BURN_IN = 50
 #: From this number of known pairs on, they alone show how errors correlate.
 ENOUGH_KNOWN = 50
+#: Newton steps of the prior by likeness in each round, and answers whose likeness is found at once.
+NEWTON_STEPS, ROWS = 3, 100_000
 #: Groups are tiny if the largest holds at most so many items, or such a share of all compared.
 TINY_GROUP, TINY_SHARE = 3, 0.05
 
@@ -72,7 +77,8 @@ class ErrTogether:
     """How far judges err together: ``n_judges`` answers to a pair are worth ``effective`` ones.
 
     ``correlation`` is that of the errors of two judges on one pair; ``within`` has it by family,
-    and ``n_known`` says how many pairs were known.
+    ``n_known`` says how many pairs were known, and ``least_wrong`` is a share of answers that is
+    wrong whatever the truth is: the minority of every pair.
     """
 
     n_judges: float
@@ -80,10 +86,16 @@ class ErrTogether:
     effective: float
     within: Mapping[str, float]
     n_known: int
+    least_wrong: float
+
+    @property
+    def is_open(self) -> bool:
+        """Whether rates cannot be known: judges err together, and no pair is known."""
+        return self.n_known == 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        return vars(self) | {"within": dict(self.within)}
+        return vars(self) | {"within": dict(self.within), "open": self.is_open}
 
     def __str__(self) -> str:
         text = (
@@ -97,8 +109,8 @@ class ErrTogether:
             return f"{text} ({self.n_known:,} known pairs)"
         return (
             f"{text}, as far as judges contradict each other. What all of them get wrong cannot be "
-            "known without pairs of known truth: 100 or more, drawn at random, make rates and "
-            "intervals those of the truth"
+            "known without pairs of known truth, so that every rate is open (0 to 1): 100 known "
+            "pairs, drawn at random, would settle it"
         )
 
 
@@ -109,7 +121,8 @@ class PairTruth:
     ``S`` (R, 2, 2) has 1 − ρ_S on the diagonal and ρ_D beside it, as classes have. ``same_proba``
     (n_edges,) follows the edges of ``graph``, ``known`` (n_edges,) is 1 where a pair is known to be
     same, 0 different, −1 else; ``share`` is π, and ``log_likelihood`` that of all answers.
-    ``shared`` is there where people err together, or some pairs are known.
+    ``shared`` is there where people err together, or some pairs are known. ``lean`` is by how much
+    the prior log-odds of a pair differ from those of π, (n_edges,), zero without features.
     """
 
     graph: PairGraph
@@ -119,6 +132,7 @@ class PairTruth:
     log_likelihood: float
     converged: bool
     known: NDArray[np.int8]
+    lean: Array
     shared: SharedError | None = None
     together: ErrTogether | None = None
 
@@ -144,9 +158,9 @@ class PairTruth:
         rest = replace(self.graph, answer_weight=weight.astype(np.float32))
         evidence = _evidence(rest)
         if self.shared is None:
-            left = expit(_log_odds(evidence, self.S, self.share))
+            left = expit(logit(self.share) + self.lean + _score(evidence, self.S))
         else:
-            left = self.shared.proba(_score(evidence, self.S))
+            left = self.shared.proba(self.lean + _score(evidence, self.S))
         left = np.where(self.known >= 0, self.known, left)
         return int(((left > 0.5) != (self.same_proba > 0.5)).sum())
 
@@ -176,12 +190,13 @@ class PairTruth:
         asked = np.minimum(answered / max(self.graph.n_edges, 1), 1.0)
         seen = asked if self.shared is not None else 0.0
         if self.shared is not None:
-            proba = self.shared.draws(_score(evidence, self.S), n_draws, rng)
+            proba = self.shared.draws(self.lean + _score(evidence, self.S), n_draws, rng)
         S, share = self.S, self.share
         rates = np.empty((n_draws, 2, self.graph.n_groups))
         burn = 0 if self.shared is not None else BURN_IN
         for k in range(-burn, n_draws):
-            same = proba[k] if self.shared is not None else expit(_log_odds(evidence, S, share))
+            alone = logit(share) + self.lean + _score(evidence, S)
+            same = proba[k] if self.shared is not None else expit(alone)
             truth = (rng.random(len(same)) < same).astype(float)
             truth[~open_] = self.known[~open_]
             wrong, total = group_errors(*_counts(by_kind, truth))
@@ -195,11 +210,14 @@ class PairTruth:
         return rates
 
 
-def infer_pair_truth(pairs: Pairs, known: ArrayLike | None = None) -> PairTruth:
+def infer_pair_truth(
+    pairs: Pairs, known: ArrayLike | None = None, likeness: Array | None = None
+) -> PairTruth:
     """Infer the truth of every pair and two rates per annotator, or for all if nobody is named.
 
     ``known`` (n_pairs,) says of every answer's pair whether it is same (1), different (0), or not
     known (−1). Known pairs count as what they are, and show how far everybody errs together.
+    ``likeness`` (n_pairs,) is how alike the items of every answer's pair are, see `likeness_of`.
 
     >>> pairs = Pairs([0, 0, 0, 2, 2, 2], [1, 1, 1, 3, 3, 3], [1, 1, 0, 0, 0, 0])
     >>> infer_pair_truth(pairs).same_proba.round(1)
@@ -217,10 +235,12 @@ def infer_pair_truth(pairs: Pairs, known: ArrayLike | None = None) -> PairTruth:
     by_kind = evidence.T.tocsr()
     said = evidence @ np.tile([[0.0, 1.0], [1.0, 1.0]], graph.n_groups).T  # "same", and all
     same_proba = _told((said[:, 0] + 0.5) / (said[:, 1] + 1.0), truth)
+    alike = _Alike(graph, likeness)
     converged, rounds = False, 0
     while not converged and rounds < MOST_ROUNDS:
         S, share = _rates(*_counts(by_kind, same_proba)), _share(same_proba)
-        new = _told(expit(_log_odds(evidence, S, share)), truth)
+        lean = alike.fit(same_proba) - logit(share)
+        new = _told(expit(logit(share) + lean + _score(evidence, S)), truth)
         converged = bool(np.abs(new - same_proba).max(initial=0.0) < CONVERGED)
         same_proba, rounds = new, rounds + 1
     shared, together = None, None
@@ -229,14 +249,60 @@ def infer_pair_truth(pairs: Pairs, known: ArrayLike | None = None) -> PairTruth:
         if round_ == 0 or np.count_nonzero(truth >= 0) >= ENOUGH_KNOWN:
             together = err_together(pairs, graph, same_proba, S, truth >= 0)
         rho = 0.0 if together is None else together.correlation
-        shared = SharedError.fit(_score(evidence, S), truth, rho, several, share)
+        shared = SharedError.fit(lean + _score(evidence, S), truth, rho, several, share)
         if shared is None:
             break
-        same_proba = _told(shared.proba(_score(evidence, S)), truth)
+        same_proba = _told(shared.proba(lean + _score(evidence, S)), truth)
         S, share = _rates(*_counts(by_kind, same_proba)), _share(same_proba)
-    value = _log_likelihood(evidence, S, share)
-    found = graph, S, same_proba, share, value, converged, truth
+        lean = alike.fit(same_proba) - logit(share)
+    value = _log_likelihood(evidence, S, logit(share) + lean)
+    found = graph, S, same_proba, share, value, converged, truth, lean
     return PairTruth(*found, shared, together if shared is not None else None)
+
+
+def likeness_of(pairs: Pairs, X: Any) -> Array | None:
+    """Return the cosine of the two items of every answer, (n_pairs,); None without numbers.
+
+    Columns are centred and scaled first; a gap counts as the mean of its column.
+
+    >>> likeness_of(Pairs([0, 0], [1, 2], [1, 0]), [[1.0, 2.0], [1.0, 2.0], [5.0, 0.0]]).round(1)
+    array([ 1., -1.])
+    """
+    numbers = None if X is None or issparse(X) else finite_numbers(X)
+    if numbers is None:
+        return None
+    Z = StandardScaler().fit_transform(numbers)
+    Z /= np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-12)
+    cosine = np.empty(pairs.n_pairs)
+    for first in range(0, pairs.n_pairs, ROWS):
+        rows = slice(first, first + ROWS)
+        cosine[rows] = np.einsum("nd,nd->n", Z[pairs.left[rows]], Z[pairs.right[rows]])
+    return cosine
+
+
+class _Alike:
+    """The prior log-odds of pairs: those of π, or α + β c where their likeness c is given."""
+
+    def __init__(self, graph: PairGraph, likeness: Array | None) -> None:
+        self.columns: Array | None = None
+        self.weights = np.zeros(2)
+        if likeness is not None:
+            c = np.zeros(graph.n_edges)
+            proper = graph.edge_of_answer >= 0
+            c[graph.edge_of_answer[proper]] = likeness[proper]
+            c = (c - c.mean()) / max(float(c.std()), 1e-12)
+            self.columns = np.column_stack([np.ones(graph.n_edges), c])
+
+    def fit(self, same_proba: Array) -> Array:
+        """Return the log-odds, (n_edges,), after Newton steps from the last weights."""
+        if self.columns is None:
+            return np.full(len(same_proba), logit(_share(same_proba)))
+        for _ in range(NEWTON_STEPS):
+            chance = expit(self.columns @ self.weights)
+            gradient = self.columns.T @ (same_proba - chance) - self.weights
+            curved = (self.columns * (chance * (1.0 - chance))[:, None]).T @ self.columns
+            self.weights = self.weights + np.linalg.solve(curved + np.eye(2), gradient)
+        return self.columns @ self.weights
 
 
 def _told(same_proba: Array, known: NDArray[np.int8]) -> Array:
@@ -273,7 +339,9 @@ def err_together(
             if own is not None:
                 within[str(names[family == f][0])] = own
     effective = m / (1.0 + (m - 1.0) * whole)
-    return ErrTogether(m, whole, effective, within, int(np.count_nonzero(known)))
+    same = np.bincount(edge, level == 1)
+    wrong = float(np.minimum(same, np.bincount(edge) - same).sum()) / len(edge)
+    return ErrTogether(m, whole, effective, within, int(np.count_nonzero(known)), wrong)
 
 
 def _correlation(
@@ -338,10 +406,6 @@ def _score(evidence: csr_array, S: Array) -> Array:
     return score
 
 
-def _log_odds(evidence: csr_array, S: Array, share: float) -> Array:
-    return logit(share) + _score(evidence, S)
-
-
-def _log_likelihood(evidence: csr_array, S: Array, share: float) -> float:
-    both = evidence @ _log_chance(S) + np.log([share, 1.0 - share])
+def _log_likelihood(evidence: csr_array, S: Array, odds: Array) -> float:
+    both = evidence @ _log_chance(S) + np.column_stack([log_expit(odds), log_expit(-odds)])
     return float(np.logaddexp(both[:, 0], both[:, 1]).sum())

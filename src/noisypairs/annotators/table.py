@@ -39,7 +39,12 @@ from noisypairs.annotators.classes import (
     streamed_counts,
 )
 from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
-from noisypairs.annotators.pair_truth import ErrTogether, PairTruth, infer_pair_truth
+from noisypairs.annotators.pair_truth import (
+    ErrTogether,
+    PairTruth,
+    infer_pair_truth,
+    likeness_of,
+)
 from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
 from noisypairs.estimators.base import in_order
@@ -106,7 +111,8 @@ class AnnotatorTable:
     about the items behind the table, ``answer_weight`` (R,) the weight of each one's answers.
     ``choice`` says whether these are classes or single pairs; for single pairs K = 0, and
     ``wrong_proba`` has the probability that each answer is wrong, without self pairs, and
-    ``together`` says how far people err together, if they do.
+    ``together`` says how far people err together, if they do. Where they do and no pair is known,
+    the rates cannot be known: their intervals are then 0 to 1.
     Iterates over rows; ``str`` shows suspects and worst J first.
     """
 
@@ -271,7 +277,7 @@ def _judged(
         K = table.item_proba.shape[1]
         return replace(table, choice=ModelChoice("classes", K, tuple(numbers), reason))
     if model == "pairs":
-        choice = require_pair_truth(pairs, random)
+        choice = require_pair_truth(pairs, X, random)
     elif model == "classes":
         choice = ModelChoice("classes", None, tuple(numbers), "as asked for")
     else:
@@ -279,7 +285,8 @@ def _judged(
     found: InferredClasses | PairTruth
     numbers = numbers if choice.n_classes is None else [choice.n_classes]
     if choice.model == "pairs":
-        found = infer_pair_truth(pairs, known)
+        alike = None if choice.by_likeness is None else likeness_of(pairs, X)
+        found = infer_pair_truth(pairs, known, alike)
     elif X is None:
         found = classes_from_answers(pairs, numbers, random)
     else:
@@ -321,8 +328,20 @@ def _tabulate(
     table = replace(table, rows=tuple(rows))
     if isinstance(found, PairTruth):
         together = found.together
+        if together is not None and together.is_open:
+            table = replace(table, rows=tuple(map(_opened, table.rows)), crowd=_opened(table.crowd))
         return replace(table, choice=choice, wrong_proba=found.wrong_proba, together=together)
     return replace(table, choice=replace(choice, n_classes=found.S.shape[1]))
+
+
+def _opened(row: AnnotatorRow) -> AnnotatorRow:
+    """Return the row of somebody whose rates the answers cannot tell: anything is possible."""
+    return replace(
+        row,
+        similar_flip=replace(row.similar_flip, low=0.0, high=1.0),
+        dissimilar_flip=replace(row.dissimilar_flip, low=0.0, high=1.0),
+        informativeness=replace(row.informativeness, low=-1.0, high=1.0),
+    )
 
 
 def table_from_counts(

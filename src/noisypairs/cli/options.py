@@ -80,6 +80,14 @@ class Reading:
     question: Annotated[
         str | None, typer.Option(help="Column of what was asked together, such as items sorted.")
     ] = None
+    confidence: Annotated[
+        str | None,
+        typer.Option(help="Column of how sure each answer is: 0 to 1, or words that --levels has."),
+    ] = None
+    family: Annotated[
+        str | None,
+        typer.Option(help="Column of the family of who answered, such as the model of a prompt."),
+    ] = None
     id: Id = None
     group: Annotated[
         str | None,
@@ -104,18 +112,30 @@ class Reading:
             )
         if self.answers is not None:
             read_meanings(self.answers)
+        if self.unsure is not None and self.confidence is not None:
+            raise ValueError(
+                "--unsure is an answer of a scale, and --confidence makes its own: say what a word "
+                f'means by --answers "{self.unsure}=unsure"'
+            )
         if self.unsure is not None and self.levels is None:
             raise ValueError(
                 "--unsure is the unsure answer of a scale: give --levels too, or say what a word "
                 f'means by --answers "{self.unsure}=unsure"'
             )
-        if self.levels is not None:
+        if self.levels is not None and self.confidence is None:
             self._scale()
 
     def _scale(self) -> Scale | None:
         from noisypairs.pairs.levels import read_scale
 
-        return None if self.levels is None else read_scale(self.levels, self.unsure)
+        named = self.levels is not None and self.confidence is None
+        return read_scale(str(self.levels), self.unsure) if named else None
+
+    def _confidence(self) -> tuple[str, list[str] | None] | None:
+        """Return the column of confidence and its words from low to high, None for numbers."""
+        if self.confidence is None:
+            return None
+        return self.confidence, None if self.levels is None else self.levels.split("<")
 
     def dataset(
         self, items: Path | None, pairs: Path, labels: Path | None = None, stream: bool = True
@@ -135,6 +155,8 @@ class Reading:
             words=None if self.answers is None else read_meanings(self.answers),
             scale=self._scale(),
             question=self.question,
+            confidence=self._confidence(),
+            family=self.family,
         )
         return found.in_order()
 

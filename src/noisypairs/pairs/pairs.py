@@ -856,9 +856,28 @@ class Pairs(AnswerArrays):
         >>> pairs.level.tolist(), pairs.same.tolist()
         ([2, 0], [True, False])
         """
-        answered = answers.parse(same).same
+        return cls(left, right, answers.parse(same).same, **more).with_confidence(
+            confidence, levels
+        )
+
+    def with_confidence(
+        self, confidence: ArrayLike, levels: Sequence[object] | None = None
+    ) -> Pairs:
+        """Return the same answers of yes or no as levels, by how sure each is, (n_pairs,).
+
+        As `from_confidence`. Numbers may be written as text.
+
+        >>> Pairs([0, 1], [1, 2], [1, 0]).with_confidence(["0.9", "0.2"]).level.tolist()
+        [3, 1]
+        """
         if levels is None:
-            amount = check_amounts(confidence, "confidence", 1.0)
+            given = answers.column(confidence, "confidence")
+            try:
+                amount = check_amounts(given.astype(np.float64), "confidence", 1.0)
+            except ValueError as error:
+                raise ValueError(
+                    f"{error}; of words say the order, lowest first: levels"
+                ) from error
             cuts = np.unique(np.quantile(amount, [1 / 3, 2 / 3])) if amount.size else amount
             cuts = cuts[cuts < amount.max(initial=0.0)]
             code: NDArray[np.integer[Any]] = np.searchsorted(cuts, amount, side="left")
@@ -866,14 +885,28 @@ class Pairs(AnswerArrays):
             names = [f"up to {end}" for end in ends] + [f"above {ends[-1]}" if ends else "any"]
         else:
             names = [str(name).strip() for name in levels]
-            given = answers.column(confidence, "confidence")
-            code = level_codes(given, Scale(tuple(names)))
+            code = level_codes(answers.column(confidence, "confidence"), Scale(tuple(names)))
         m = len(names)
-        check_lengths(answered.size, confidence=code)
+        check_lengths(self.n_pairs, confidence=code)
         ordered = [f"different, {name}" for name in names[::-1]] + [f"same, {n}" for n in names]
-        level = np.where(answered, m + code, m - 1 - code)
-        pairs = cls(left, right, answered, **more)
-        return pairs.with_levels(np.array(ordered)[level], Scale(tuple(ordered), None, m))
+        level = np.where(self.same, m + code, m - 1 - code)
+        return self.with_levels(np.array(ordered)[level], Scale(tuple(ordered), None, m))
+
+    def with_families(self, family: ArrayLike) -> Pairs:
+        """Return the same answers, everybody called "family/name"; ``family`` is (n_pairs,).
+
+        >>> pairs = Pairs([0, 1], [1, 2], [1, 0], annotator=["long", "short"])
+        >>> pairs.with_families(["gpt", "gpt"]).annotator_names.tolist()
+        ['gpt/long', 'gpt/short']
+        """
+        if self.annotator is None or self.annotator_names is None:
+            raise ValueError("a family is that of an annotator: say who answered, too")
+        given = answers.column(family, "family")
+        check_lengths(self.n_pairs, family=given)
+        own = np.asarray(self.annotator_names)[self.annotator].tolist()
+        names = [f"{one}/{name}" for one, name in zip(given.tolist(), own, strict=True)]
+        codes, sorted_names = check_annotators(np.array(names, dtype=object), self.n_pairs)
+        return self._replace(annotator=codes, annotator_names=sorted_names)
 
     def with_levels(self, level: ArrayLike, scale: Scale) -> Pairs:
         """Return the same pairs with these answers, (n_pairs,), levels of a scale.

@@ -317,7 +317,10 @@ def told(error: ValueError) -> str:
     if not isinstance(error, answers.UnknownWords):
         return str(error)
     meant = ",".join(f"{word}=…" for word in error.words[:3])
-    return f'{error.said}. Say what they mean, same, different or unsure: --answers "{meant}"'
+    said = f'{error.said}. Say what they mean, same, different or unsure: --answers "{meant}"'
+    if not any(re.fullmatch(r"[+-]?\d+(\.0*)?", str(word)) for word in error.words):
+        return said
+    return f'{said}. Are they grades? Name all of them from low to high: --levels "1<2<3<4"'
 
 
 def preference(path: Path, what: str, said: Sequence[str]) -> BadFile:

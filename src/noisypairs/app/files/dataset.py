@@ -116,6 +116,8 @@ def read_dataset(
     words: Mapping[str, str] | None = None,
     scale: Scale | None = None,
     question: str | None = None,
+    confidence: tuple[str, Sequence[str] | None] | None = None,
+    family: str | None = None,
 ) -> Dataset:
     r"""Read items and pairs from two files; columns not named and the format are guessed.
 
@@ -126,7 +128,9 @@ def read_dataset(
     `PairTable` stay and are counted by its audit. ``words`` says what answers mean that are not
     known: {"nope": "different"}. A column ``columns.group`` of the items becomes their groups.
     With a ``scale``, answers are its levels (`Pairs.from_levels`). ``question`` is the column that
-    says which answers were given together. Both are read of tables that are loaded.
+    says which answers were given together, ``family`` the one of families of annotators, whose
+    names become "family/annotator", and ``confidence`` is a column and its words from low to high
+    (`Pairs.with_confidence`). All are read of tables that are loaded.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -140,7 +144,7 @@ def read_dataset(
     """
     beside = None if items is None or Path(items) == Path(pairs) else read_table(items)
     known = None if beside is None else KnownItems(beside, columns.id)
-    stream = stream and scale is None and question is None
+    stream = stream and not (scale or question or confidence or family)
     if stream and format in (None, "table") and (kind := kind_of_large(Path(pairs))):
         _require_items(known, columns)
         found = read_large(Path(pairs), kind, known, columns, words)
@@ -165,6 +169,17 @@ def read_dataset(
         cells = _column(imported.table, answers.columns.same, "--same")
         loaded = loaded.with_levels(cells[rows], scale)
         more.append(f"{imported.table.path.name}: levels {scale}")
+    if confidence is not None:
+        name, words_of = confidence
+        cells = _column(imported.table, name, "--confidence")[rows]
+        try:
+            loaded = loaded.with_confidence(cells, words_of)
+        except ValueError as error:
+            raise BadFile(f"{imported.table.path}: column {name!r}: {error}") from error
+        more.append(f"{imported.table.path.name}: levels {loaded.scale}")
+    if family is not None:
+        of_family = _column(imported.table, family, "--family")[rows]
+        loaded = loaded.with_families(of_family)
     seconds, on_times = seconds_of(imported.table)
     more += on_times
     if imported.format == "table":

@@ -32,9 +32,12 @@ def by_suspicion(found: AnnotatorTable) -> list[int]:
 def crowd_answer(found: Crowd) -> str:
     """Say how good the crowd is, who stands out and as what, and who cannot be judged yet."""
     table, crowd = found.table, found.table.crowd
+    right = f"of which about {percent(crowd.accuracy)} are right"
+    if table.together is not None and table.together.is_open:
+        least = percent(table.together.least_wrong)
+        right = f"of which at least {least} are wrong, as they contradict each other"
     parts = [
-        f"{count(len(table), 'annotator')} gave {crowd.n_answers:,} answers, of which about "
-        f"{percent(crowd.accuracy)} are right.",
+        f"{count(len(table), 'annotator')} gave {crowd.n_answers:,} answers, {right}.",
         standing_out(table),
     ]
     if found.contradicted:

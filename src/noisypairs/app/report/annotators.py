@@ -58,6 +58,9 @@ def _key_numbers(found: Crowd) -> list[tuple[str, str, str]]:
         (crowd.dissimilar_flip, "of the different pairs called same"),
     )
     tiles = [(percent(crowd.accuracy), "of the answers right (estimated)", "")]
+    if found.table.together is not None and found.table.together.is_open:
+        least = percent(found.table.together.least_wrong)
+        tiles = [(least, "of the answers wrong at least", "the rest cannot be known")]
     tiles += [(percent(rate.estimate), what, between(rate)) for rate, what in rates]
     per_head = f"{crowd.n_answers / max(len(found.table), 1):,.1f} each"
     return [*tiles, (f"{len(found.table):,}", f"gave {crowd.n_answers:,} answers", per_head)]

@@ -64,3 +64,36 @@ def test_sentences_of_models_are_read_and_counted(tmp_path: Path) -> None:
     assert "judges.csv: 2 answers read by the word or JSON field that a text begins with" in (
         data.notes
     )
+
+
+def test_grades_get_a_hint_of_the_option_that_reads_them(pairs: Path) -> None:
+    with pytest.raises(BadFile, match=r'Are they grades\? .* --levels "1<2<3<4"'):
+        read_dataset(None, pairs, Columns(same="grade"))
+
+
+def test_confidence_and_family_are_columns(tmp_path: Path) -> None:
+    path = tmp_path / "judges.csv"
+    path.write_text(
+        "left,right,same,prompt,model,sure\n"
+        "a,b,yes,long,gpt,high\nb,c,no,long,llama,low\na,c,no,short,gpt,high\n"
+    )
+    columns = Columns(same="same", annotator="prompt")
+    data = read_dataset(None, path, columns, confidence=("sure", ["low", "high"]), family="model")
+    assert data.pairs.annotator_names.tolist() == ["gpt/long", "gpt/short", "llama/long"]
+    assert data.annotator_names == ["gpt/long", "gpt/short", "llama/long"]
+    assert data.pairs.level.tolist() == [3, 1, 0]
+    with pytest.raises(BadFile, match=r"column 'sure': .*of words say the order"):
+        read_dataset(None, path, columns, confidence=("sure", None))
+    with pytest.raises(BadFile, match="level has 'high'"):
+        read_dataset(None, path, columns, confidence=("sure", ["low", "mid"]))
+    with pytest.raises(BadFile, match="no column 'models', which --family names"):
+        read_dataset(None, path, columns, family="models")
+
+
+def test_numbers_of_confidence_are_cut_into_thirds(tmp_path: Path) -> None:
+    path = tmp_path / "judges.csv"
+    path.write_text("left,right,same,sure\na,b,yes,0.9\nb,c,no,0.5\na,c,no,.1\n")
+    data = read_dataset(None, path, confidence=("sure", None))
+    assert data.pairs.scale.n_levels == 6
+    assert data.pairs.same.tolist() == [True, False, False]
+    assert data.pairs.level.tolist()[1:] == [1, 2]
