@@ -170,7 +170,7 @@ def test_known_truths_of_the_wrong_length_are_refused() -> None:
 
 
 def test_without_known_pairs_rates_of_judges_who_err_together_are_open() -> None:
-    pairs, truth, of_answers = judges(shared=0.2)
+    pairs, truth, of_answers = judges()  # of three families, as their names say
     open_ = annotator_table(pairs, model="pairs", n_drop=0, random_state=0)
     assert open_.together is not None
     assert open_.together.is_open

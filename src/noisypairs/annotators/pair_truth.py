@@ -33,7 +33,7 @@ from noisypairs.graph.propagation import PairGraph
 from noisypairs.noise import PairingNoise
 from noisypairs.noise.model import MARGIN, group_errors
 from noisypairs.noise.people import fit_people
-from noisypairs.noise.shared_error import SharedError, families
+from noisypairs.noise.shared_error import LEAST, SharedError, families
 from noisypairs.pairs import Pairs
 
 #: Rounds of EM at most, and the change of the P(same) at which they have converged.
@@ -249,6 +249,8 @@ def infer_pair_truth(
         if round_ == 0 or np.count_nonzero(truth >= 0) >= ENOUGH_KNOWN:
             together = err_together(pairs, graph, same_proba, S, truth >= 0)
         rho = 0.0 if together is None else together.correlation
+        if together is not None and together.within:  # a family is said to err together
+            rho = max(rho, LEAST)
         shared = SharedError.fit(lean + _score(evidence, S), truth, rho, several, share)
         if shared is None:
             break

@@ -8,8 +8,7 @@ model, are worth fewer, and on some pairs all of them are wrong:
 
 with m answers to a pair and ρ the correlation of their errors. ρ = 0 leaves b = 1 and ε = 0. The
 answers show ρ only as far as judges contradict each other: what all of them get wrong, known pairs
-tell alone. So a, b and the two ε are a posterior on a grid, which known pairs narrow. Where none
-is known it is the prior: it keeps pairs from being certain, and says nothing of anybody's rates.
+tell alone. So a, b and the two ε are a posterior on a grid, which known pairs narrow.
 """
 
 from __future__ import annotations
@@ -30,6 +29,10 @@ OFFSETS = np.linspace(-8.0, 8.0, 41)
 ERRORS = np.array([0.0, 0.005, 0.015, 0.04, 0.08, 0.15, 0.25, 0.38])
 #: Standard deviations of log b and of a before any pair is known, and mean of ε.
 SLOPE_SPREAD, OFFSET_SPREAD, MEAN_ERROR = 1.5, 4.0, 0.1
+#: The same where no pair is known, and the answers must tell.
+BLIND = (0.5, 1.0, 0.05)
+#: A correlation of this size leaves all of that open even where no pair is known.
+LARGE = 0.25
 #: A weaker correlation makes no interval wider by more than a few per cent.
 LEAST = 0.03
 
@@ -67,6 +70,9 @@ class SharedError:
         at = np.flatnonzero(known >= 0)
         if at.size == 0 and rho < LEAST:
             return None
+        spread, offset, error = (SLOPE_SPREAD, OFFSET_SPREAD, MEAN_ERROR)
+        if not at.size:
+            spread, offset, error = (size * min(rho / LARGE, 1.0) for size in BLIND)
         grid = np.meshgrid(OFFSETS, SLOPES, ERRORS, ERRORS, indexing="ij")
         a, slope, missed, mixed = (one.ravel() for one in grid)
         b = np.exp(slope)
@@ -75,10 +81,10 @@ class SharedError:
         width = np.gradient(ERRORS)
         cells = np.log(width)[:, None] + np.log(width)
         log_weight = (
-            -0.5 * ((slope - worth) / SLOPE_SPREAD) ** 2
-            - 0.5 * ((a - a0) / OFFSET_SPREAD) ** 2
-            - missed / (MEAN_ERROR * min((1.0 - share) / share, 1.0))
-            - mixed / (MEAN_ERROR * min(share / (1.0 - share), 1.0))
+            -0.5 * ((slope - worth) / spread) ** 2
+            - 0.5 * ((a - a0) / offset) ** 2
+            - missed / (error * min((1.0 - share) / share, 1.0))
+            - mixed / (error * min(share / (1.0 - share), 1.0))
             + np.tile(cells.ravel(), len(OFFSETS) * len(SLOPES))
         )
         times = Counter(zip(np.round(score[at], 3).tolist(), known[at].tolist(), strict=True))

@@ -868,7 +868,7 @@ class Pairs(AnswerArrays):
         As `from_confidence`. Numbers may be written as text.
 
         >>> Pairs([0, 1], [1, 2], [1, 0]).with_confidence(["0.9", "0.2"]).level.tolist()
-        [3, 1]
+        [5, 2]
         """
         if levels is None:
             given = answers.column(confidence, "confidence")
