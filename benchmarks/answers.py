@@ -7,8 +7,8 @@ joint counts of recorded answers (shared data, not in the package): dogs3 for ye
 photos sorted at once, the English word usage graphs for grades, two sets of 28 language models as
 judges. Then 150 pairs of each set of judges are known, ten draws: how often 95 % intervals of both
 rates cover those on all pairs, how wide they are beside Wilson's from the known pairs alone, and
-by how many points the judge with the highest accuracy misses the best one. Without known pairs rates
-are open.
+by how many points the judge with the highest accuracy misses the best one. Without known pairs,
+rates are open.
 """
 
 from __future__ import annotations
