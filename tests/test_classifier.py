@@ -212,7 +212,7 @@ def test_classifiers_that_cannot_serve(inner, says):
 def test_answers_all_alike_say_nothing(answer, parameters):
     X, _, pairs = data(n_items=150, n_pairs=600)
     alike = Pairs(pairs.left, pairs.right, np.full(600, answer), n_items=150)
-    with pytest.raises(NotIdentifiable, match=r"say nothing about classes.*all alike"):
+    with pytest.raises(NotIdentifiable, match=r"all 600 answers are .(same|different)"):
         joint(**parameters).fit(X, alike)
 
 
@@ -233,7 +233,7 @@ def test_random_answers_are_never_taken_for_evidence():
     for seed in range(3):
         coin = np.random.default_rng(seed).random(400) < 0.5
         found.append(outcome(X, Pairs(pairs.left, pairs.right, coin, n_items=100)))
-    assert all("standard deviations beyond chance" in words for _, words in found)
+    assert all("better than chance" in words for _, words in found)
     assert [kind for kind, _ in found].count(NotIdentifiable) >= 2
 
 

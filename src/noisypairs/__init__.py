@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         NotIdentifiable,
         NotIdentifiableWarning,
         RepeatedItemsWarning,
+        WeakEstimatorWarning,
     )
     from noisypairs.estimators import (
         COPKMeans,
@@ -69,6 +70,7 @@ _HOME = {
     "Pairs": "pairs",
     "RepeatedItemsWarning": "errors",
     "SearchOptions": "classifier",
+    "WeakEstimatorWarning": "errors",
     "WeightedPairClassifier": "estimators",
     "choose_pairs": "assess",
     "enough": "assess",
@@ -106,6 +108,7 @@ __all__ = [
     "Pairs",
     "RepeatedItemsWarning",
     "SearchOptions",
+    "WeakEstimatorWarning",
     "WeightedPairClassifier",
     "algebra",
     "annotators",

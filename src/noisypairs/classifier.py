@@ -43,6 +43,7 @@ from noisypairs.estimators.base import (
     label_names,
     match_labels,
     order_by_size,
+    warn_if_weak,
     warn_unnamed,
 )
 from noisypairs.estimators.inner.classifiers import candidates_of
@@ -76,6 +77,9 @@ from noisypairs.pairs.levels import PLAIN
 
 #: Pairs on which answers are redrawn for intervals: those of more pairs would be narrower.
 PAIRS_FOR_INTERVALS = 500_000
+
+#: Fewer answers for each item compared may simply be too few; more that show nothing are random.
+FEW_PER_ITEM = 5.0
 
 #: Nearly identical rows are looked for in tables of at most this many numbers.
 MOST_NUMBERS_LOOKED_AT = 200_000
@@ -220,7 +224,11 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
 
     @property
     def _options(self) -> SearchOptions:
-        return SearchOptions() if self.search is None else self.search
+        if not isinstance(self.search, SearchOptions | None):
+            raise TypeError(
+                f"search={self.search!r}: expected SearchOptions, such as SearchOptions(max_iter=5)"
+            )
+        return self.search or SearchOptions()
 
     n_searched_: int
     pairs_: Any
@@ -343,8 +351,10 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         self._check_noise(also=["auto"])
         self._check_scale(pairs)
         check_class_order(self.class_order)
+        if self.cv != "auto" and (not isinstance(self.cv, Integral) or self.cv < 2):
+            raise ValueError(f"cv={self.cv!r}: expected a whole number of at least 2, or 'auto'")
         if self.answer_model != "auto":
-            if isinstance(self.answer_model, str):
+            if isinstance(self.answer_model, str) or not isinstance(self.answer_model, Collection):
                 raise ValueError(
                     f"answer_model={self.answer_model!r}: expected 'auto' or a list of parts, of "
                     f"{', '.join(PARTS)}"
@@ -446,25 +456,37 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             return
         z = beyond_chance(search.problem)
         seen = max(z.values())
-        per_answer = gain.nats / max(gain.n_answers, 1)
-        facts = (
-            f"held-out answers are predicted {per_answer:.3f} ± "
-            f"{gain.error / max(gain.n_answers, 1):.3f} nats better than by their share of 'same' "
-            f"({search.problem.share:.2f})"
-        )
-        for where, value in z.items():
-            facts += f"; {where} predict the answers {value:.1f} standard deviations beyond chance"
+        facts = " and ".join(f"{where} (z = {value:.1f})" for where, value in z.items())
         if seen < DETECTED and not gain.exceeds(ONE_ERROR):
-            assert search.spec is not None
-            inverted = search.is_inverted(search.spec.n_classes)
-            raise NotIdentifiable(
-                f"{facts}: these pairs say nothing about classes. The answers are random or all "
-                "alike, or there are far too few of them, or they are about other rows than those "
-                "of X (give Pairs item_ids, or pairs in the order of the rows)"
-                + (f"; {INVERTED}" if inverted else "")
-            )
+            raise NotIdentifiable(self._why_nothing_shows(search, facts))
         if seen < CLEARLY_DETECTED:
-            warn_user(f"{facts}: expect little. Collect more pairs", NotIdentifiableWarning)
+            warn_user(
+                f"{facts} predict the answers little better than chance: expect little. Collect "
+                "more pairs",
+                NotIdentifiableWarning,
+            )
+
+    @staticmethod
+    def _why_nothing_shows(search: Search, facts: str) -> str:
+        """Return why these answers show no classes, and what to do, one reason at a time."""
+        pairs, share = search.problem.all_pairs, search.problem.share
+        if share in (0.0, 1.0):
+            only = "same" if share else "different"
+            return f'all {pairs.n_pairs:,} answers are "{only}": nothing can be learnt from them'
+        assert search.spec is not None
+        said = f"the answers say nothing about classes: {facts} predict them no better than chance"
+        if search.is_inverted(search.spec.n_classes):
+            return f"{said}; {INVERTED}"
+        per_item = 2 * pairs.n_pairs / max(int(search.problem.in_pairs.sum()), 1)
+        if per_item < FEW_PER_ITEM:
+            return (
+                f"{said}. They are few, {per_item:.1f} for each item compared: collect more about "
+                "the same items"
+            )
+        return (
+            f"{said}, with {per_item:.0f} of them for each item compared. They are random, or "
+            "about other rows than those of X: Pairs.from_frame(..., items=X.index) compares ids"
+        )
 
     def _warn_of_more_classes(self, fit: Fit, numbers: list[int] | None) -> None:
         """Warn where pairs of one class are called "different" more often than not."""
@@ -509,6 +531,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         model = problem.class_model(fit.spec.class_model)
         if len(race.candidates) == 1:
             race.winner = next(iter(race.candidates))
+            if not own:
+                warn_if_weak(race.behind(race.winner), race.winner.removeprefix("0: "))
             model, self.candidate_, self.candidates_ = (
                 race.class_model(self.n_jobs),
                 race.winner,

@@ -14,10 +14,10 @@ WITHIN = ("noisypairs.", "sklearn.", "joblib.")
 
 
 class NotIdentifiable(ValueError):
-    """The pairs cannot answer the question asked, however many more of the kind arrive.
+    """The pairs cannot answer the question asked: they are too few, or cannot tell.
 
-    Raised, for example, when the prior is ½ and a point-wise method is used (a − b = 0), or
-    when no prior at all explains the share of "same" answers. The message carries the reason.
+    Raised, for example, when the prior is ½ and a point-wise method is used (a − b = 0), or when no
+    prior at all explains the share of "same" answers. The message says which it is.
     """
 
 
@@ -60,6 +60,10 @@ class RepeatedItemsWarning(UserWarning):
 
 class UnpredictedAnswersWarning(UserWarning):
     """Features do not predict the answers about items left out: new items are guessed."""
+
+
+class WeakEstimatorWarning(UserWarning):
+    """The estimator that was given does much worse than the default on held-out answers."""
 
 
 class ChosenPairsWarning(UserWarning):

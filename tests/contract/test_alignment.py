@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from noisypairs import Pairs
+from noisypairs import JointPairClassifier, Pairs
 
 from .learners import build, every, problem
 
@@ -57,16 +57,37 @@ def test_rows_that_are_only_counted_are_not_compared(kind):
     assert build(kind).fit(counted.iloc[rows], read[rows]).score(counted, read) < 0
 
 
-def test_a_polars_column_of_ids():
+@every
+@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize("kind_of_id", ["text", "number"])
+def test_a_column_of_ids(kind, library, kind_of_id):
+    X, y, pairs = problem()
+    ids = np.random.default_rng(0).permutation(300) + 100
+    ids = ids if kind_of_id == "number" else np.array([f"item {k}" for k in ids])
+    _, read = named(ids, X, pairs)
+    order = np.argsort(X[:, 0])
+    name = "ID" if kind_of_id == "number" else "photo"
+    table = library.DataFrame({name: ids[order], "length": X[order, 0], "width": X[order, 1]})
+    clf = build(kind).fit(table, read)
+    assert clf.score(table, y[order]) > 0.97
+    assert clf.feature_names_in_.tolist() == ["length", "width"]  # ids are no feature
+    np.testing.assert_array_equal(clf.predict(table[["length", "width"]]), clf.predict(table))
+    other = library.DataFrame({"id": ids[order[:200]], "length": X[order[:200], 0]})
+    with pytest.raises(ValueError, match="100 are only in the pairs"):
+        build(kind).fit(other, read)
+
+
+def test_ids_that_are_in_no_table():
     X, y, pairs = problem()
     ids = np.array([f"item {k}" for k in range(300)])
     _, read = named(ids, X, pairs)
-    table = pl.DataFrame({"id": ids, "length": X[:, 0], "width": X[:, 1], "y": y}).sort("length")
-    features = table.select("length", "width")
-    from .learners import ALL
-
-    clf = build(ALL[-1]).fit(features, read.aligned_to(table["id"]))
-    assert clf.score(features, table["y"].to_numpy()) > 0.97
+    order = np.argsort(X[:, 0])
+    assert (
+        build(JointPairClassifier)
+        .fit(X[order], read.aligned_to(ids[order]))
+        .score(X[order], y[order])
+        > 0.97
+    )
     assert read.aligned_to(ids) is read
     with pytest.raises(ValueError, match="by position only"):
         pairs.aligned_to(ids)

@@ -16,8 +16,18 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from noisypairs import JointPairClassifier, PairingNoise, WeightedPairClassifier, sample_pairs
+from noisypairs import (
+    JointPairClassifier,
+    LossCorrectionClassifier,
+    PairingNoise,
+    WeakEstimatorWarning,
+    WeightedPairClassifier,
+    datasets,
+    sample_pairs,
+)
+from noisypairs.metrics import accuracy_up_to_names
 
 from .learners import NOISE, problem
 
@@ -82,3 +92,34 @@ def test_three_classes():
     known = pairs.with_labels({int(np.flatnonzero(y == k)[0]): k for k in range(3)})
     clf = JointPairClassifier(KNeighborsClassifier(), n_classes=3, cv=2, random_state=0)
     assert clf.fit(X, known).score(X, y) > 0.95
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        WeightedPairClassifier(RandomForestClassifier(random_state=0), NOISE),
+        LossCorrectionClassifier(DecisionTreeRegressor(random_state=0), NOISE),
+    ],
+)
+def test_one_that_learns_the_errors_in_the_answers_is_named(learner):
+    X, y = datasets.load("cancer", return_X_y=True)
+    pairs = sample_pairs(y, 10 * len(y), PairingNoise(0.2, 0.2), random_state=0)
+    learner.set_params(noise=PairingNoise(0.2, 0.2), class_order="rising")
+    with pytest.warns(WeakEstimatorWarning, match=r"fewer items are right than with the default"):
+        learner.fit(X, pairs)
+    default = type(learner)(noise=PairingNoise(0.2, 0.2), class_order="rising").fit(X, pairs)
+    worse, better = (accuracy_up_to_names(y, one.predict(X)) for one in (learner, default))
+    assert better - worse > 0.1
+
+
+def test_one_that_is_too_simple_is_named():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 3))
+    y = (np.abs(X[:, 1]) < 0.7).astype(int)
+    pairs = sample_pairs(y, 2400, NOISE, random_state=0)
+    clf = JointPairClassifier(
+        DecisionTreeClassifier(max_depth=1), n_classes=2, class_order="rising", random_state=0
+    )
+    with pytest.warns(WeakEstimatorWarning, match=r"with DecisionTreeClassifier about .* fewer"):
+        clf.fit(X, pairs)
+    assert clf.set_params(estimator=None).fit(X, pairs).score(X, y) > 0.95  # and no warning

@@ -44,7 +44,7 @@ def test_without_names_one_warning_says_how_they_were_chosen(kind):
         warnings.simplefilter("always")
         clf = build(kind, class_order=None).fit(X, pairs)
     assert [warning.category for warning in caught] == [ClassNamesWarning]
-    assert "labels=" in str(caught[0].message)
+    assert "with_labels(" in str(caught[0].message)
     assert caught[0].filename == __file__  # it points at the call of fit
     assert clf.score(X, 1 - y) > 0.97  # class 1 is the larger group
 

@@ -78,7 +78,7 @@ def test_items_by_position_and_what_cannot_be_joined():
         first.update(everything())
     with pytest.raises(ValueError, match=r"use update\(Pairs\.from_ids"):
         everything().with_answers([0], [5], [True], annotator=["a"], weight=[1.0], n_items=6)
-    with pytest.raises(ValueError, match="annotator is known of some answers only"):
+    with pytest.raises(ValueError, match="annotator is given for some answers only"):
         everything().update(Pairs.from_ids(["p"], ["q"], [True]))
     graded = Pairs.from_levels([0], [1], [3], [1, 2, 3, 4])
     with pytest.raises(ValueError, match="give both the same levels"):

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import VotingClassifier
+from sklearn.model_selection import KFold
 
-from noisypairs import Pairs
+from noisypairs import JointPairClassifier, NotIdentifiable, Pairs
 
 from .learners import (
     ALL,
@@ -83,3 +86,50 @@ def test_impossible_prior(kind, prior):
     X, _, pairs = problem()
     with pytest.raises(ValueError, match="prior="):
         build(kind, prior=prior).fit(X, pairs)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"n_classes": 2.5}, r"n_classes=2\.5: expected a whole number of at least 2"),
+        (
+            {"noise": (0.1, 0.2)},
+            r"noise=\(0\.1, 0\.2\): expected a noise model, such as PairingNoise",
+        ),
+        ({"cv": 1}, "cv=1: expected a whole number of at least 2, or 'auto'"),
+        ({"cv": KFold(3)}, "expected a whole number of at least 2, or 'auto'"),
+        ({"search": {"max_iter": 3}}, "expected SearchOptions, such as"),
+        ({"answer_model": None}, "answer_model=None: expected 'auto' or a list of parts"),
+    ],
+)
+def test_impossible_settings_of_the_joint_learner(given, says):
+    X, _, pairs = problem()
+    with pytest.raises((ValueError, TypeError), match=says):
+        JointPairClassifier(**given).fit(X, pairs)
+
+
+def test_names_that_are_no_parameters():
+    with pytest.raises(
+        TypeError, match=r"has no parameter 'starts': .*Known: answer_model, class_"
+    ):
+        JointPairClassifier(starts="kmeans")
+
+
+def test_messages_say_what_to_do():
+    pairs = Pairs([0, 1], [1, 2], [True, False])
+    with pytest.raises(TypeError, match=r"0 is no index of items.*for answers use select"):
+        pairs[0]
+    with pytest.raises(ValueError, match=r"begin at 0. If these begin at 1, subtract 1"):
+        Pairs([1, 2], [2, 3], [True, False], n_items=3)
+    with pytest.raises(ValueError, match=r"mean: Pairs\.from_frame\(\.\.\., words=\{'aye': "):
+        Pairs([0], [1], ["aye"])
+    with pytest.raises(NotIdentifiable, match='all 2 answers are "same": nothing can be learnt'):
+        JointPairClassifier().fit(np.eye(3), Pairs([0, 1], [1, 2], [True, True]))
+
+
+def test_what_sits_on_classes_says_so():
+    X, _, pairs = problem()
+    learner = JointPairClassifier(n_classes=2)
+    for outer in (VotingClassifier([("joint", learner)]), CalibratedClassifierCV(learner)):
+        with pytest.raises(ValueError, match=f"{type(outer).__name__} needs the class of every"):
+            outer.fit(X, pairs)

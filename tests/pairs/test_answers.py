@@ -106,7 +106,7 @@ def test_one_value_alone_is_plain_under_either_coding(value, same):
         ),
         ([0, -1], "beside other codings"),
         (["yes", "-1"], "beside other codings"),
-        (["no", "2"], "no answer: '2' at row 1"),
+        (["no", "2"], "unrecognised answers: '2' at row 1"),
         (["same", "maybe", "perhaps"], r"'perhaps' at row 2; expected .*words={'maybe'"),
         ([0.2, 0.9], "from_scores"),
         ([3, 4], "expected same/different"),
@@ -152,7 +152,7 @@ def test_masked_entries_are_missing():
 
 
 def test_unknown_treatment_is_refused():
-    with pytest.raises(ValueError, match="unsure='ignore' is not a treatment"):
+    with pytest.raises(ValueError, match="unsure='ignore': expected 'raise' or 'drop'"):
         answers.parse([1], unsure="ignore")
 
 
@@ -177,7 +177,7 @@ def test_a_word_has_one_meaning_in_all_languages():
     tables = (answers.WORDS, answers.OTHER_LANGUAGES)
     said = [(answers.canonical(w), s) for table in tables for s, ws in table.items() for w in ws]
     assert len(dict(said)) == len(set(said))
-    with pytest.raises(answers.UnknownWords, match="no answer: 'same or different'"):
+    with pytest.raises(answers.UnknownWords, match="unrecognised answers: 'same or different'"):
         answers.parse(["same or different", "same"])
 
 
@@ -213,7 +213,7 @@ def test_sentences_are_read_by_how_they_begin(text, sense):
     ],
 )
 def test_nothing_is_read_from_the_middle(text):
-    with pytest.raises(ValueError, match="no answer: "):
+    with pytest.raises(ValueError, match="unrecognised answers: "):
         answers.parse([text, "yes", "no"])
     with pytest.raises(ValueError, match=r"\(9 of 11 answers\)"):
         answers.parse([text] * 9 + ["yes", "no"])

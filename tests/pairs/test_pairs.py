@@ -394,7 +394,7 @@ def test_more_answers_come_behind(full):
 
 
 def test_more_answers_must_say_as_much_as_the_first(full):
-    with pytest.raises(ValueError, match="annotator is known of some answers only"):
+    with pytest.raises(ValueError, match="annotator is given for some answers only"):
         full.with_answers([4], [5], [True], weight=[1.0])
     with pytest.raises(ValueError, match="too large for n_items=6"):
         full.with_answers([4], [6], [True], annotator=["cy"], weight=[1.0])

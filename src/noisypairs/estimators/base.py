@@ -38,7 +38,14 @@ from threadpoolctl import ThreadpoolController
 
 from noisypairs import metrics
 from noisypairs.algebra import Array
-from noisypairs.errors import ClassNamesWarning, CopiedAnswersWarning, did_you_mean, warn_user
+from noisypairs.errors import (
+    ClassNamesWarning,
+    CopiedAnswersWarning,
+    WeakEstimatorWarning,
+    did_you_mean,
+    warn_user,
+)
+from noisypairs.estimation.heldout import Gain
 from noisypairs.estimators.inner.features import as_rows, filled, filler_of
 from noisypairs.noise import NoiseModel, family
 from noisypairs.noise.model import Ability
@@ -107,7 +114,7 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         """Set parameters that were given by a former name, with a `FutureWarning`."""
         for name, value in given.items():
             if name not in self._former:
-                known = [*self.get_params(deep=False), *self._former]
+                known = self.get_params(deep=False)
                 raise TypeError(
                     f"{type(self).__name__} has no parameter {name!r}: {did_you_mean(name, known)}"
                 )
@@ -273,6 +280,8 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             pairs = pairs.yes_or_no()
         X = _table(X)
         pairs = aligned(X, pairs)
+        self.id_column_ = id_column(X, pairs.item_ids)
+        X = without_column(X, self.id_column_)
         _require_rows(X, pairs)
         named = isinstance(getattr(self, "prior", ""), float | int)
         self.names_known_ = bool(
@@ -306,7 +315,8 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
     def _check_items(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, _table(X), skip_check_array=True, reset=False)
+        X = without_column(_table(X), getattr(self, "id_column_", None))
+        X = validate_data(self, X, skip_check_array=True, reset=False)
         require_moderate(X)
         X = as_rows(X) if getattr(self, "estimator", None) is None else X
         return filled(getattr(self, "filler_", None), X)
@@ -462,7 +472,7 @@ def warn_unnamed(names: NDArray[Any]) -> None:
     warn_user(
         f"no item is labelled in {class_count(len(names))} that the answers show: "
         f"{', '.join(map(str, names))}, in rising order of size. Label an item of each to name "
-        "them",
+        f"them{_in_folds()}",
         ClassNamesWarning,
     )
 
@@ -471,32 +481,86 @@ def warn_names(n_classes: int) -> None:
     """Say that pairs cannot name classes and how the names were chosen; once per call."""
     if said_before("names"):
         return
-    largest = "1 is the larger group" if n_classes == 2 else "in rising order of size"
+    numbers = "0 and 1" if n_classes == 2 else f"0 to {n_classes - 1}"
     warn_user(
-        f"pairs cannot tell which group is which class: classes are numbered 0 to "
-        f"{n_classes - 1}, {largest}. To name them give Pairs a label per class "
-        "(labels={item: class}), or class_order='rising', 'falling' or a list of names",
+        f"pairs cannot name the classes: they are {numbers}, in rising order of size. To name "
+        "them, label an item of each, pairs.with_labels({item: class}), or give "
+        f"class_order='rising', 'falling' or a list of names{_in_folds()}",
         ClassNamesWarning,
     )
 
 
+def _in_folds() -> str:
+    """Return what to do where folds are joined whose classes may have other names."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == "cross_val_predict" and _of_sklearn(frame):
+            return (
+                ". Every fold names its classes by itself: "
+                "noisypairs.model_selection.cross_val_predict matches them"
+            )
+        frame = frame.f_back
+    return ""
+
+
+def _of_sklearn(frame: FrameType) -> bool:
+    return str(frame.f_globals.get("__name__", "")).startswith("sklearn.model_selection.")
+
+
+#: What a column of ids is called where ids are numbers, as features are; whatever the case.
+ID_NAMES = frozenset({"id", "item", "item_id", "itemid", "item id"})
+
+
 def aligned(X: Any, pairs: Any) -> Any:
-    """Return pairs with the items in the order of the index of X, if that holds their ids.
+    """Return pairs with the items in the order of X, where its index or a column holds their ids.
 
     An index that counts rows says nothing about ids, and a part of one no more.
     """
+    ids = None if pairs.item_ids is None else _ids_of_rows(X, pairs.item_ids)
+    order = None if ids is None else order_by_ids(pairs.item_ids, ids)
+    return pairs if order is None else pairs[order]
+
+
+def _ids_of_rows(X: Any, item_ids: NDArray[Any]) -> NDArray[Any] | None:
+    name = id_column(X, item_ids)
+    if name is not None:
+        return np.asarray(X[name])
     index = getattr(X, "index", None)
-    if pairs.item_ids is None or index is None or not hasattr(index, "nlevels"):
-        return pairs
+    if index is None or not hasattr(index, "nlevels") or index.nlevels > 1:
+        return None
     counts = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
     ids = np.asarray(index)
-    numbers, ids_are_numbers = ids.dtype.kind in "iu", pairs.item_ids.dtype.kind in "iu"
-    if counts or index.nlevels > 1 or numbers != ids_are_numbers:
-        return pairs
-    if numbers and not np.isin(ids, pairs.item_ids).any():
-        return pairs
-    order = order_by_ids(pairs.item_ids, ids)
-    return pairs if order is None else pairs[order]
+    numbers = ids.dtype.kind in "iu"
+    if counts or numbers != (item_ids.dtype.kind in "iu"):
+        return None
+    return None if numbers and not np.isin(ids, item_ids).any() else ids
+
+
+def id_column(X: Any, item_ids: NDArray[Any] | None) -> Any:
+    """Return the name of the column of a table that holds these ids, None where none does.
+
+    Ids that are text are recognised by what a column holds; numbers also by its name.
+    """
+    if item_ids is None or not hasattr(X, "columns"):
+        return None
+    numbers = item_ids.dtype.kind in "iu"
+    for name in X.columns:
+        named = str(name).strip().casefold() in ID_NAMES
+        if numbers and not named:
+            continue
+        values = np.asarray(X[name])
+        if values.ndim != 1 or (values.dtype.kind in "iu") != numbers or values.dtype.kind in "fb":
+            continue
+        if named or np.isin(values[values != None].astype(str), item_ids.astype(str)).any():  # noqa: E711
+            return name
+    return None
+
+
+def without_column(X: Any, name: Any) -> Any:
+    """Return a table without this column, where it has one: ids are no feature."""
+    if name is None or name not in getattr(X, "columns", ()):
+        return X
+    return X.drop(columns=name) if hasattr(X, "iloc") else X.drop(name)
 
 
 def _require_rows(X: Any, pairs: Any) -> None:
@@ -573,12 +637,29 @@ def _refitting_call(frame: FrameType | None) -> object | None:
     """Return what stands for the outermost call of scikit-learn that refits, None without one."""
     found: list[object] = []
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).startswith("sklearn.model_selection."):
+        if _of_sklearn(frame):
             found += [value for value in frame.f_locals.values() if isinstance(value, Parallel)]
         frame = frame.f_back
     if not found and multiprocessing.current_process().name != "MainProcess":
         return _WORKER
     return found[-1] if found else None
+
+
+#: Much worse is an estimator with this many fewer items right than the default one, if that is
+#: also more than this many standard errors.
+MUCH_WORSE, BY_ERRORS = 0.05, 3.0
+
+
+def warn_if_weak(lead: Gain, name: str) -> None:
+    """Warn where the default estimator is clearly ahead of the one given, in items right."""
+    if lead.mean >= MUCH_WORSE and lead.exceeds(BY_ERRORS):
+        warn_user(
+            f"with {name} about {lead.mean:.0%} (± {lead.mean_error:.0%}) fewer items are right "
+            "than with the default estimator, as answers that were left out show. It may follow "
+            "single answers too closely (give it larger leaves, more neighbours or a stronger "
+            "penalty) or be too simple; estimator=None is the default",
+            WeakEstimatorWarning,
+        )
 
 
 #: Copies below this share of the answers change no interval by more than a few per cent.

@@ -655,17 +655,23 @@ class Race:
 
     def _explained(self, name: str, train: Positions, test: Positions, leader: float) -> Array:
         """Return log Σ_k φ_k m_k of the test items, φ learnt from the others and calibrated."""
+        estimator = self.estimators.get(name)
+        if estimator is not None and estimator is self.candidates[name]:
+            _, learner, seen = self.problem.items_as_given.split(estimator)
+            if isinstance(learner, Staged):
+                return self._best_stage(name, learner, seen, train, test, leader)
+        return self._judged(self._scores(name, train, test), test)
+
+    def _scores(self, name: str, train: Positions, test: Positions) -> Array:
+        """Return log φ of the test items, (n_test, K), learnt from the others."""
         if name not in self.candidates:
             learning = np.zeros(len(self.targets))
             learning[train] = 1.0
             model = self.problem.new_class_model(name, learning, [(train, test)])
-            return self._judged(model.scores(self.targets)[test], test)
+            return np.asarray(model.scores(self.targets)[test])
         _, learner, seen = self.problem.items_as_given.split(self.estimators[name])
-        tuned = self.estimators[name] is not self.candidates[name]
-        if not tuned and isinstance(learner, Staged):
-            return self._best_stage(name, learner, seen, train, test, leader)
         phi = fold_proba(learner, seen, self.targets, train, test)
-        return self._judged(np.log(np.maximum(phi, CERTAIN / 10)), test)
+        return np.asarray(np.log(np.maximum(phi, CERTAIN / 10)))
 
     def _judged(self, scores: Array, test: Positions) -> Array:
         line = calibrate(scores, self.evidence[test])
@@ -695,6 +701,24 @@ class Race:
                 break
             last = score
         return best
+
+    def behind(self, name: str) -> Gain:
+        """Return how many more items of one fold the search's best class model has right.
+
+        Right is what the beliefs of the fit say. The best one is ahead of a candidate, ``name``.
+        """
+        names = self.problem.class_models if self.problem.numbers is not None else []
+        train, self.tested = next(self._folds(), (np.empty(0, np.intp), np.empty(0, np.intp)))
+        if not names or not len(train):
+            return Gain(0.0, 0.0, 0, 0.0)
+
+        def right(one: str) -> Array:
+            scores = self._scores(one, train, self.tested)
+            line = calibrate(scores, self.evidence[self.tested])
+            believed: Array = self.fit.item_proba[self.tested, line(scores).argmax(axis=1)]
+            return believed
+
+        return self._gain(max(map(right, names), key=np.sum) - right(name))
 
     def class_model(self, n_jobs: int | None) -> EstimatorModel:
         """Return the winner as a class model."""

@@ -247,8 +247,13 @@ def family(name: str, needs: Ability = "fit", also: Iterable[str] = ()) -> type[
     ValueError: noise='labelling': did you mean 'labeling'? Known: ...
     """
     able = {key: one for key, one in _FAMILIES.items() if _defines(one, needs)}
-    if name in able:
+    if isinstance(name, str) and name in able:
         return able[name]
+    if not isinstance(name, str):
+        raise TypeError(
+            f"noise={name!r}: expected a noise model, such as PairingNoise(0.1, 0.2), or one of "
+            f"{', '.join(sorted([*able, *also]))}"
+        )
     reason = f"{_FAMILIES[name].__name__} {_WITHOUT[needs]}. " if name in _FAMILIES else ""
     raise ValueError(f"noise={name!r}: {reason}{did_you_mean(str(name), [*able, *also])}")
 

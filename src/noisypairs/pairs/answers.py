@@ -138,7 +138,7 @@ class UnknownWords(ValueError):
     def __init__(self, said: str, words: Sequence[str]) -> None:
         self.said, self.words = said, tuple(words)
         example = dict.fromkeys(self.words[:2], "…")
-        super().__init__(f"{said}. Say what they mean: words={example}")
+        super().__init__(f"{said}. Say what they mean: Pairs.from_frame(..., words={example})")
 
 
 class Parsed(NamedTuple):
@@ -178,7 +178,7 @@ def column(values: ArrayLike, name: str) -> NDArray[Any]:
 def check_treatment(value: str, name: str) -> None:
     """Refuse any treatment of unusable rows except "raise" and "drop"."""
     if value not in ("raise", "drop"):
-        raise ValueError(f"{name}={value!r} is not a treatment: give 'raise' or 'drop'")
+        raise ValueError(f"{name}={value!r}: expected 'raise' or 'drop'")
 
 
 def factorise(values: NDArray[Any]) -> tuple[list[Any], IntArray]:
@@ -287,7 +287,7 @@ def _senses(
         scores = all(re.fullmatch(r"0?\.\d+(e-\d+)?|\de-\d+|0|1", token) for token in answered)
         places = _first_places(texts, codes, strange)
         many = int(np.isin(codes, strange).sum())
-        said = f"{name} has values that are no answer: {places}"
+        said = f"{name} has unrecognised answers: {places}"
         said += f" ({many:,} of {codes.size:,} answers)" * (many > FEW_STRANGE)
         if scores:
             raise ValueError(f"{said}; these look like scores from 0 to 1: use Pairs.from_scores")

@@ -597,7 +597,7 @@ class Pairs(AnswerArrays):
             if self.n_pairs and more.n_pairs and (one is None) != (other is None):
                 which = "new" if other is None else "first"
                 raise ValueError(
-                    f"{name} is known of some answers only: give it for the {which} ones too"
+                    f"{name} is given for some answers only: give it for the {which} ones too"
                 )
             given = [values for values in (one, other) if values is not None and values.size]
             columns[name] = np.concatenate(given) if given else None
@@ -1131,7 +1131,10 @@ def check_n_items(left: Positions, right: Positions, n_items: int | None) -> int
         return largest + 1
     size = operator.index(n_items)
     if size <= largest:
-        raise ValueError(f"position {largest} is too large for n_items={size}: they count from 0")
+        raise ValueError(
+            f"position {largest} is too large for n_items={size}: positions begin at 0. If these "
+            "begin at 1, subtract 1; for new items give a larger n_items"
+        )
     return size
 
 
@@ -1223,8 +1226,9 @@ def check_index(which: Any, size: int, what: str) -> NDArray[np.int64]:
         return np.arange(size)[which]
     index = np.asarray(which)
     if index.ndim != 1 or isinstance(which, tuple):  # numpy reads a tuple as several axes
+        advice = "; for answers use select(...)" if what == "items" else ""
         raise TypeError(
-            f"cannot take {what} by {which!r}: give a list, a mask or a slice of {what}"
+            f"{which!r} is no index of {what}: expected a list, a mask or a slice of {what}{advice}"
         )
     if index.dtype.kind == "b":
         if index.size != size:

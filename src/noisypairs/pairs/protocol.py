@@ -126,6 +126,7 @@ def _refuse_what_needs_classes(frame: FrameType | None) -> None:
     """
     while frame is not None and str(frame.f_globals.get("__name__")).startswith("sklearn."):
         asking = type(frame.f_locals.get("self")).__name__
+        module = type(frame.f_locals.get("self")).__module__
         if asking.startswith("Stratified"):
             raise ValueError(
                 f"{asking} needs the class of every item, which pairs do not hold: leave stratify "
@@ -135,6 +136,11 @@ def _refuse_what_needs_classes(frame: FrameType | None) -> None:
             raise ValueError(
                 f"{asking} counts classes to find its smallest number of items, and pairs hold "
                 "none: say it, such as min_resources=100"
+            )
+        if module.startswith(("sklearn.calibration", "sklearn.ensemble", "sklearn.multiclass")):
+            raise ValueError(
+                f"{asking} needs the class of every item, which pairs do not hold: give it as "
+                f"estimator= to a learner of pairs, or fit it on their predictions"
             )
         if frame.f_globals["__name__"].startswith("sklearn.metrics."):
             raise ValueError(

@@ -61,7 +61,7 @@ def test_metric_learn_files_that_cannot_be_read(tmp_path):
     with pytest.raises(BadFile, match="3 tuples, but y has shape"):
         read_pairs(path)
     np.savez(path, pairs=TUPLES, y=[1, -1, 5])
-    with pytest.raises(BadFile, match=r"'y' has values that are no answer: '5' on tuple 3"):
+    with pytest.raises(BadFile, match=r"'y' has unrecognised answers: '5' on tuple 3"):
         read_pairs(path)
     np.savez(path, pairs=np.array([[{}, {}]]), y=[1])  # pickled objects could run code
     with pytest.raises(BadFile, match="no file of numpy arrays"):
