@@ -97,7 +97,7 @@ def test_class_names(model):
     assert named.classes_.tolist() == ["no", "yes"]
     assert np.mean(named.labels_ == np.array(["yes", "no"])[y]) > 0.95
     assert named.prior_ == pytest.approx(np.mean(y == 0), abs=0.05)
-    with pytest.warns(ClassNamesWarning, match="larger group"):
+    with pytest.warns(ClassNamesWarning, match="rising order of size"):
         unnamed = clone(model).set_params(class_order=None).fit(X, pairs)
     assert np.mean(unnamed.labels_ == 1) >= 0.5
     small = clone(model).set_params(class_order="falling").fit(X, pairs)
