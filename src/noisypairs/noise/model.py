@@ -250,7 +250,7 @@ def family(name: str, needs: Ability = "fit", also: Iterable[str] = ()) -> type[
     if isinstance(name, str) and name in able:
         return able[name]
     if not isinstance(name, str):
-        raise TypeError(
+        raise ValueError(
             f"noise={name!r}: expected a noise model, such as PairingNoise(0.1, 0.2), or one of "
             f"{', '.join(sorted([*able, *also]))}"
         )
