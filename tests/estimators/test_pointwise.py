@@ -68,7 +68,7 @@ def test_signal_counts_weights_and_leaves_self_pairs_out():
     padded = Pairs(
         np.r_[np.zeros(few, int), np.ones(few, int)], np.ones(2 * few, int), [1, 0] * few
     )
-    with pytest.raises(NotIdentifiable, match=f"there are {few} answers"):
+    with pytest.raises(NotIdentifiable, match=f"one label, and there are {few},"):
         check_signal(CleanPairs(), 0.45, padded)
 
 
