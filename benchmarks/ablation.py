@@ -117,8 +117,8 @@ def with_value(text: str, name: str, factor: float) -> str:
 def problems() -> dict[str, list[Callable[[], Any]]]:
     """Return the kinds of problems, each a list of functions that draw one."""
     import trap_problems as traps
-    from noisypairs.app.experiments.problem import make_problem
-    from noisypairs.app.experiments.spec import Spec
+    from noisypairs.experiments.problem import make_problem
+    from noisypairs.experiments.spec import Spec
 
     def twelve(seed: int) -> Any:
         rng = np.random.default_rng([seed, 12])

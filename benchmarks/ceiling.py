@@ -28,11 +28,11 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import KFold
 
 from noisypairs import reduction
-from noisypairs.app.experiments import load_records
-from noisypairs.app.experiments.paper import ROWS
-from noisypairs.app.experiments.problem import Problem, noise_of
 from noisypairs.estimators import AveragedClassifier
 from noisypairs.estimators.inner.classifiers import default_candidates
+from noisypairs.experiments import load_records
+from noisypairs.experiments.paper import ROWS
+from noisypairs.experiments.problem import Problem, noise_of
 from protocol import RECORDS, machine, mean_error, run
 from tree_tables import problem
 from true_labels import SPLITS, best, by_table

@@ -11,9 +11,9 @@ Prints the table of docs/corrections.md.
 from __future__ import annotations
 
 from noisypairs import CleanPairs, LossCorrectionClassifier, WeightedPairClassifier
-from noisypairs.app.experiments.paper import ROWS
-from noisypairs.app.experiments.problem import noise_of, split
 from noisypairs.estimators import LinearRiskClassifier
+from noisypairs.experiments.paper import ROWS
+from noisypairs.experiments.problem import noise_of, split
 from protocol import machine, mean_error, run
 
 DATASETS = ("diabetes", "cancer", "ionosphere", "spambase")

@@ -49,7 +49,7 @@ from noisypairs import (
     WeightedPairClassifier,
     algebra,
 )
-from noisypairs.app.experiments.problem import split
+from noisypairs.experiments.problem import split
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import attempt, load_all, machine, options, read, run, select, versions
 

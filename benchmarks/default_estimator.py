@@ -22,8 +22,8 @@ from sklearn.neural_network import MLPClassifier, MLPRegressor
 from sklearn.pipeline import make_pipeline
 
 from noisypairs import LossCorrectionClassifier, WeightedPairClassifier
-from noisypairs.app.experiments.paper import ROWS
-from noisypairs.app.experiments.problem import noise_of, split
+from noisypairs.experiments.paper import ROWS
+from noisypairs.experiments.problem import noise_of, split
 from protocol import machine, mean_error, run
 
 HIDDEN = {"hidden_layer_sizes": (100, 100), "random_state": 0, "max_iter": 60}

@@ -28,7 +28,7 @@ from sklearn.metrics import accuracy_score
 
 import torch
 from noisypairs import JointPairClassifier, NotIdentifiable, PairingNoise, datasets
-from noisypairs.app.experiments.problem import Problem, noise_of, split_table
+from noisypairs.experiments.problem import Problem, noise_of, split_table
 from noisypairs.metrics import accuracy_up_to_names
 from pair_network import fit_pair_network
 from protocol import RECORDS, machine, mean_error, read, run

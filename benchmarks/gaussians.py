@@ -15,8 +15,8 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression, Ridge
 
 from noisypairs import LossCorrectionClassifier, Pairs, WeightedPairClassifier, datasets
-from noisypairs.app.experiments.problem import noise_of
 from noisypairs.estimators import LinearRiskClassifier
+from noisypairs.experiments.problem import noise_of
 from protocol import machine, run
 
 PRIOR, RATES, SEEDS, TEST_ITEMS = 0.2, (0.4, 0.4), 20, 50_000

@@ -21,7 +21,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 
 from noisypairs import JointPairClassifier, PairingNoise, datasets, sample_pairs
-from noisypairs.app.experiments.problem import split
+from noisypairs.experiments.problem import split
 from noisypairs.metrics import accuracy_up_to_names
 from protocol import machine, mean_error, run
 

@@ -25,10 +25,10 @@ from functools import cache
 import numpy as np
 from sklearn.base import clone
 
-from noisypairs.app.experiments import Spec, load_records
-from noisypairs.app.experiments.paper import ROWS
-from noisypairs.app.experiments.problem import make_problem
 from noisypairs.estimators.inner.classifiers import default_candidates
+from noisypairs.experiments import Spec, load_records
+from noisypairs.experiments.paper import ROWS
+from noisypairs.experiments.problem import make_problem
 from protocol import RECORDS, machine, mean_error
 from true_labels import best, by_table
 

@@ -14,8 +14,8 @@ import sys
 import numpy as np
 
 from noisypairs import algebra, reduction
-from noisypairs.app.experiments.paper import ROWS
-from noisypairs.app.experiments.problem import noise_of, split
+from noisypairs.experiments.paper import ROWS
+from noisypairs.experiments.problem import noise_of, split
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.torch import TorchRegressor
 from protocol import machine

@@ -1,6 +1,6 @@
 """How a benchmark runs: cells in parallel, one record per cell, means with standard errors.
 
-The settings of the paper, the splits and the pairs are those of `noisypairs.app.experiments`.
+The settings of the paper, the splits and the pairs are those of `noisypairs.experiments`.
 Benchmarks that compare versions name the version in each cell (``--label``), fit through the public
 names only (`attempt`), and print every version in their records.
 """

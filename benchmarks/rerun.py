@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from noisypairs.app.experiments import load_records
+from noisypairs.experiments import load_records
 from protocol import mean_error
 
 FOLDER = Path(__file__).parent / "records"

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from noisypairs.app.experiments.problem import Problem, noise_of
+from noisypairs.experiments.problem import Problem, noise_of
 from noisypairs.sampling import sample_pairs
 
 N_TEST = 2_000

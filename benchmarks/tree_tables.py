@@ -19,10 +19,10 @@ import numpy as np
 import pandas as pd
 
 from noisypairs import NoiseModel
-from noisypairs.app.experiments.problem import Problem, split, split_table
 from noisypairs.datasets.formats import LabelledItems, delimited
 from noisypairs.datasets.registry import KEEL, Copy, Entry
 from noisypairs.datasets.sources import find
+from noisypairs.experiments.problem import Problem, split, split_table
 
 
 def _read_churn(contents: Sequence[bytes]) -> LabelledItems:

@@ -11,9 +11,9 @@ figure2`` runs it.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from noisypairs.app.experiments import COLUMNS, Choice, plan
-from noisypairs.app.experiments.problem import make_problem
-from noisypairs.app.experiments.run import grouped, records_of
+from noisypairs.experiments import COLUMNS, Choice, plan
+from noisypairs.experiments.problem import make_problem
+from noisypairs.experiments.run import grouped, records_of
 
 specs = plan("figure2", Choice(repeats=1))
 records = {

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from noisypairs import PairingNoise
-from noisypairs.app.experiments.problem import split
+from noisypairs.experiments.problem import split
 
 #: The commit of version 0.1.0.
 OLDER = "06c74de"

@@ -77,7 +77,7 @@ BOXES = (
     Box("model.skops", "for predict", 877, 190, 102, "data"),
     Box("app/triangles.py", "do answers agree?", 22, 248, 154),
     Box("app/demo/", "methods at work", 240, 248, 130),
-    Box("app/experiments/", "the paper's tables", 385, 248, 150),
+    Box("experiments/", "methods compared", 545, 248, 151),
     Box("app/model_card.py", "facts for people", 706, 248, 149),
     Box("app/model_archive.py", "whole or refused", 706, 306, 149),
     Box("app/sample/", "files to try", 22, 306, 96),

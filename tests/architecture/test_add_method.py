@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from noisypairs.app.experiments import COLUMNS, register
-from noisypairs.app.experiments.learners import Learners
+from noisypairs.experiments import COLUMNS, register
+from noisypairs.experiments.learners import Learners
 
 PAGE = Path(__file__).parents[2] / "docs" / "researchers.md"
 NAME = "signed-graph"

@@ -15,9 +15,9 @@ import pytest
 from typer.testing import CliRunner
 
 from noisypairs import cli
-from noisypairs.app.experiments import Choice, load_records, plan
-from noisypairs.app.experiments.records import Record, append, only_run, open_folder
-from noisypairs.app.experiments.report import (
+from noisypairs.experiments import Choice, load_records, plan
+from noisypairs.experiments.records import Record, append, only_run, open_folder
+from noisypairs.experiments.report import (
     DOCS_PAGES,
     KNOWN_BLOCKS,
     Report,
@@ -25,7 +25,7 @@ from noisypairs.app.experiments.report import (
     update_docs,
     write_report,
 )
-from noisypairs.app.experiments.run import configuration
+from noisypairs.experiments.run import configuration
 
 GRID = ["table1", "--datasets", "cancer", "--methods", "km,km-cop", "--repeats", "4"]
 RUN = ["reproduce", *GRID, "--pairs-per-item", "20,10", "--jobs", "1", "--quiet"]
@@ -162,7 +162,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         raise KeyboardInterrupt
 
     # By its full name: the package's own ``run`` is the function.
-    module = import_module("noisypairs.app.experiments.run")
+    module = import_module("noisypairs.experiments.run")
     monkeypatch.setattr(module, "records_of", interrupted)
     result = call(*RUN, "--out", str(tmp_path / "out"))
     assert result.exit_code == 130

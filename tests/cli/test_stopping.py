@@ -17,16 +17,16 @@ import pytest
 
 from noisypairs import cli
 from noisypairs.app import files, model_file
-from noisypairs.app.experiments.records import Record
 from noisypairs.app.fit import fitting
 from noisypairs.app.report import model as report
 from noisypairs.cli import app, stopping
-from tests.app.experiments.made_up_records import record
+from noisypairs.experiments.records import Record
 from tests.app.fit.fit_problems import Files, small_model, write_files
 from tests.cli.commands import LEARNING, content, fails, run, words_for
+from tests.experiments.made_up_records import record
 
 #: By its full name: the package's own ``run`` is the function.
-RUN = import_module("noisypairs.app.experiments.run")
+RUN = import_module("noisypairs.experiments.run")
 REPRODUCE = ["reproduce", "table1", "--datasets", "cancer", "--methods", "km", "--repeats", "3"]
 REPRODUCE += ["--jobs", "1", "--quiet", "--out"]
 

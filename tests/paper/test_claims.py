@@ -21,7 +21,7 @@ from noisypairs import (
     sample_pairs,
     theory,
 )
-from noisypairs.app.experiments.paper import ROWS
+from noisypairs.experiments.paper import ROWS
 from noisypairs.noise import printed
 from tests import enumeration as brute
 
@@ -201,7 +201,7 @@ def test_slip_19_has_no_consequence_for_small_rates(sum_of_rates, part, crossing
 
 
 def test_slip_20_the_papers_own_tables() -> None:
-    """The published numbers are checked against the paper's source in tests/app/experiments."""
+    """The published numbers are checked against the paper's source in tests/experiments."""
     below = [
         (row.dataset, row.rates)
         for row in ROWS

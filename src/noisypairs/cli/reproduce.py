@@ -12,7 +12,7 @@ import typer
 from noisypairs.cli import app, options, progress, stopping, terminal
 
 if TYPE_CHECKING:
-    from noisypairs.app.experiments import Run, Spec
+    from noisypairs.experiments import Run, Spec
     from noisypairs.graph.progress import Stage
 
 
@@ -46,7 +46,7 @@ def reproduce(
     Example: noisypairs reproduce table1 --datasets cancer,diabetes --repeats 1 --out mine
     """
     with app.failing_with(app.WRONG_USE):
-        from noisypairs.app.experiments import Choice, plan, run
+        from noisypairs.experiments import Choice, plan, run
 
         if jobs == 0:
             raise ValueError("--jobs 0: expected a number of processes, or -1 for one per core")
@@ -58,7 +58,7 @@ def reproduce(
     if experiment == "figure1":
         _draw_figure1(out, as_json)
         return
-    from noisypairs.app.experiments.records import FolderMismatch
+    from noisypairs.experiments.records import FolderMismatch
 
     with app.failing_with(app.BAD_DATA), progress.shown(quiet) as whole:
         try:
@@ -96,7 +96,7 @@ def report(
     Example: noisypairs report mine --out mine/report
     """
     with app.failing_with(app.WRONG_USE):
-        from noisypairs.app.experiments.report import build, update_docs, write_report
+        from noisypairs.experiments.report import build, update_docs, write_report
 
         found = build(folder)
         paths = write_report(found, folder / "report" if out is None else out, force=force)
@@ -111,9 +111,9 @@ def report(
 def _draw_figure1(out: Path, as_json: bool) -> None:
     """Write the picture of the two noise models, which needs no run."""
     with app.failing_with(app.WRONG_USE):
-        from noisypairs.app.experiments.noise_models import figure1
-        from noisypairs.app.experiments.report import standing_alone
         from noisypairs.app.files import atomic_write
+        from noisypairs.experiments.noise_models import figure1
+        from noisypairs.experiments.report import standing_alone
 
         if out.exists() and not out.is_dir():
             raise ValueError(f"--out {out} is a file: give the name of a folder")
@@ -127,7 +127,7 @@ def _draw_figure1(out: Path, as_json: bool) -> None:
 
 def _say_what_is_kept(out: Path, specs: Sequence[Spec], error: BaseException) -> NoReturn:
     """End a run that was stopped, or lost a worker: finished cells are kept."""
-    from noisypairs.app.experiments.records import finished
+    from noisypairs.experiments.records import finished
 
     done = finished(out)
     kept = f"{sum(spec in done for spec in specs)} of {len(specs)} cells are kept in {out}"

@@ -42,11 +42,11 @@ from noisypairs import (
     reduction,
 )
 from noisypairs.algebra import Array
-from noisypairs.app.experiments.problem import Problem
-from noisypairs.app.experiments.spec import COLUMNS, Spec
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimators import LinearRiskClassifier
 from noisypairs.estimators.inner.classifiers import default_classifier, default_regressor
+from noisypairs.experiments.problem import Problem
+from noisypairs.experiments.spec import COLUMNS, Spec
 
 #: Gradient steps of a network fit: 200 epochs of batches of 32, within these limits. The paper
 #: names neither epochs nor batches; ``benchmarks/one_fit.py`` shows what more steps would change.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from noisypairs.app.experiments.paper import ROWS
-from noisypairs.app.experiments.spec import COLUMNS, NOISE_FREE, PAIR_FREE, Family, Spec
 from noisypairs.errors import did_you_mean
+from noisypairs.experiments.paper import ROWS
+from noisypairs.experiments.spec import COLUMNS, NOISE_FREE, PAIR_FREE, Family, Spec
 
 EXPERIMENTS = ("table1", "table2", "figure1", "figure2", "figure3", "efficiency", "flat-priors")
 BOTH_NOISES: tuple[Family, ...] = ("pairing", "labeling")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from noisypairs.app.experiments import Spec
-from noisypairs.app.experiments.records import Record
+from noisypairs.experiments import Spec
+from noisypairs.experiments.records import Record
 
 CANCER = Spec("cancer", "pairing", (0.1, 0.2), "km", 2.0, 0, "kernel")
 SETUP = {"decides": {"seed": 0}, "data": {"cancer": {"sha256": {"file": "abc"}}}}

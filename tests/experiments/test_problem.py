@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from noisypairs.app.experiments import Spec
-from noisypairs.app.experiments.problem import make_problem, noise_of
-from tests.app.experiments.made_up_records import CANCER
+from noisypairs.experiments import Spec
+from noisypairs.experiments.problem import make_problem, noise_of
+from tests.experiments.made_up_records import CANCER
 
 
 def test_the_split_is_stratified_standardised_and_cut() -> None:

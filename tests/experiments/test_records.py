@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from noisypairs.app.experiments import load_records
-from noisypairs.app.experiments.records import (
+from noisypairs.experiments import load_records
+from noisypairs.experiments.records import (
     FolderMismatch,
     Record,
     append,
@@ -19,7 +19,7 @@ from noisypairs.app.experiments.records import (
     open_folder,
     set_aside,
 )
-from tests.app.experiments.made_up_records import CANCER, SETUP, record
+from tests.experiments.made_up_records import CANCER, SETUP, record
 
 
 def test_a_torn_last_line_is_dropped_and_the_next_record_starts_anew(tmp_path: Path) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, stdev
 
-from noisypairs.app.experiments.grids import cell
-from noisypairs.app.experiments.paper import ROWS, Row
-from noisypairs.app.experiments.records import Record
-from noisypairs.app.experiments.spec import COLUMNS, Spec
 from noisypairs.app.files import delimited_text
+from noisypairs.experiments.grids import cell
+from noisypairs.experiments.paper import ROWS, Row
+from noisypairs.experiments.records import Record
+from noisypairs.experiments.spec import COLUMNS, Spec
 
 Records = Mapping[Spec, Record]
 #: Columns that compete for bold print; the first two are what they are measured against.

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from noisypairs.app.experiments import Choice, plan
-from noisypairs.app.experiments.numbers import figure2, figure3, flat_priors
-from tests.app.experiments.made_up_records import record
+from noisypairs.experiments import Choice, plan
+from noisypairs.experiments.numbers import figure2, figure3, flat_priors
+from tests.experiments.made_up_records import record
 
 
 def test_figure_2_shows_the_spread_of_the_draws() -> None:

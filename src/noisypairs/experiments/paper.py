@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from noisypairs.app.experiments.spec import Family
+from noisypairs.experiments.spec import Family
 
 
 @dataclass(frozen=True)

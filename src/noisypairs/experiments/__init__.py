@@ -6,11 +6,11 @@ turns records into tables and figures. See ``noisypairs reproduce --help``.
 
 from __future__ import annotations
 
-from noisypairs.app.experiments.grids import EXPERIMENTS, Choice, plan
-from noisypairs.app.experiments.learners import Learners, register
-from noisypairs.app.experiments.records import load_records
-from noisypairs.app.experiments.run import Run, run
-from noisypairs.app.experiments.spec import COLUMNS, Spec
+from noisypairs.experiments.grids import EXPERIMENTS, Choice, plan
+from noisypairs.experiments.learners import Learners, register
+from noisypairs.experiments.records import load_records
+from noisypairs.experiments.run import Run, run
+from noisypairs.experiments.spec import COLUMNS, Spec
 
 __all__ = [
     "COLUMNS",

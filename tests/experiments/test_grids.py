@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from noisypairs.app.experiments import COLUMNS, Choice, Spec, plan
-from noisypairs.app.experiments.grids import EXPERIMENTS, datasets_of
-from noisypairs.app.experiments.paper import ROWS
+from noisypairs.experiments import COLUMNS, Choice, Spec, plan
+from noisypairs.experiments.grids import EXPERIMENTS, datasets_of
+from noisypairs.experiments.paper import ROWS
 
 
 def test_specs_are_hashable_and_survive_json() -> None:

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from noisypairs import LabelingNoise, PairingNoise, Pairs, algebra, model_selection
-from noisypairs.app.experiments import COLUMNS, Spec, learners
-from noisypairs.app.experiments.learners import Learners, best_prior
-from noisypairs.app.experiments.problem import make_problem
-from noisypairs.app.experiments.records import Record
-from noisypairs.app.experiments.run import records_of
+from noisypairs.experiments import COLUMNS, Spec, learners
+from noisypairs.experiments.learners import Learners, best_prior
+from noisypairs.experiments.problem import make_problem
+from noisypairs.experiments.records import Record
+from noisypairs.experiments.run import records_of
 from noisypairs.model_selection import HeldOutShare
-from tests.app.experiments.made_up_records import CANCER
+from tests.experiments.made_up_records import CANCER
 
 
 @pytest.mark.parametrize("prior", [0.8, 0.1])  # the larger root is right, then the smaller one

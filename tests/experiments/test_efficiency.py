@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from noisypairs.app.experiments import Choice, Spec, plan
-from noisypairs.app.experiments.efficiency import pairs_needed
-from noisypairs.app.experiments.records import Record
-from tests.app.experiments.made_up_records import record
+from noisypairs.experiments import Choice, Spec, plan
+from noisypairs.experiments.efficiency import pairs_needed
+from noisypairs.experiments.records import Record
+from tests.experiments.made_up_records import record
 
 DENSITIES = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0)
 

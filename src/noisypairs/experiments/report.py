@@ -13,14 +13,14 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from noisypairs.app.experiments import efficiency, figures, numbers, tables
-from noisypairs.app.experiments.noise_models import PRIOR, figure1
-from noisypairs.app.experiments.records import FolderMismatch, configuration_of, load_records
-from noisypairs.app.experiments.spec import COLUMNS
-from noisypairs.app.experiments.tables import Records
 from noisypairs.app.files.writing import atomic_write
 from noisypairs.app.report.page import Block, Page, figure, paragraph, table
 from noisypairs.errors import did_you_mean
+from noisypairs.experiments import efficiency, figures, numbers, tables
+from noisypairs.experiments.noise_models import PRIOR, figure1
+from noisypairs.experiments.records import FolderMismatch, configuration_of, load_records
+from noisypairs.experiments.spec import COLUMNS
+from noisypairs.experiments.tables import Records
 
 GENERATOR = "noisypairs report"
 DOCS_PAGES, DOCS_FIGURES = ("reproduction.md", "reproduction-tables.md"), "figures"

@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from noisypairs.app.experiments import Choice, plan, run
-from noisypairs.app.experiments.run import configuration, cost, grouped
-from tests.app.experiments.made_up_records import CANCER
+from noisypairs.experiments import Choice, plan, run
+from noisypairs.experiments.run import configuration, cost, grouped
+from tests.experiments.made_up_records import CANCER
 
 
 def test_groups_hold_one_problem_each_and_come_slowest_first() -> None:

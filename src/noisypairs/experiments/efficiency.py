@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from noisypairs.app.experiments.grids import EFFICIENCY_RATES, EFFICIENCY_ROWS
-from noisypairs.app.experiments.records import Record
-from noisypairs.app.experiments.spec import COLUMNS
-from noisypairs.app.experiments.tables import Cell, Records, by_setting, summary
+from noisypairs.experiments.grids import EFFICIENCY_RATES, EFFICIENCY_ROWS
+from noisypairs.experiments.records import Record
+from noisypairs.experiments.spec import COLUMNS
+from noisypairs.experiments.tables import Cell, Records, by_setting, summary
 
 #: How near to the true classes a method must come, in points.
 NEAR_CLEAN = 2.0

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from noisypairs.app.experiments.spec import Spec
 from noisypairs.app.files.contents import plural, some
 from noisypairs.app.files.writing import Claimed, atomic_write, claim
+from noisypairs.experiments.spec import Spec
 
 #: No cell takes thirty years.
 MOST_SECONDS = 1e9

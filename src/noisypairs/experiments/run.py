@@ -22,9 +22,10 @@ from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from noisypairs import __version__, datasets
-from noisypairs.app.experiments.learners import Learners
-from noisypairs.app.experiments.problem import make_problem
-from noisypairs.app.experiments.records import (
+from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
+from noisypairs.experiments.learners import Learners
+from noisypairs.experiments.problem import make_problem
+from noisypairs.experiments.records import (
     RECORDS,
     Record,
     append,
@@ -32,8 +33,7 @@ from noisypairs.app.experiments.records import (
     only_run,
     open_folder,
 )
-from noisypairs.app.experiments.spec import Spec
-from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
+from noisypairs.experiments.spec import Spec
 from noisypairs.metrics import accuracy_up_to_names
 
 #: Raised whenever a change makes results of the same spec come out differently.

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from noisypairs import CleanPairs, LabelingNoise, NoiseModel, PairingNoise, Pairs, datasets
 from noisypairs.algebra import Array
-from noisypairs.app.experiments.spec import Spec
+from noisypairs.experiments.spec import Spec
 from noisypairs.sampling import sample_pairs
 
 #: The two Gaussians: P(class 1), and the sizes of Figure 2 (every item in one pair).

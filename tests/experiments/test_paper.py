@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from noisypairs.app.experiments.paper import FIGURE2, ROWS
+from noisypairs.experiments.paper import FIGURE2, ROWS
 
 
 def paper_text() -> str:

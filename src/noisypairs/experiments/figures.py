@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from noisypairs.app.experiments.efficiency import efficiency_curves
-from noisypairs.app.experiments.grids import (
+from noisypairs.app.report.picture import INK, SERIES, SOFT, drawn
+from noisypairs.experiments.efficiency import efficiency_curves
+from noisypairs.experiments.grids import (
     EFFICIENCY_DENSITIES,
     FIGURE3_CURVES,
     FIGURE3_DENSITIES,
     FIGURE3_DENSITY,
     FIGURE3_ROWS,
 )
-from noisypairs.app.experiments.paper import FIGURE3_CLEAN
-from noisypairs.app.experiments.problem import Problem, make_problem
-from noisypairs.app.experiments.records import Record
-from noisypairs.app.experiments.spec import COLUMNS, Spec
-from noisypairs.app.experiments.tables import Cell, Line, Records, by_setting, summary
-from noisypairs.app.report.picture import INK, SERIES, SOFT, drawn
+from noisypairs.experiments.paper import FIGURE3_CLEAN
+from noisypairs.experiments.problem import Problem, make_problem
+from noisypairs.experiments.records import Record
+from noisypairs.experiments.spec import COLUMNS, Spec
+from noisypairs.experiments.tables import Cell, Line, Records, by_setting, summary
 
 #: Points of a cloud that are drawn; all of them would make a file of megabytes.
 SHOWN = 150

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from noisypairs.app.experiments import Choice, plan, tables
-from noisypairs.app.experiments.tables import Cell
-from tests.app.experiments.made_up_records import CANCER, record
+from noisypairs.experiments import Choice, plan, tables
+from noisypairs.experiments.tables import Cell
+from tests.experiments.made_up_records import CANCER, record
 
 
 def test_mean_and_standard_error_are_numpys() -> None:

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean, stdev
 
-from noisypairs.app.experiments.grids import FIGURE3_ROWS, TUNED
-from noisypairs.app.experiments.paper import FIGURE2, FIGURE3_CLEAN, ROWS
-from noisypairs.app.experiments.records import Record
-from noisypairs.app.experiments.spec import COLUMNS, Spec
-from noisypairs.app.experiments.tables import Records, by_setting, summary
+from noisypairs.experiments.grids import FIGURE3_ROWS, TUNED
+from noisypairs.experiments.paper import FIGURE2, FIGURE3_CLEAN, ROWS
+from noisypairs.experiments.records import Record
+from noisypairs.experiments.spec import COLUMNS, Spec
+from noisypairs.experiments.tables import Records, by_setting, summary
 
 #: A table as text: its headings, and its rows.
 Lines = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
