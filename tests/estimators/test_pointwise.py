@@ -55,9 +55,6 @@ def data(prior=0.3, seed=0, n_pairs=5000):
 def test_signal_is_weighed_against_the_randomness_of_the_answers(prior):
     says = r"a − b = .*about 100 answers carry the information of one label.*joint"
     with pytest.raises(NotIdentifiable, match=says):
-        NotIdentifiable,
-        match=r"a − b = .*about 100 answers carry the information of one label.*joint",
-    ):
         check_signal(CleanPairs(), prior, some_pairs(n_pairs_of_strength(0.95 * TOO_WEAK)))
     for strength in (1.05 * TOO_WEAK, 0.95 * WEAK):
         with pytest.warns(NotIdentifiableWarning, match=r"large spread.*joint"):
