@@ -24,7 +24,6 @@ from noisypairs import (
     sample_pairs,
 )
 from noisypairs.graph.propagation import PairGraph, answer_wrong_probability, propagate
-from noisypairs.graph.streaming import most_suspect
 from noisypairs.metrics import accuracy_up_to_names
 from tests.joint.builders import NOISE, crowd, data, joint, one_label_each
 
@@ -149,7 +148,11 @@ def test_suspect_pairs_are_the_wrong_ones():
 
 
 def test_an_answer_is_as_suspect_as_its_annotator():
-    """By the matrix of who gave it, in memory and streamed, not by that of the crowd."""
+    """By the matrix of who gave it, in memory and in an engine, not by that of the crowd."""
+    ibis = pytest.importorskip("ibis", reason="pair tables need the app extra")
+    from noisypairs.tables import PairTable
+    from noisypairs.tables.propagation import most_suspect
+
     settings = {"n_classes": 2, "spammer_share": 0.25, "pairs_per_item": 4, "separation": 2.0}
     people = crowd(n_annotators=4, **settings)
     pairs = people.pairs
@@ -164,12 +167,14 @@ def test_an_answer_is_as_suspect_as_its_annotator():
     wrong, by_crowd = (answer_wrong_probability(graph, beliefs, S) for S in (own, crowds))
     assert np.abs(wrong - by_crowd).max() > 0.1
     assert_allclose(clf.wrong_proba_, wrong, rtol=0, atol=0.03)
-    streamed, expected = (
-        clf.stream_suspects(pairs, 30),
-        most_suspect(pairs, clf.item_proba_, own, 30),
+    rows = ibis.memtable(pairs.to_frame("pyarrow"))
+    table = PairTable.from_ibis(rows, n_items=pairs.n_items)
+    found, by_own, by_all = (
+        clf.stream_suspects(table, 30),
+        *(most_suspect(table, clf.item_proba_, S, 30) for S in (own, crowds)),
     )
-    assert_allclose(streamed.wrong, expected.wrong, rtol=1e-9)
-    assert np.abs(most_suspect(pairs, clf.item_proba_, crowds, 30).wrong - streamed.wrong).max() > 0
+    assert_allclose(found.wrong, by_own.wrong, rtol=1e-9)
+    assert np.abs(by_all.wrong - found.wrong).max() > 0
 
 
 def test_lies_that_stick_to_the_item_are_learnt_not_undone():

@@ -19,7 +19,6 @@ from noisypairs import (
 from noisypairs import classifier as joint
 from noisypairs.annotators import annotator_table
 from noisypairs.graph.propagation import PairGraph, answer_wrong_probability, propagate
-from noisypairs.graph.streaming import most_suspect
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise import PARTS
 
@@ -118,30 +117,6 @@ def test_suspects_of_a_stream_are_those_of_the_graph(problem, monkeypatch):
     chance = [place[a, b, s] for a, b, s in zip(*worst[:3], strict=True)]
     assert np.mean(np.array(chance) >= np.sort(wrong)[-400]) > 0.9
     assert worst.n_wrong == pytest.approx((wrong > 0.5).sum(), rel=0.05)
-
-
-def test_the_worst_do_not_depend_on_batches():
-    rng = np.random.default_rng(3)
-    pairs = Pairs(*rng.integers(30, size=(2, 500)), rng.random(500) < 0.5, 30)
-    beliefs = rng.dirichlet([0.3, 0.3, 0.3], size=30)
-    S = np.where(np.eye(3, dtype=bool), 0.8, 0.2)
-
-    class Stream:
-        n_items = 30
-
-        def __init__(self, order, size):
-            self.order, self.size = order, size
-
-        def batches(self, _):
-            for start in range(0, 500, self.size):
-                yield pairs.select(self.order[start : start + self.size])
-
-    one = most_suspect(Stream(np.arange(500), 500), beliefs, S, 40)
-    other = most_suspect(Stream(rng.permutation(500), 7), beliefs, S, 40)
-    np.testing.assert_allclose(one.wrong, other.wrong, rtol=1e-12)
-    np.testing.assert_array_equal(one.left, other.left)
-    assert one.n_wrong == other.n_wrong
-    assert most_suspect(Stream(np.arange(500), 50), beliefs, S, 0).left.size == 0
 
 
 def test_intervals_of_a_large_table_redraw_a_sample(problem, monkeypatch):

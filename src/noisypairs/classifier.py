@@ -264,8 +264,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them.
 
         With more than `SEARCH_PAIRS` pairs, the model is chosen on that many, drawn at random, and
-        the last rounds take all of them: in memory, or of a `PairTable` batch by batch against
-        arrays of the size of the items. A smaller table is loaded whole.
+        the last rounds take all of them: in memory, or of a `PairTable` by queries in
+        its engine. A smaller table is loaded whole.
 
         ``X=None`` learns from the answers alone: ``item_proba_`` has the classes of the items that
         were compared, and new items cannot be classified.
@@ -559,8 +559,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         if model is problem.class_model(fit.spec.class_model):
             rounds |= {"phi": fit.phi, "line": fit.line}
         if not isinstance(pairs, Pairs):
-            names = pairs.annotator_names if fit.answers.part("people") is not None else None
-            e_step: Any = TableEStep(pairs, 1 if names is None else len(names), problem.clamp)
+            people = fit.answers.part("people") is not None
+            e_step: Any = TableEStep(pairs, people, problem.clamp)
             self._weigh(model, pairs.degrees() > 0)
             return run_em(fit.spec, fit.start, e_step, model, fit.answers, fit.item_proba, **rounds)
         answers = fit.answers.with_parts(*parts)

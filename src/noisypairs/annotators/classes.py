@@ -20,7 +20,7 @@ from noisypairs.algebra import Array
 from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import ClassNamesWarning, NotIdentifiable, RepeatedItemsWarning
 from noisypairs.estimators.base import known_classes, label_names
-from noisypairs.graph import progress, streaming
+from noisypairs.graph import progress
 from noisypairs.graph.propagation import (
     Beliefs,
     PairGraph,
@@ -35,6 +35,7 @@ from noisypairs.joint.problem import Problem
 from noisypairs.joint.search import Search, beyond_chance
 from noisypairs.noise import People
 from noisypairs.pairs import Pairs
+from noisypairs.tables.propagation import settled
 
 #: Rounds over a table, and the change at which they have converged.
 ROUNDS, TOLERANCE = 20, 5e-3
@@ -156,21 +157,19 @@ def streamed_counts(
     """
     if X is not None:
         model, S = _fit_joint(table, X, numbers, estimator, random)
-        beliefs, potential = model.item_proba_, model.oof_proba_
+        beliefs = model.item_proba_
     else:
         start, problem = _explained(some, numbers, random)
         people = People.begin(table, None)
-        e_step = TableEStep(table, len(table.annotator_names), problem.clamp)
+        e_step = TableEStep(table, True, problem.clamp)
         shares = SharesModel((table.degrees() > 0).astype(float))
         answers = start.answers.with_parts(people)
         guess = e_step, shares, answers, start.item_proba
         found = run_em(start.spec, start.start, *guess, rounds=ROUNDS, tolerance=TOLERANCE)
-        beliefs, potential, S = found.item_proba, found.phi, found.answers.matrices()
-    tiny = np.finfo(float).tiny
-    log_phi, log_item = (np.log(np.maximum(one, tiny)) for one in (potential, beliefs))
-    counted = streaming.sweep(table, log_phi, [log_item] * 3, S)
+        beliefs, S = found.item_proba, found.answers.matrices()
+    counts = settled(table, beliefs, S).counts
     who = table.annotator_counts
-    return who.names, who.n_answers, counted.same, counted.different, beliefs
+    return who.names, who.n_answers, counts[:, 1], counts[:, 0], beliefs
 
 
 @progress.stage("classes", {"candidate number of classes": 2.0, "start": 3.0, "round": 2.0})

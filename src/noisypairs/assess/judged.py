@@ -25,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from noisypairs.algebra import Array
 from noisypairs.estimators.inner.features import finite_numbers
-from noisypairs.graph import streaming
 from noisypairs.noise.answers import (
     AnswerModel,
     chance_of_same,
@@ -37,6 +36,7 @@ from noisypairs.noise.people import People
 from noisypairs.noise.similarity import ANSWERS, Similarity
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.columns import frame_of
+from noisypairs.tables.propagation import Suspects, most_suspect
 
 #: More items in one question have too many partitions to go through (877 of seven).
 MOST_ITEMS = 7
@@ -139,14 +139,14 @@ class JudgedAnswers:
             )
         return pairs
 
-    def stream_suspects(self, pairs: Any, k: int = 20) -> streaming.Suspects:
+    def stream_suspects(self, pairs: Any, k: int = 20) -> Suspects:
         """Return the k most suspect answers of a table, worst first, in one more pass over it.
 
-        ``pairs`` is the `PairTable` of `fit`; see `noisypairs.graph.streaming.most_suspect`.
+        ``pairs`` is the `PairTable` of `fit`; see `noisypairs.tables.propagation.most_suspect`.
         """
         check_is_fitted(self)
         beliefs = self.item_proba_ if self.item_kinds_ is None else self.item_kinds_
-        return streaming.most_suspect(pairs, beliefs, self.class_matrices_, k)
+        return most_suspect(pairs, beliefs, self.class_matrices_, k)
 
     @property
     def class_matrices_(self) -> Array:

@@ -4,8 +4,8 @@
     E-step        belief propagation fuses it with all answers under the answer model;
     M-step        the answer model is fitted to the states behind the answers.
 
-Where the answers are is the business of the E-step: `GraphEStep` has them in memory,
-`noisypairs.graph.streaming.StreamEStep` reads them in batches.
+Where the answers are is the business of the E-step: `GraphEStep` has them in memory, `TableEStep`
+leaves them in the engine of a `PairTable`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from numpy.typing import NDArray
 from noisypairs.algebra import Array
 from noisypairs.graph import progress
 from noisypairs.graph.propagation import Beliefs, PairGraph, edge_statistics, propagate
-from noisypairs.graph.streaming import StreamEStep
 from noisypairs.joint.choices import (
     CERTAIN,
     LAST_TOLERANCE,
@@ -33,6 +32,7 @@ from noisypairs.joint.class_model import Calibration, ClassModel
 from noisypairs.noise import AnswerModel, NoiseModel, People
 from noisypairs.noise.answers import Expectation
 from noisypairs.pairs import Pairs
+from noisypairs.tables.propagation import TablePropagation
 
 
 @dataclass(frozen=True)
@@ -150,22 +150,30 @@ class GraphEStep:
 
 
 class TableEStep:
-    """The E-step over a table: passes over its batches, and beliefs of the items in memory."""
+    """The E-step over a `PairTable`: queries in its engine, and beliefs of the items in memory."""
 
-    def __init__(self, table: Any, n_groups: int, clamp: Mapping[int, int] | None) -> None:
-        self.stream = StreamEStep(table, n_groups=n_groups, clamp=clamp, tol=LAST_TOLERANCE)
+    def __init__(self, table: Any, people: bool, clamp: Mapping[int, int] | None) -> None:
+        self.propagation = TablePropagation(table, people=people, known=clamp, tol=LAST_TOLERANCE)
 
     def forget(self) -> None:
         """Begin from beliefs again."""
-        self.stream.past = []
+        self.propagation.beliefs = None
 
     def __call__(
         self, log_states: Array, item_proba: Array, phi: Array, answers: AnswerModel
     ) -> tuple[Expectation, float]:
         """Return the expectation, and Bethe's log-likelihood."""
-        found = self.stream(np.exp(log_states), item_proba, answers.matrices())
-        counts = np.stack([found.different, found.same], axis=1)
-        seen = Expectation(None, found.beliefs, answers.responses(), phi, counts)
+        at, responses = self.propagation, answers.responses()
+        potentials = at.potentials(np.exp(log_states))
+        if at.beliefs is None:
+            at.begin(potentials, at.potentials(np.clip(answers.states(item_proba), CERTAIN, None)))
+        else:
+            at.renew(potentials)
+        found, item = at.round(responses), at.item_proba()
+        no_messages = np.empty((2, item.shape[1] - 1, 0))
+        log_item = np.log(np.maximum(item, np.finfo(float).tiny))
+        beliefs = Beliefs(item, log_item, no_messages, np.nan, True, at.passes, np.nan)
+        seen = Expectation(None, beliefs, responses, phi, found.counts)
         return seen, found.log_likelihood
 
 

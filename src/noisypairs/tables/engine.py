@@ -7,6 +7,7 @@ is gone.
 
 from __future__ import annotations
 
+import math
 import sys
 import warnings
 from collections.abc import Iterator
@@ -83,9 +84,30 @@ def without_engine_warnings() -> Iterator[None]:
         yield
 
 
+def add_up_in_place(engine: Any, n_sums: int) -> None:
+    """Let DuckDB add up into plain arrays, not hash tables, where 256 MB hold all groups."""
+    if engine.name == "duckdb":
+        engine.raw_sql(f"SET perfect_ht_threshold = {int(math.log2(2**24 / n_sums))}")
+
+
+@contextmanager
+def unfused() -> Iterator[None]:
+    """Keep each step of an expression a query of its own inside the block.
+
+    Ibis writes steps into each other: a column that is used twice is then computed twice, and the
+    messages of a sweep, each made of those before, would grow exponentially.
+    """
+    settings = load_ibis().options.sql
+    before, settings.fuse_selects = settings.fuse_selects, False
+    try:
+        yield
+    finally:
+        settings.fuse_selects = before
+
+
 def fetch(expression: Any) -> Any:
     """Evaluate an Ibis expression of modest size and return it as an Arrow table."""
-    with without_engine_warnings():
+    with unfused(), without_engine_warnings():
         return expression.to_pyarrow()
 
 

@@ -157,6 +157,16 @@ class PairTable(OneEntryPerItem):
             found = sums.among_items(found, self.kept)
         return found if self.self_pairs else found.filter(found.left != found.right)
 
+    @property
+    def expression(self) -> Any:
+        """The answers as an Ibis table: left, right, same, and perhaps annotator and weight."""
+        return self._answers
+
+    @property
+    def engine(self) -> Any:
+        """The Ibis connection that holds the answers."""
+        return self._answers.get_backend()
+
     def _changed(self, **changes: Any) -> PairTable:
         new = replace(self, **changes)
         if "_base" in self.__dict__:  # what was looked at need not be looked at again

@@ -18,10 +18,10 @@ from noisypairs.app.suspects.suspect import Suspects, clues_of, written
 from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import collected_warnings
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.graph import streaming
 from noisypairs.graph.propagation import PairGraph, answer_wrong_probability
 from noisypairs.joint.em import beliefs_from
 from noisypairs.pairs import Pairs
+from noisypairs.tables.propagation import most_suspect
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
@@ -155,7 +155,7 @@ def _streamed(
         worst = model.stream_suspects(pairs, MOST_STREAMED)
     else:  # Bayes' rule on the pair alone: beliefs without their neighbours
         S = model.noise_.same_probability(eta.shape[1])
-        worst = streaming.most_suspect(pairs, eta, S, MOST_STREAMED, depth=1)
+        worst = most_suspect(pairs, eta, S, MOST_STREAMED, depth=1)
     names = pairs.annotator_names
     who = None if worst.annotator is None or names is None else names[worst.annotator]
     kept = worst.wrong > 0.5
