@@ -179,10 +179,14 @@ class Visit:
         return tuple(self.page.locator(f"#{end}-id").inner_text() for end in ("left", "right"))
 
     def press(self, key, said):
-        before = self.pair
-        self.page.keyboard.press(key)
+        self.answer(key)
         self.kept(said)
-        until(self.page, lambda: self.pair != before)
+
+    def answer(self, key):
+        """Press a key and wait for the next pair, or for the word that there is none."""
+        before, nothing = self.pair, self.page.locator("#nothing")
+        self.page.keyboard.press(key)
+        until(self.page, lambda: nothing.is_visible() or self.pair != before)
 
 
 def until(page, holds, seconds=15.0):

@@ -12,6 +12,8 @@ from noisypairs.app.ask.questions import CHOSEN, Pick
 from noisypairs.app.files.store import stored_answers
 from tests.app.ask.ask_problems import PHONE, Visit, open_site, running, said_by, until
 
+expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect
+
 
 def test_keys_answer_and_the_store_has_it_before_the_next_pair(visit, served):
     ann = visit("key ann")
@@ -48,12 +50,14 @@ def test_the_last_answer_is_undone_by_touch_and_nothing_where_there_is_none(visi
     before = ben.pair
     ben.page.get_by_role("button", name=re.compile("^Same")).tap()
     ben.kept("same")
-    assert undo.get_attribute("aria-disabled") == "false"
+    expect(undo).to_have_attribute("aria-disabled", "false")
     undo.tap()
     ben.page.get_by_text("Undone.").wait_for()
     assert set(ben.pair) == set(before)
     assert said_by(served, "touch ben") == []
-    assert ben.page.locator("#buttons [aria-disabled=true]").count() == 1  # the others can be used
+    expect(ben.page.locator("#buttons [aria-disabled=true]")).to_have_count(
+        1
+    )  # the others can be used
 
 
 def test_after_an_undo_in_the_list_the_keyboard_is_at_the_answers(visit):
@@ -62,7 +66,7 @@ def test_after_an_undo_in_the_list_the_keyboard_is_at_the_answers(visit):
     ron.page.get_by_role("button", name=re.compile("^Undo same for")).focus()
     ron.page.keyboard.press("Enter")
     ron.page.get_by_text("Undone.").wait_for()
-    assert ron.page.evaluate("document.activeElement.dataset.said") == "same"
+    expect(ron.page.locator("[data-said=same]")).to_be_focused()
 
 
 def test_two_people_have_different_pairs_and_see_nothing_of_each_other(visit, served):
@@ -71,7 +75,7 @@ def test_two_people_have_different_pairs_and_see_nothing_of_each_other(visit, se
     one.press("s", "same")
     two.press("d", "different")
     assert "one of two" not in two.page.content()
-    assert two.page.locator("#history li").count() == 1
+    expect(two.page.locator("#history li")).to_have_count(1)
 
 
 def test_a_reload_shows_the_same_pair_and_the_own_answers(visit):
@@ -81,7 +85,7 @@ def test_a_reload_shows_the_same_pair_and_the_own_answers(visit):
     eve.page.reload()
     eve.page.get_by_role("button", name=re.compile("^Same")).wait_for()
     assert eve.pair == before
-    until(eve.page, lambda: eve.page.locator("#history li").count() == 1)  # asked for after it
+    expect(eve.page.locator("#history li")).to_have_count(1)
 
 
 def test_on_a_phone_it_fits_and_is_answered_by_touch(visit, served):
@@ -156,8 +160,8 @@ def test_the_model_is_hidden_until_asked_for_and_enough_is_said(visit, served):
     tom = visit("model tom")
     tom.page.keyboard.press("k")
     tom.page.wait_for_timeout(200)
-    assert tom.page.locator("#chance").is_hidden()
-    assert tom.page.locator("#enough").is_hidden()
+    expect(tom.page.locator("#chance")).to_be_hidden()
+    expect(tom.page.locator("#enough")).to_be_hidden()
     tom.page.get_by_text("Keys and settings").click()
     tom.page.get_by_label("Show what the model thinks").check()
     tom.page.get_by_text("same with a chance of 25%").wait_for()
@@ -165,7 +169,7 @@ def test_the_model_is_hidden_until_asked_for_and_enough_is_said(visit, served):
     served.site.fits.add(9, estimate, [], [])
     tom.page.keyboard.press("s")
     tom.page.get_by_text("Enough: the target of 95% is reached.").wait_for()
-    assert tom.page.locator("#accuracy").inner_text() == "97% (95 to 99%)"
+    expect(tom.page.locator("#accuracy")).to_have_text("97% (95 to 99%)")
     rows = stored_answers(served.site.project.settings.store)
     assert [row[6:8] for row in rows if row[3] == "model tom"] == [(0.25, 1)]
 
@@ -216,7 +220,7 @@ def test_the_owners_page_follows_without_a_reload(browser, served):
     owner.page.clock.fast_forward(16_000)
     owner.page.get_by_role("rowheader", name="late lou").wait_for()
     assert table.evaluate("one => [document.activeElement === one, one.scrollLeft]") == [True, 120]
-    assert owner.page.locator("#links").get_by_text("late lou").count() == 1
+    expect(owner.page.locator("#links").get_by_text("late lou")).to_have_count(1)
     assert owner.complaints == []
     owner.context.set_offline(True)
     owner.page.clock.fast_forward(16_000)

@@ -10,8 +10,12 @@ import sys
 import time
 from contextlib import closing
 
+import pytest
+
 from noisypairs.app.files.store import stored_answers
 from tests.app.ask.ask_problems import Visit, said_by, until, write_items
+
+expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect
 
 
 def is_seen(page, id):
@@ -32,7 +36,7 @@ def test_without_a_connection_the_answer_waits_and_is_kept_once(browser, served)
     off.context.set_offline(False)
     off.kept("same")
     assert said_by(served, "offline olga") == [(*pair, "same")]
-    assert off.page.locator("#trouble").is_hidden()
+    expect(off.page.locator("#trouble")).to_be_hidden()
     off.context.close()
 
 

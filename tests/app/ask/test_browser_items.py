@@ -18,6 +18,8 @@ from tests.app.ask.ask_problems import (
     write_pictures,
 )
 
+expect = pytest.importorskip("playwright.sync_api", reason="needs playwright").expect
+
 
 def test_hostile_text_is_shown_and_runs_nothing(visit):
     page = visit("hostile hal").page
@@ -47,9 +49,8 @@ def test_columns_behind_more_are_counted_and_those_that_differ(browser, tmp_path
             found = differing["".join(sorted(visit.pair))]
             told = visit.page.locator("#more-title").inner_text()
             assert told == f"4 more columns, {found} of them marked as different"
-            visit.page.keyboard.press("s")
-            visit.page.wait_for_timeout(200)
-        assert visit.page.locator("#nothing").is_visible()
+            visit.answer("s")
+        expect(visit.page.locator("#nothing")).to_be_visible()
         visit.context.close()
 
 
@@ -133,7 +134,7 @@ def test_a_sound_that_is_none_is_said(browser, tmp_path):
     with running(open_site(tmp_path, images=str(tmp_path / "media"))) as served:
         visit = Visit(browser, served.base).join("deaf don")
         texts = visit.page.get_by_text("This sound cannot be played.")
-        until(visit.page, lambda: texts.count() == 2)
+        expect(texts).to_have_count(2)
         visit.context.close()
 
 
@@ -144,17 +145,17 @@ def test_own_answers_are_listed_by_twenty_with_their_pictures(browser, tmp_path)
         for _ in range(22):
             meg.press("d", "different")
         lines = meg.page.locator("#history li")
-        assert lines.count() == 20
+        expect(lines).to_have_count(20)
         pictures = lines.first.locator("img")
         assert [one.get_attribute("src").partition("?")[0] for one in pictures.all()] == [
             f"/media/{int(id[1:]) + 1}"
             for id in re.findall(r"i\d\d", lines.first.locator("span").inner_text())
         ]
         meg.page.get_by_role("button", name="Show older ones").click()
-        until(meg.page, lambda: lines.count() == 22)
+        expect(lines).to_have_count(22)
         meg.page.reload()
-        until(meg.page, lambda: lines.count() == 20)
-        assert lines.first.locator("img").count() == 2
+        expect(lines).to_have_count(20)
+        expect(lines.first.locator("img")).to_have_count(2)
         assert meg.complaints == []
         meg.context.close()
 
@@ -167,13 +168,12 @@ def test_whoever_has_answered_everything_is_asked_about_new_items(browser, tmp_p
         visit.page.clock.install()
         visit.join("ready rob")
         for _ in range(3):
-            visit.page.keyboard.press("s")
-            visit.page.wait_for_timeout(200)
-        assert visit.page.locator("#nothing").is_visible()
+            visit.answer("s")
+        expect(visit.page.locator("#nothing")).to_be_visible()
         write_items(tmp_path, 4)
         until(visit.page, lambda: len(served.site.project.shown.ids) == 4)
         visit.page.clock.fast_forward(11_000)
         until(visit.page, lambda: "i03" in visit.pair)
-        assert visit.page.locator("#nothing").is_hidden()
-        assert "i03" in visit.page.locator("#status").inner_text()
+        expect(visit.page.locator("#nothing")).to_be_hidden()
+        expect(visit.page.locator("#status")).to_contain_text("i03")
         visit.context.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.app.fit.fit_problems import write_files
 from tests.app.report.report_problems import HOSTILE, crowd, fit_result, plan_result, with_fields
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+expect = sync_api.expect
 BROWSER = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
 )
@@ -117,10 +119,23 @@ def column(page, name: str, heading: str) -> list[str]:
     return [row.split("\t")[place].strip() for row in rows.all_inner_texts()]
 
 
+def becomes(page, name: str, heading: str, cells: list[str]) -> None:
+    """Wait until the visible cells of a column are these."""
+    for _ in range(250):
+        if column(page, name, heading) == cells:
+            return
+        page.wait_for_timeout(20)
+    assert column(page, name, heading) == cells
+
+
 def test_the_visit_sees_errors_and_requests(visit):
     """Else the tests below could not fail."""
     bad = '<img src="http://127.0.0.1:9/a.png"><script>console.error("oh no")</script>'
     seen = visit(f"<!DOCTYPE html><html><body>{bad}</body></html>")
+    for _ in range(250):
+        if seen.asked and seen.said:
+            break
+        seen.page.wait_for_timeout(20)
     assert seen.asked == ["http://127.0.0.1:9/a.png"]
     assert "oh no" in seen.said
 
@@ -148,11 +163,10 @@ def test_the_rest_is_folded_until_a_link_leads_there_or_it_is_printed(visit, pag
     n_closed = closed.count()
     assert n_closed > 5
     page.get_by_role("link", name="Who answered").click()
-    page.locator("details[open] h2").wait_for()  # the page hears of the new address later
-    assert closed.count() == n_closed - 1
-    assert page.locator("details[open] h2").inner_text() == "Who answered"
+    expect(closed).to_have_count(n_closed - 1)  # the page hears of the new address later
+    expect(page.locator("details[open] h2")).to_have_text("Who answered")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert closed.count() == 0
+    expect(closed).to_have_count(0)
     cut = "[...document.querySelectorAll('figure svg')].filter(s => s.clientWidth > innerWidth)"
     assert page.evaluate(f"{cut}.length") == 0
 
@@ -161,7 +175,7 @@ def test_the_rest_is_folded_until_a_link_leads_there_or_it_is_printed(visit, pag
 def test_the_verdict_on_an_annotator_never_falls_off_the_page(visit, pages, width):
     page = visit(pages["annotators"], width).page
     cells = page.locator("#s1 ~ .scroll td[data-label=verdict]:visible")
-    assert cells.count() == 20 + (width > 700)  # the empty one of the crowd is not stacked
+    expect(cells).to_have_count(20 + (width > 700))  # the empty one of the crowd is not stacked
     boxes = [cell.bounding_box() for cell in cells.all()]
     assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
 
@@ -169,8 +183,9 @@ def test_the_verdict_on_an_annotator_never_falls_off_the_page(visit, pages, widt
 def test_a_click_on_a_heading_sorts_by_numbers_and_the_crowd_stays_last(visit, pages):
     page = visit(pages["annotators"]).page
     heading = page.locator("#s1 ~ .scroll thead button", has_text="same called different").first
-    for turn in (-1, 1):
+    for turn, order in ((-1, "descending"), (1, "ascending")):
         heading.click()
+        expect(page.locator(f"#s1 ~ .scroll th[aria-sort={order}]").first).to_be_visible()
         cells = column(page, "annotator", "same called different")
         rates = [float(cell.split("%")[0].strip("<>")) for cell in cells]
         assert len(rates) == 20 + 1
@@ -182,28 +197,29 @@ def test_words_and_choices_filter_the_rows(visit, pages):
     page = visit(pages["annotators"]).page
     everybody = column(page, "annotator", "verdict")[:-1]
     page.get_by_label("verdict").first.select_option("honest")
-    assert column(page, "annotator", "verdict")[:-1] == ["honest"] * everybody.count("honest")
-    assert page.locator("output").first.inner_text().startswith(f"{everybody.count('honest')} of")
+    n_honest = everybody.count("honest")
+    becomes(page, "annotator", "verdict", ["honest"] * n_honest + [""])
+    expect(page.locator("output").first).to_have_text(re.compile(f"^{n_honest} of"))
     page.get_by_label("Filter the rows").first.fill("no such annotator")
-    assert column(page, "annotator", "annotator") == ["all together"]
+    becomes(page, "annotator", "annotator", ["all together"])
 
 
 def test_suspects_are_sorted_chosen_and_shown_in_full(visit, pages):
     page = visit(pages["fit"]).page
     shown = page.locator(".cards > article:visible")
-    assert shown.count() == 25
-    assert page.locator("output").last.inner_text() == "25 of 40 pairs"
+    expect(shown).to_have_count(25)
+    expect(page.locator("output").last).to_have_text("25 of 40 pairs")
     page.get_by_role("button", name="Show all 40 pairs").click()
-    assert shown.count() == 40
+    expect(shown).to_have_count(40)
     page.get_by_label("annotator", exact=True).select_option("w3")
     page.get_by_label("reason").select_option("features disagree")
-    assert shown.count() == 10
+    expect(shown).to_have_count(10)
     page.get_by_label("Sort by").last.select_option("Sort: probably wrong")
-    assert "item 3" in shown.first.inner_text()  # numbers fall first
+    expect(shown.first).to_contain_text("item 3")  # numbers fall first
     page.get_by_label("Turn the order round").last.click()
-    assert "item 39" in shown.first.inner_text()
+    expect(shown.first).to_contain_text("item 39")
     page.get_by_label("Filter the pairs").fill("other 7")
-    assert shown.count() == 1
+    expect(shown).to_have_count(1)
 
 
 def test_a_thumbnail_is_drawn_where_the_item_has_one(visit, pages):
@@ -211,29 +227,29 @@ def test_a_thumbnail_is_drawn_where_the_item_has_one(visit, pages):
     first, second = page.locator(".cards > article").nth(0), page.locator(".cards > article").nth(1)
     box = first.locator("svg.thumbnail").bounding_box()
     assert (box["width"], box["height"]) == (40, 30)
-    assert second.locator("svg.thumbnail").count() == 0
+    expect(second.locator("svg.thumbnail")).to_have_count(0)
 
 
 def test_values_are_told_under_the_pointer(visit, pages):
     page = visit(pages["fit"]).page
     tip = page.locator(".tip")
-    assert tip.is_hidden()
+    expect(tip).to_be_hidden()
     page.locator("section[aria-labelledby=s4] figure [data-tip]").first.hover()
-    assert tip.inner_text() == "this model\n93.0% (90.0 to 96.0%)"
+    expect(tip).to_have_text("this model\n93.0% (90.0 to 96.0%)")
     dot = page.locator("section[aria-labelledby=s5] figure [data-tip]").first
     dot.scroll_into_view_if_needed()
     mark = dot.bounding_box()
     page.mouse.move(mark["x"] + 12, mark["y"] - 8)  # near it is enough
-    assert tip.inner_text().startswith("100 answers used\n-0.65 (")
+    expect(tip).to_have_text(re.compile(r"^100 answers used\s+-0\.65 \("))
     page.locator("h1").hover()
-    assert tip.is_hidden()
+    expect(tip).to_be_hidden()
 
 
 def test_without_scripts_everything_is_there(visit, pages):
     page = visit(pages["fit"], java_script_enabled=False).page
-    assert page.locator(".cards > article:visible").count() == 40
+    expect(page.locator(".cards > article:visible")).to_have_count(40)
     assert page.locator(".picture title").count() > 20  # which browsers show by themselves
-    assert page.locator(".tools").count() == 0
+    expect(page.locator(".tools")).to_have_count(0)
 
 
 def test_a_report_prints_without_its_tools_on_white_paper(visit, pages):
@@ -242,5 +258,5 @@ def test_a_report_prints_without_its_tools_on_white_paper(visit, pages):
     assert data.startswith(b"%PDF")
     assert 4 <= data.count(b"/Type /Page\n") <= 30
     page.emulate_media(media="print")
-    assert page.locator(".tools:visible, nav:visible, button.more:visible").count() == 0
+    expect(page.locator(".tools:visible, nav:visible, button.more:visible")).to_have_count(0)
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
