@@ -335,6 +335,7 @@ def test_only_so_many_pairs_are_looked_at(monkeypatch):
 # --- scikit-learn's own searches ------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore::noisypairs.WeakEstimatorWarning")  # at a wrong α
 def test_grid_search_finds_alpha_on_noisy_pairs():
     noise = PairingNoise(0.05, 0.35)
     X, _, pairs = draw(noise, prior=0.25, n_items=1000, n_pairs=15_000)

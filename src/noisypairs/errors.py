@@ -1,16 +1,28 @@
-"""What can go wrong, by name: every error says what was given, what was expected, what to do."""
+"""What can go wrong, by name: every error says what was given, what was expected, what to do.
+
+A warning is given once per call. What refits an estimator (`cross_val_score`, `GridSearchCV`,
+`learning_curve`) does so through one ``joblib.Parallel`` per call, a variable of the function that
+was called: while that lives, its folds are one call. Fits in worker processes cannot see it, and a
+process counts there.
+"""
 
 from __future__ import annotations
 
 import difflib
+import multiprocessing
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
+from weakref import WeakKeyDictionary
 
 #: Where code stands that a user did not write.
 WITHIN = ("noisypairs.", "sklearn.", "joblib.")
+#: Where functions stand that refit an estimator.
+REFITS = ("sklearn.model_selection.", "noisypairs.model_selection")
 
 
 class NotIdentifiable(ValueError):
@@ -71,11 +83,40 @@ class ChosenPairsWarning(UserWarning):
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the line of the user's own that led here, however deep inside the package this is."""
+    """Warn, once per call, at the line of the user's own that led here."""
+    if not _kept.get() and _said_before(message, category):
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and _is_within(frame):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+#: Whether `warnings_kept` holds warnings back for now.
+_kept: ContextVar[bool] = ContextVar("_kept", default=False)
+#: What was said in calls that refit; a worker process stands for one.
+_said: WeakKeyDictionary[object, set[tuple[str, str]]] = WeakKeyDictionary()
+_WORKER: object = type("Worker", (), {})()
+
+
+def _said_before(message: str, category: type[Warning]) -> bool:
+    """Whether the call that refits has said this, numbers aside; if not, it has from now on."""
+    frame: FrameType | None = sys._getframe(1)
+    call: object | None = None
+    while frame is not None:
+        if str(frame.f_globals.get("__name__")).startswith(REFITS):
+            for value in frame.f_locals.values():
+                call = value if type(value).__name__ == "Parallel" else call
+        frame = frame.f_back
+    if call is None:
+        if multiprocessing.current_process().name == "MainProcess":
+            return False
+        call = _WORKER
+    said = category.__name__, re.sub(r"[-−+]?[\d.,]+", "#", message)
+    known = _said.setdefault(call, set())
+    before = said in known
+    known.add(said)
+    return before
 
 
 def _is_within(frame: FrameType) -> bool:
@@ -158,12 +199,15 @@ def warnings_kept() -> Iterator[list[Warning]]:
     """
     kept: list[Warning] = []
     caught: list[warnings.WarningMessage] = []
+    held = _kept.set(True)
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield kept
     finally:
+        _kept.reset(held)
         for one in caught:
             said = one.message
             kept.append(said if isinstance(said, Warning) else UserWarning(said))
-            warnings.warn_explicit(said, one.category, one.filename, one.lineno)
+            if _kept.get() or not _said_before(str(said), one.category):
+                warnings.warn_explicit(said, one.category, one.filename, one.lineno)

@@ -165,6 +165,7 @@ def cross_val_predict(
     cv: int = 5,
     method: Method = "predict",
     random_state: int | None = None,
+    n_jobs: int | None = None,
 ) -> NDArray[Any]:
     """Return what models of the other folds predict for each item, under the same class names.
 
@@ -180,24 +181,23 @@ def cross_val_predict(
     >>> bool(accuracy_up_to_names(y, cross_val_predict(clf, X, pairs, random_state=0)) > 0.95)
     True
     """
-    found: NDArray[Any] = np.empty(0)
-    names: NDArray[Any] = np.empty(0)
-    first: Array = np.empty(0)
-    for train, test in items_by_fold(item_folds(pairs, cv, random_state), cv):
-        model = clone(estimator).fit(_safe_indexing(X, train), pairs[train])
-        proba = model.predict_proba(X)
-        if not names.size:
-            names, first = model.classes_, proba
-            shape = (len(proba),) if method == "predict" else proba.shape
-            found = np.empty(shape, dtype=names.dtype if method == "predict" else float)
+    folds = items_by_fold(item_folds(pairs, cv, random_state), cv)
+    parallel = Parallel(n_jobs=n_jobs)  # as in scikit-learn: its folds are one call, see `errors`
+    models = parallel(
+        delayed(clone(estimator).fit)(_safe_indexing(X, train), pairs[train]) for train, _ in folds
+    )
+    names, whole = models[0].classes_, models[0].predict_proba(X)
+    found: Array = np.empty_like(whole)
+    for model, (_, test) in zip(models, folds, strict=True):
         if len(model.classes_) != len(names):
             raise ValueError(
                 f"the folds have {len(names)} and {len(model.classes_)} classes, which cannot be "
                 f"matched: give the estimator one number, n_classes={len(names)}"
             )
-        order = linear_sum_assignment(first.T @ proba, maximize=True)[1]
-        matched = proba[test][:, order]
-        found[test] = names[matched.argmax(axis=1)] if method == "predict" else matched
+        proba = model.predict_proba(X)
+        found[test] = proba[test][:, linear_sum_assignment(whole.T @ proba, maximize=True)[1]]
+    if method == "predict":
+        return np.asarray(names[found.argmax(axis=1)])
     return found[:, 1] - 0.5 if method == "decision_function" and len(names) == 2 else found
 
 

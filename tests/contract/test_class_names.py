@@ -6,8 +6,17 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
-from noisypairs import ClassNamesWarning, CleanPairs, NotIdentifiable, PairingNoise
+from noisypairs import (
+    ClassNamesWarning,
+    CleanPairs,
+    JointPairClassifier,
+    NotIdentifiable,
+    PairingNoise,
+    datasets,
+    sample_pairs,
+)
 from noisypairs.estimators.pointwise import PointwiseClassifier
 from noisypairs.metrics import accuracy_up_to_names
 
@@ -83,6 +92,15 @@ def test_zero_rates_are_clean_pairs(kind):
     )
     assert_same_model(zero, clean, X, atol=0)
     assert clean.score(X, y) > 0.97
+
+
+def test_a_label_names_its_class_though_the_answers_about_the_item_err():
+    # Half of the answers about item 0 are wrong, so that a start puts it into the other class.
+    X, y = datasets.load("gaussians", n_samples=300, prior=0.4, random_state=0)
+    pairs = sample_pairs(y, 1500, PairingNoise(0.2, 0.1), random_state=1)
+    for labels in ({0: 0}, {0: 0, 1: 1}):
+        clf = JointPairClassifier(LogisticRegression(), n_classes=2, random_state=0)
+        assert clf.fit(X, pairs.with_labels(labels)).score(X, y) > 0.97
 
 
 @every

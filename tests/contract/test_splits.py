@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
     HalvingGridSearchCV,
+    KFold,
     StratifiedKFold,
     cross_val_score,
     train_test_split,
@@ -80,8 +82,13 @@ def test_what_needs_classes_says_so(balanced):
         cross_val_score(learner(), X, pairs, cv=StratifiedKFold(3))
     with pytest.raises(ValueError, match="leave stratify out"):
         train_test_split(X, pairs, stratify=pairs)
-    with pytest.raises(ValueError, match="compares predictions with classes"):
-        cross_val_score(learner(), X, pairs, scoring="accuracy", cv=2, error_score="raise")
+    for cv in (2, KFold(2)):  # no score of nan in either way
+        with pytest.raises(ValueError, match="scoring='accuracy' compares predictions with cla"):
+            cross_val_score(learner(), X, pairs, scoring="accuracy", cv=cv)
+    with pytest.raises(ValueError, match="scoring='roc_auc' compares predictions with classes"):
+        GridSearchCV(learner(), {"noise": ["free"]}, scoring="roc_auc").fit(X, pairs)
+    with pytest.raises(ValueError, match=r"GroupKFold keeps groups.*groups=pairs\.groups"):
+        cross_val_score(learner(), X, pairs, cv=GroupKFold(3))
     with pytest.raises(ValueError, match="min_resources=100"):
         HalvingGridSearchCV(learner(), {"noise": ["free"]}).fit(X, pairs)
     stratified = train_test_split(X, pairs, stratify=y, random_state=0)  # the classes are known
@@ -96,6 +103,21 @@ def test_folds_are_matched_to_each_other(balanced):
     np.testing.assert_array_equal(predicted, proba.argmax(axis=1))
     margin = cross_val_predict(learner(), X, pairs, method="decision_function", random_state=0)
     np.testing.assert_allclose(margin, proba[:, 1] - 0.5)
+
+
+def test_a_call_says_a_thing_once(balanced):
+    X, _, pairs = balanced
+    few = pairs.select(slice(0, 90))
+    for call in (
+        lambda: cross_val_score(learner(class_order=None), X, few, cv=3),
+        lambda: cross_val_predict(learner(class_order=None), X, few, cv=3),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call()
+        kinds = [(one.category, re.sub(r"[-\d.]+", "", str(one.message))) for one in caught]
+        assert ClassNamesWarning in {kind for kind, _ in kinds}
+        assert len(kinds) == len(set(kinds))
 
 
 def test_folds_of_other_numbers_of_classes_cannot_be_matched(balanced, monkeypatch):

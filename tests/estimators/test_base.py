@@ -37,8 +37,8 @@ from noisypairs.estimators.base import (
     match_labels,
     order_by_size,
     row_order,
-    said_before,
 )
+from noisypairs.model_selection import cross_val_predict
 from noisypairs.pairs.groups import row_hashes
 
 NOISE = PairingNoise(0.1, 0.2)
@@ -369,8 +369,9 @@ def unnamed() -> WeightedPairClassifier:
         ),
         lambda X, pairs: learning_curve(unnamed(), X, pairs, cv=KFold(2), train_sizes=[0.7, 1.0]),
         lambda X, pairs: unnamed().fit(X, pairs),
+        lambda X, pairs: cross_val_predict(unnamed(), X, pairs, cv=3),
     ],
-    ids=["cross_val_score", "GridSearchCV", "learning_curve", "fit"],
+    ids=["cross_val_score", "GridSearchCV", "learning_curve", "fit", "cross_val_predict"],
 )
 def test_a_call_warns_once_and_the_next_one_again(call, problem):
     assert [count(lambda: call(*problem)) for _ in range(2)] == [1, 1]
@@ -379,7 +380,6 @@ def test_a_call_warns_once_and_the_next_one_again(call, problem):
 def test_fits_in_a_loop_are_calls_of_their_own(problem):
     X, pairs = problem
     assert count(lambda: [unnamed().fit(X, pairs) for _ in range(3)]) == 3
-    assert not said_before("names")
 
 
 def test_with_labels_nothing_is_warned_of(problem):

@@ -6,16 +6,10 @@ give another model. Here the data alone decide the order (`in_order`). Items are
 random projection of their rows, and the ranks are permuted, always in the same way. Ranks survive
 rounding: a scaler that added up the same items in another order, or with more threads, leaves them
 as they are. A hash would not survive it.
-
-*What was said once need not be said in every fold* (`said_before`). Whatever refits an estimator in
-scikit-learn (`cross_val_score`, `GridSearchCV`, `learning_curve`) does so through one
-`joblib.Parallel` per call, a variable of the function that was called. While that lives, its folds
-are one call. Fits in worker processes cannot see it: there, a process counts.
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
@@ -24,10 +18,8 @@ from functools import lru_cache
 from inspect import signature
 from types import FrameType
 from typing import Any, Literal, NamedTuple, Self
-from weakref import WeakSet
 
 import numpy as np
-from joblib import Parallel
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.base import BaseEstimator, ClassifierMixin, TransformerMixin
@@ -239,7 +231,7 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
         exact = float(np.average(np.asarray(y) == predicted, weights=weight))
         matched = metrics.accuracy_up_to_names(y, predicted, sample_weight)
-        if matched > exact and not said_before("matched"):
+        if matched > exact:
             warn_user(
                 "nothing named the classes, so the score is the accuracy up to class names "
                 f"({matched:.3f}; {exact:.3f} with the names as they are)",
@@ -466,9 +458,7 @@ def order_by_size(
 
 
 def warn_unnamed(names: NDArray[Any]) -> None:
-    """Say that some groups have no labelled item, and what they are called; once per call."""
-    if said_before("unnamed"):
-        return
+    """Say that some groups have no labelled item, and what they are called."""
     warn_user(
         f"no item is labelled in {class_count(len(names))} that the answers show: "
         f"{', '.join(map(str, names))}, in rising order of size. Label an item of each to name "
@@ -478,9 +468,7 @@ def warn_unnamed(names: NDArray[Any]) -> None:
 
 
 def warn_names(n_classes: int) -> None:
-    """Say that pairs cannot name classes and how the names were chosen; once per call."""
-    if said_before("names"):
-        return
+    """Say that pairs cannot name classes and how the names were chosen."""
     numbers = "0 and 1" if n_classes == 2 else f"0 to {n_classes - 1}"
     warn_user(
         f"pairs cannot name the classes: they are {numbers}, in rising order of size. To name "
@@ -607,42 +595,6 @@ def _ends(X: Any, pairs: Pairs | ArrayLike, n_items: int) -> tuple[NDArray[Any],
     if positions.ndim != 2 or positions.shape[1] != 2:
         raise ValueError(f"pairs has shape {positions.shape}, expected Pairs or (n_pairs, 2)")
     return positions[:, 0], positions[:, 1]
-
-
-#: The calls, each by its `Parallel`, in which something was said already, and what.
-_said: dict[str, WeakSet[object]] = {}
-#: Stands for the call in a worker process.
-_WORKER: object = type("Worker", (), {})()
-
-
-def said_before(what: str) -> bool:
-    """Whether ``what`` was said in this call already; if not, it counts as said from now on.
-
-    A fit that the user calls directly is a call of its own, and so are two in a loop.
-
-    >>> said_before("something"), said_before("something")
-    (False, False)
-    """
-    call = _refitting_call(sys._getframe(1))
-    if call is None:
-        return False
-    known = _said.setdefault(what, WeakSet())
-    if call in known:
-        return True
-    known.add(call)
-    return False
-
-
-def _refitting_call(frame: FrameType | None) -> object | None:
-    """Return what stands for the outermost call of scikit-learn that refits, None without one."""
-    found: list[object] = []
-    while frame is not None:
-        if _of_sklearn(frame):
-            found += [value for value in frame.f_locals.values() if isinstance(value, Parallel)]
-        frame = frame.f_back
-    if not found and multiprocessing.current_process().name != "MainProcess":
-        return _WORKER
-    return found[-1] if found else None
 
 
 #: Much worse is an estimator with this many fewer items right than the default one, if that is

@@ -90,11 +90,12 @@ class PointwiseClassifier(PairClassifier):
             counts = ItemCounts(counts.same[order], counts.different[order])
             models = []
             for prior in priors:
-                check_signal(noise, prior, pairs)
+                algebra.require_signal(algebra.signal(noise.same_probability(), prior))
                 models.append(
                     self._fit_candidate(clone(inner), items, counts, noise, prior, held_out)
                 )
             best = self._best_candidate(models, X, pairs)
+            check_signal(noise, priors[best], pairs)
             self.prior_, self.noise_ = priors[best], noise
             self._keep(models[best])
             if self.estimator is not None and isinstance(pairs, Pairs):

@@ -23,6 +23,7 @@ from sklearn.utils import _safe_indexing
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation.heldout import Gain, HeldOut, gain_of_items
+from noisypairs.estimators.base import match_labels
 from noisypairs.estimators.inner.classifiers import Staged
 from noisypairs.graph import progress
 from noisypairs.graph.propagation import PairGraph, expected_counts, signed_embedding
@@ -63,6 +64,21 @@ GRID = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100)
 
 #: Class models by name, the simplest first.
 CLASS_MODELS = ("shares", "gaussian", "ridge")
+
+
+def named_order(problem: Problem, fit: Fit) -> NDArray[np.intp] | None:
+    """Return, for each name, which class of a fit its labelled items are in; None if as named.
+
+    What features and answers say about these items decides, not their labels.
+    """
+    if problem.clamp is None or problem.names is None:
+        return None
+    states = np.log(fit.answers.states(fit.phi))
+    seen, _ = GraphEStep(problem.graph)(states, fit.item_proba, fit.phi, fit.answers)
+    found = fit.answers.classes(seen.beliefs.item, fit.phi)
+    order = match_labels(found, problem.all_pairs, problem.names)
+    named = np.unique(list(problem.clamp.values())).astype(np.intp)
+    return None if np.array_equal(order[named], named) else order
 
 
 @dataclass
@@ -136,9 +152,18 @@ class Search:
         if self.given is not None and problem.clamp is None:
             guess = in_order_of(self.given, guess, problem.pairs)
         answers = self.answer_model(problem, guess, spec.family)
-        e_step = GraphEStep(problem.graph, problem.clamp)
         model = problem.class_model(spec.class_model)
-        return run_em(spec, start, e_step, model, answers, guess, rounds=rounds)
+        e_step = GraphEStep(problem.graph, problem.clamp)
+        fit = run_em(spec, start, e_step, model, answers, guess, rounds=rounds)
+        order = named_order(problem, fit)
+        if order is None:
+            return fit
+        # The guess was wrong about a labelled item, and so about the names of all classes.
+        renamed = fit.permuted(order)
+        e_step.forget()
+        return run_em(
+            spec, start, e_step, model, renamed.answers, renamed.item_proba, rounds=rounds
+        )
 
     def go_on(
         self,

@@ -120,17 +120,23 @@ class Answers(Protocol):
 
 
 def _refuse_what_needs_classes(frame: FrameType | None) -> None:
-    """Raise where a metric or a stratified split of scikit-learn asks for the classes of items.
+    """Raise where scikit-learn is about to ask for classes of items, or for groups it lacks.
 
     Its own message would be about "unknown" targets, or a score of nan without a reason.
     """
     while frame is not None and str(frame.f_globals.get("__name__")).startswith("sklearn."):
-        asking = type(frame.f_locals.get("self")).__name__
-        module = type(frame.f_locals.get("self")).__module__
+        own = frame.f_locals.get("self")
+        asking, module = type(own).__name__, type(own).__module__
+        scoring = frame.f_locals.get("scoring", getattr(own, "scoring", None))
         if asking.startswith("Stratified"):
             raise ValueError(
                 f"{asking} needs the class of every item, which pairs do not hold: leave stratify "
                 "out, or use cv=5, KFold or GroupKFold (groups=pairs.groups)"
+            )
+        if "Group" in asking and frame.f_locals.get("groups", own) is None:
+            raise ValueError(
+                f"{asking} keeps groups of items together: give them, groups=pairs.groups. "
+                "pairs.with_groups(...) sets them"
             )
         if asking.startswith("Halving") and frame.f_code.co_name == "_check_input_parameters":
             raise ValueError(
@@ -142,9 +148,11 @@ def _refuse_what_needs_classes(frame: FrameType | None) -> None:
                 f"{asking} needs the class of every item, which pairs do not hold: give it as "
                 f"estimator= to a learner of pairs, or fit it on their predictions"
             )
-        if frame.f_globals["__name__"].startswith("sklearn.metrics."):
+        of_metrics = frame.f_globals["__name__"].startswith("sklearn.metrics.")
+        if of_metrics or isinstance(scoring, str):
+            score = f"scoring={scoring!r}" if isinstance(scoring, str) else "this score"
             raise ValueError(
-                "this score compares predictions with classes, which pairs do not hold: leave "
+                f"{score} compares predictions with classes, which pairs do not hold: leave "
                 "scoring out for the likelihood of held-out answers, or score with classes, "
                 "clf.score(X, y)"
             )
@@ -165,6 +173,7 @@ class OneEntryPerItem:
     @property
     def shape(self) -> tuple[int]:
         """(n_items,): beside X, pairs have one entry per item."""
+        _refuse_what_needs_classes(sys._getframe(1))
         return (self.n_items,)
 
     def __len__(self) -> int:
