@@ -30,14 +30,14 @@ def test_formats_are_named_or_refused(tmp_path):
     with pytest.raises(ValueError, match="did you mean 'splink'"):
         read_pairs(path, format="spink")
     for name, message in {
-        "splink": "splink labels need the columns",
-        "crowd-kit": "has the columns task, worker and label",
-        "mturk": "two columns must name the items",
-        "toloka": "two columns must name the items",
+        "splink": "a file of splink has the columns unique_id_l, unique_id_r",
+        "crowd-kit": "has the columns task, worker or performer, label",
+        "mturk": "has the columns HITId, Input",
+        "toloka": "has the columns INPUT",
         "prodigy": "holds no tasks with an answer",
         "labelbox": "holds no labels",
         "scale": "holds no completed tasks",
-        "label-studio": "has the columns annotation_id and annotator",
+        "label-studio": "has the columns annotation_id, annotator, lead_time",
         "constraints": "line 1: expected two items and 1 or -1",
         "links": "says must-link or cannot-link",
         "dedupe": "not valid JSON",
@@ -98,7 +98,7 @@ def test_the_page_of_formats_is_what_its_script_writes():
     ("name", "text", "near"),
     [
         ("batch.csv", "HITId,Input.x,Input.z\n1,a,b\n", r"mturk \(there is no column Answer.\*\)"),
-        ("crowd.csv", "task,label\nt1,1\n", r"crowd-kit \(there is no column worker\)"),
+        ("crowd.csv", "task,label\nt1,1\n", r"crowd-kit \(there is no column worker or"),
         ("t.tsv", "INPUT:u\tINPUT:v\na\tb\n", r"toloka \(there is no column OUTPUT:\*\)"),
         ("labels.csv", "unique_id_l,score\na,1\n", r"splink \(there is no column unique_id_r\)"),
         ("train.json", '{"matches": []}', r"dedupe \(the object has neither match nor distinct\)"),

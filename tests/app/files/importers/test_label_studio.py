@@ -32,15 +32,28 @@ def test_label_studio_choices(tmp_path):
     assert data.format == "label-studio"
     assert answers(data) == LINKED
     assert data.annotator_names == ["1", "2", "x@y.org"]
-    assert data.features["text"].tolist() == data.ids
+    assert data.features is None  # a and b are names, and no text to learn from
     assert any("2 annotations cancelled or without a choice" in note for note in data.notes)
+
+
+def test_what_tasks_show_is_a_feature_where_it_is_text(tmp_path):
+    path = tmp_path / "export.json"
+    tasks = [
+        task("a red fox", "a fox", chose("Same")),
+        task("a fox", "an old owl", chose("Different")),
+        {"id": 3, "data": {"text1": "a fox", "text2": "an owl"}, "annotations": []},
+    ]
+    path.write_text(json.dumps(tasks))
+    data = read_pairs(path)
+    assert data.features["text"].tolist() == data.ids == ["a red fox", "a fox", "an old owl"]
+    assert "export.json: 1 row without an answer left out" in data.notes
 
 
 def test_label_studio_preferences_are_refused_with_the_reason(tmp_path):
     path = tmp_path / "export.json"
     picked = {"type": "pairwise", "from_name": "pw", "value": {"selected": "left"}}
     path.write_text(json.dumps([task("a", "b", {"completed_by": 1, "result": [picked]})]))
-    with pytest.raises(BadFile, match="task 1 is a pairwise comparison, which says which of the"):
+    with pytest.raises(BadFile, match="row 1 is a comparison, which says which of the"):
         read_pairs(path)
     path.write_text(json.dumps([{"text1": "a", "text2": "b", "pw": "left"}]))
     with pytest.raises(BadFile, match="preferred"):
