@@ -12,8 +12,7 @@ import warnings
 import matplotlib.pyplot as plt
 import numpy as np
 
-from noisypairs import PairingNoise, datasets, sample_pairs
-from noisypairs.app.plan import plan
+from noisypairs import PairingNoise, datasets, plan, sample_pairs
 
 warnings.simplefilter("ignore")  # about class names
 X, y = datasets.load("gaussians", n_samples=400, prior=0.4, random_state=0)

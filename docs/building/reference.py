@@ -24,9 +24,11 @@ HEADINGS = {
     "joint": "Learners",
     "noise": "Noise",
     "errors": "Warnings and errors",
+    "app": "Planning and experiments",
+    "experiments": "Planning and experiments",
 }
 #: Public modules besides those of ``noisypairs.__all__``.
-FURTHER = ("tables", "reduction", "torch", "app.files", "app.model_file", "app.plan")
+FURTHER = ("tables", "reduction", "torch", "app.files", "app.plan")
 
 
 def names() -> dict[str, list[str]]:

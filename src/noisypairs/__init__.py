@@ -15,10 +15,13 @@ if TYPE_CHECKING:
         annotators,
         datasets,
         estimation,
+        experiments,
         metrics,
+        model_file,
         model_selection,
         theory,
     )
+    from noisypairs.app.plan import plan
     from noisypairs.assess import choose_pairs, enough, first_pairs
     from noisypairs.classifier import JointPairClassifier, SearchOptions
     from noisypairs.errors import (
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
         PairKMeans,
         WeightedPairClassifier,
     )
+    from noisypairs.experiments import compare
     from noisypairs.noise import (
         CleanPairs,
         ComposedNoise,
@@ -73,8 +77,10 @@ _HOME = {
     "WeakEstimatorWarning": "errors",
     "WeightedPairClassifier": "estimators",
     "choose_pairs": "assess",
+    "compare": "experiments",
     "enough": "assess",
     "first_pairs": "assess",
+    "plan": "app.plan",
     "sample_pairs": "sampling",
 }
 _MODULES = (
@@ -82,7 +88,9 @@ _MODULES = (
     "annotators",
     "datasets",
     "estimation",
+    "experiments",
     "metrics",
+    "model_file",
     "model_selection",
     "theory",
 )
@@ -113,12 +121,16 @@ __all__ = [
     "algebra",
     "annotators",
     "choose_pairs",
+    "compare",
     "datasets",
     "enough",
     "estimation",
+    "experiments",
     "first_pairs",
     "metrics",
+    "model_file",
     "model_selection",
+    "plan",
     "sample_pairs",
     "theory",
 ]

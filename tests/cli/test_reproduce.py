@@ -151,7 +151,7 @@ def test_a_second_run_in_the_folder_is_refused(tmp_path: Path) -> None:
     with only_run(tmp_path / "out"):
         result = call(*words)
         assert result.exit_code == 2
-        assert "in use by another noisypairs reproduce: wait" in result.stderr
+        assert "in use by another run: wait" in result.stderr
         assert load_records(tmp_path / "out") == {}
     assert call(*words).exit_code == 0
     assert sorted(os.listdir(tmp_path / "out")) == ["records.jsonl", "run.json"]

@@ -40,7 +40,7 @@ def test_a_paper_table_shows_ours_published_and_difference() -> None:
         (0.3, 0.3),
     ]
     assert tables.paper_table(records, 2, 20.0) == []
-    texts = dict(zip(tables.HEADINGS, tables.text_rows([first])[0], strict=True))
+    texts = dict(zip(tables.headings({}), tables.text_rows([first])[0], strict=True))
     assert texts["repeats"] == "2"
     assert texts["T-Loss"] == "**94.0 ± 1.0 [2 refused]** (97.2, -3.2)"
     assert texts["Joint"] == "**94.0 ± 1.0**"

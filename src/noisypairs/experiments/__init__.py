@@ -1,11 +1,13 @@
 """The paper's tables and figures, and the ones it should have had: specs, runs, records, report.
 
-`grids` lists the `Spec` of every cell, `run` turns specs into lines of a record file, `report`
-turns records into tables and figures. See ``noisypairs reproduce --help``.
+`compare` compares methods on a table of one's own. `grids` lists the `Spec` of every cell, `run`
+turns specs into lines of a record file, `report` turns records into tables and figures. See
+``noisypairs reproduce --help``.
 """
 
 from __future__ import annotations
 
+from noisypairs.experiments.comparison import Comparison, compare
 from noisypairs.experiments.grids import EXPERIMENTS, Choice, plan
 from noisypairs.experiments.learners import Learners, register
 from noisypairs.experiments.records import load_records
@@ -16,9 +18,11 @@ __all__ = [
     "COLUMNS",
     "EXPERIMENTS",
     "Choice",
+    "Comparison",
     "Learners",
     "Run",
     "Spec",
+    "compare",
     "load_records",
     "plan",
     "register",

@@ -32,6 +32,7 @@ from noisypairs import (
     CleanPairs,
     COPKMeans,
     JointPairClassifier,
+    LabelingNoise,
     LossCorrectionClassifier,
     NoiseModel,
     PairKMeans,
@@ -100,7 +101,7 @@ class Learners:
         if self.spec.told:
             noise, prior = self.problem.noise, self.problem.prior
             return Tuned(noise, prior, algebra.alpha(noise.same_probability(), prior))
-        family: str = "labeling" if self.spec.family == "labeling" else "pairing"
+        family = "labeling" if isinstance(self.problem.noise, LabelingNoise) else "pairing"
         held_out = self._held_out
         if isinstance(held_out, NotIdentifiable):
             raise held_out
@@ -219,13 +220,14 @@ class Learners:
 
     def joint(self) -> tuple[Predict, dict[str, Any]]:
         """Fit the joint learner with its defaults; ``true_labels`` is its estimator's accuracy."""
-        model = JointPairClassifier(n_classes=2, random_state=self.seed, class_order="rising")
+        K = np.unique(self.problem.y).size
+        model = JointPairClassifier(n_classes=K, random_state=self.seed, class_order="rising")
         model.fit(self.problem.X, self.problem.pairs)
         same = clone(model.estimator_).fit(self.problem.X, self.problem.y)
         found = {
             "noise": str(model.noise_),
             "noise_model": model.noise_model_,
-            "prior": float(model.prior_),
+            "prior": np.asarray(model.prior_).tolist(),
             "true_labels": float(same.score(self.problem.X_test, self.problem.y_test)),
         }
         return model.predict, found
@@ -276,13 +278,22 @@ _HOW: dict[str, Method] = {
 }
 
 
+#: Methods of the package, which nobody replaces.
+OURS = frozenset(_HOW)
+
+
 def register(name: str, heading: str, method: Method) -> None:
     """Add a method to the comparison, as one more column of the tables.
 
     ``method`` is given the `Learners` of a problem, and returns what predicts and what a record
-    keeps of it; it raises `NotIdentifiable` where it refuses. It is known in this process alone:
-    run its specs with ``n_jobs=1``.
+    keeps of it; it raises `NotIdentifiable` where it refuses. Registered again, it replaces the one
+    before; records that a folder has of it are kept.
     """
-    if name in COLUMNS:
-        raise ValueError(f"there is a method {name!r} already: choose another name")
+    if name in OURS:
+        raise ValueError(f"{name!r} is a method of the package: choose another name")
     COLUMNS[name], _HOW[name] = heading, method
+
+
+def registered() -> dict[str, tuple[str, Method]]:
+    """Return heading and function of the methods that were registered, for other processes."""
+    return {name: (COLUMNS[name], how) for name, how in _HOW.items() if name not in OURS}

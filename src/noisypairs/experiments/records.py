@@ -157,15 +157,14 @@ def _lines(folder: Path) -> Iterator[tuple[int, bytes, Record | ValueError | Non
 def only_run(folder: Path) -> Iterator[None]:
     """Hold a folder, made if need be, until the block ends; refuse one that another run holds."""
     if folder.exists() and not folder.is_dir():
-        raise FolderMismatch(f"--out {folder} is a file: give the name of a folder")
+        raise FolderMismatch(f"{folder} is a file: give the name of a folder")
     folder.mkdir(parents=True, exist_ok=True)
     try:
         with claim(folder / RECORDS):
             yield
     except Claimed as error:
         raise FolderMismatch(
-            f"--out {folder} is in use by another noisypairs reproduce: wait until that ends and "
-            "add --resume, or give another folder"
+            f"{folder} is in use by another run: wait until that ends, or give another folder"
         ) from error
 
 
@@ -183,13 +182,13 @@ def open_folder(folder: Path, configuration: Mapping[str, Any], resume: bool) ->
         _require_same(folder, known, configuration)
         if not resume and any(found is not None for *_, found in _lines(folder)):
             raise FolderMismatch(
-                f"--out {folder} already holds records: add --resume to go on with them, or give "
+                f"{folder} already holds records: add --resume to go on with them, or give "
                 "another folder"
             )
         configuration = {**known, "data": {**known["data"], **configuration["data"]}}
     elif (folder / RECORDS).exists():
         raise FolderMismatch(
-            f"--out {folder} holds {RECORDS}, but no {CONFIGURATION} that says what made it: give "
+            f"{folder} holds {RECORDS}, but no {CONFIGURATION} that says what made it: give "
             "another folder"
         )
     folder.mkdir(parents=True, exist_ok=True)
@@ -234,6 +233,6 @@ def _require_same(folder: Path, known: Mapping[str, Any], wanted: Mapping[str, A
     ]
     if differences:
         raise FolderMismatch(
-            f"--out {folder} holds results of another configuration: {'; '.join(differences)}. "
+            f"{folder} holds results of another configuration: {'; '.join(differences)}. "
             "Give another folder"
         )

@@ -11,9 +11,10 @@ import platform
 import signal
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,8 @@ from threadpoolctl import threadpool_limits
 
 from noisypairs import __version__, datasets
 from noisypairs.errors import NotIdentifiable, NotIdentifiableWarning
-from noisypairs.experiments.learners import Learners
-from noisypairs.experiments.problem import make_problem
+from noisypairs.experiments.learners import Learners, Method, register, registered
+from noisypairs.experiments.problem import OwnTable, Problem, make_problem
 from noisypairs.experiments.records import (
     RECORDS,
     Record,
@@ -61,32 +62,41 @@ def run(
     *,
     seed: int = 0,
     n_jobs: int | None = None,
-    resume: bool = False,
+    resume: bool = True,
+    table: OwnTable | None = None,
     progress: Callable[[Run], None] = lambda _: None,
     note: Callable[[str], None] = lambda _: None,
 ) -> dict[Spec, Record]:
     """Run the specs that the folder has no record of yet; return the records of all of them.
 
+    ``table`` makes the problems of specs that are about no table of `datasets`, see `compare`.
     ``progress`` is called at the start and after every group, ``note`` with what else there is to
     say: damaged records that were set aside. Raises `FolderMismatch` if the folder holds another
     configuration, records while ``resume`` is False, or another run that goes on.
     """
-    decides = configuration(specs, seed)
+    decides = configuration(specs, seed, table)
     with only_run(folder):
         if set_aside := open_folder(folder, decides, resume):
             note(set_aside)
-        return _run(specs, folder, n_jobs, progress)
+        return _run(specs, folder, n_jobs, progress, table or make_problem)
 
 
 def _run(
-    specs: Sequence[Spec], folder: Path, n_jobs: int | None, progress: Callable[[Run], None]
+    specs: Sequence[Spec],
+    folder: Path,
+    n_jobs: int | None,
+    progress: Callable[[Run], None],
+    make: Callable[[Spec], Problem],
 ) -> dict[Spec, Record]:
     known = load_records(folder)
     groups = grouped(spec for spec in specs if spec not in known)
     before = sum(spec in known for spec in specs)
     progress(Run(len(specs), before, 0, 0.0, ""))
     whole, over, done = sum(map(cost, groups)), 0.0, 0
-    tasks = (delayed(run_group)(group, folder / RECORDS) for group in groups)
+    run_one = partial(
+        run_group, path=(folder / RECORDS).absolute(), make=make, methods=registered()
+    )
+    tasks = (delayed(run_one)(group) for group in groups)
     with _results(tasks, n_jobs) as results:
         for group in results:
             over, done = over + cost(group), done + len(group)
@@ -125,17 +135,27 @@ def _ctrl_c_blocked() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def run_group(group: Group, path: Path) -> Group:
-    """Run the specs of one problem on one thread, appending each record; return the group."""
+def run_group(
+    group: Group,
+    path: Path,
+    make: Callable[[Spec], Problem],
+    methods: Mapping[str, tuple[str, Method]],
+) -> Group:
+    """Run the specs of one problem on one thread, appending each record; return the group.
+
+    ``methods`` are those that were registered, maybe in another process.
+    """
+    for name, (heading, method) in methods.items():
+        register(name, heading, method)
     with threadpool_limits(1):
-        for record in records_of(group):
+        for record in records_of(group, make):
             append(path, record)
     return group
 
 
-def records_of(group: Group) -> Iterator[Record]:
+def records_of(group: Group, make: Callable[[Spec], Problem] = make_problem) -> Iterator[Record]:
     """Yield the record of each spec of one problem as it is done."""
-    learners = Learners(group[0], make_problem(group[0]))
+    learners = Learners(group[0], make(group[0]))
     for spec in group:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("ignore")
@@ -178,12 +198,13 @@ def cost(group: Group) -> float:
     return (len(group) + 5 * bool(tuned)) * network * min(items, 4.0) + 2.0 * joint * items
 
 
-def configuration(specs: Sequence[Spec], seed: int) -> dict[str, Any]:
+def configuration(
+    specs: Sequence[Spec], seed: int, table: OwnTable | None = None
+) -> dict[str, Any]:
     """Return what decides the results, and on what they were computed; reads every table."""
-    tables = dict.fromkeys(spec.dataset for spec in specs)
-    data = {}
-    for name in tables:
-        if name != "gaussians":
+    data = {} if table is None else {table.name: table.digests()}
+    for name in dict.fromkeys(spec.dataset for spec in specs):
+        if name != "gaussians" and name not in data:
             bunch = datasets.load(name, return_X_y=False)
             data[name] = {"source": bunch.source, "sha256": bunch.sha256}
     return {

@@ -14,8 +14,8 @@ from noisypairs.experiments.records import Record
 from noisypairs.experiments.spec import COLUMNS, Spec
 
 Records = Mapping[Spec, Record]
-#: Columns that compete for bold print; the first two are what they are measured against.
-COMPETING = tuple(method for method in COLUMNS if method not in ("pn", "sd-clean"))
+#: Columns against which the others are measured; they do not compete for bold print.
+YARDSTICKS = ("pn", "sd-clean")
 #: Bold is within so many points of the best of its row, as in the paper.
 NEAR_BEST = 1.0
 
@@ -93,25 +93,35 @@ def by_setting(records: Records) -> dict[Spec, list[Record]]:
     return found
 
 
+def columns_of(records: Records) -> dict[str, str]:
+    """Return the headings of all methods; those of other processes are called by their names."""
+    return COLUMNS | {s.method: s.method for s in records if s.method not in COLUMNS}
+
+
+def headings(records: Records) -> tuple[str, ...]:
+    """Return the headings of a table of `text_rows`."""
+    return ("data set", "rates", "repeats", *columns_of(records).values())
+
+
 def paper_table(records: Records, number: int, density: float) -> list[Line]:
     """Return the rows of Table 1 or 2 at one density that have a record."""
-    found = by_setting(records)
+    found, columns = by_setting(records), columns_of(records)
     lines = []
     for row in ROWS:
         if row.table == number:
-            specs = {m: cell(row.dataset, row.family, row.rates, m, density, 0) for m in COLUMNS}
+            specs = {m: cell(row.dataset, row.family, row.rates, m, density, 0) for m in columns}
             cells = {m: summary(found.get(s, ()), row.published.get(m)) for m, s in specs.items()}
-            if any(specs[m] in found for m in COLUMNS if m != "pn"):
+            if any(specs[m] in found for m in columns if m != "pn"):
                 lines.append(Line(row, stressed(cells)))
     return lines
 
 
 def stressed(cells: Mapping[str, Cell | None]) -> dict[str, Cell | None]:
     """Return the cells with those within a point of the best competing one in bold."""
-    competing = [found.mean for m, found in cells.items() if found and m in COMPETING]
+    competing = [found.mean for m, found in cells.items() if found and m not in YARDSTICKS]
     best = max(competing, default=math.inf)
     return {
-        m: found and replace(found, bold=m in COMPETING and found.mean >= best - NEAR_BEST)
+        m: found and replace(found, bold=m not in YARDSTICKS and found.mean >= best - NEAR_BEST)
         for m, found in cells.items()
     }
 
@@ -153,7 +163,6 @@ def beside_rows(lines: Sequence[Line]) -> list[tuple[str, ...]]:
 
 
 BESIDE_HEADINGS = ("data set", "rates", "true labels", "T-Loss", "Weighted", "Joint")
-HEADINGS = ("data set", "rates", "repeats", *COLUMNS.values())
 
 
 def markdown(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
