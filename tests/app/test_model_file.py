@@ -94,7 +94,7 @@ def fitted(method: str = "joint", estimator: str = "logistic") -> tuple[Pipeline
     pairs = sample_pairs(y, 3000, PairingNoise(0.1, 0.1), random_state=0)
     encoder = item_encoder(frame)
     request = Request(method, estimator, n_classes=2, annotators=False)
-    model = pair_classifier(method, request)
+    model = pair_classifier(request)
     if method != "joint":  # what is tested here is the file, not the choice of rates
         model.set_params(noise=PairingNoise(0.1, 0.1), prior=0.2)
     with collected_warnings():

@@ -286,7 +286,7 @@ def test_the_installed_command_fits_reports_and_overwrites_when_asked(tmp_path: 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Estimated accuracy on new items: ")
     assert "Written: model m.skops, report r.html" in done.stdout
-    assert "Learning curve …" in done.stderr
+    assert "Noise and accuracy …" in done.stderr
     assert model_file.inspect(tmp_path / "m.skops")["n_items"] == len(files.y)
     page = (tmp_path / "r.html").read_text()
     assert page.lstrip().lower().startswith("<!doctype html>")

@@ -7,6 +7,7 @@ from noisypairs.annotators.table import (
     AnnotatorTable,
     annotator_table,
     table_from_counts,
+    table_of_fit,
 )
 
 __all__ = [
@@ -18,4 +19,5 @@ __all__ = [
     "kind_probability",
     "rate_posterior",
     "table_from_counts",
+    "table_of_fit",
 ]

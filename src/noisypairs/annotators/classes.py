@@ -99,7 +99,11 @@ def classes_from_features(
 
     In a ``hurry``, as for a comparison, without asking whether some items are hard.
     """
-    model, S = _fit_joint(pairs, X, numbers, estimator, random, hurry)
+    return classes_of_fit(*_fit_joint(pairs, X, numbers, estimator, random, hurry), pairs)
+
+
+def classes_of_fit(model: JointPairClassifier, S: Array, pairs: Pairs) -> InferredClasses:
+    """Return the classes of a joint learner fitted to these answers, S by annotator (R, K, K)."""
     graph, log_phi = _graph(pairs), np.log(model.oof_proba_)
     names = label_names(pairs, S.shape[1])
     clamp = None if names is None else known_classes(pairs, names)
@@ -135,12 +139,17 @@ def _fit_joint(
         warnings.simplefilter("ignore", ClassNamesWarning)  # no class is named in the table
         warnings.simplefilter("ignore", RepeatedItemsWarning)  # nor is any accuracy
         model.fit(X, pairs)
+    return model, noise_of_people(model)
+
+
+def noise_of_people(model: JointPairClassifier) -> Array:
+    """Return S of everybody by a fitted joint learner: two rates each, (R, K, K)."""
     n_classes = len(model.classes_)
     if model.annotator_noise_ is None:
-        return model, model.noise_.same_probability(n_classes)[None]
+        return model.noise_.same_probability(n_classes)[None]
     similar, dissimilar = np.asarray(model.annotator_noise_).T[:, :, None, None]
     S: Array = np.where(np.eye(n_classes, dtype=bool), 1.0 - similar, dissimilar)
-    return model, S
+    return S
 
 
 def streamed_counts(
@@ -167,6 +176,13 @@ def streamed_counts(
         guess = e_step, shares, answers, start.item_proba
         found = run_em(start.spec, start.start, *guess, rounds=ROUNDS, tolerance=TOLERANCE)
         beliefs, S = found.item_proba, found.answers.matrices()
+    return counts_of_table(table, S, beliefs)
+
+
+def counts_of_table(
+    table: Any, S: Array, beliefs: Array
+) -> tuple[NDArray[Any], NDArray[Any], Array, Array, Array]:
+    """Return names, answers, counts of "same" and "different", beliefs: all of a table's pairs."""
     counts = settled(table, beliefs, S).counts
     who = table.annotator_counts
     return who.names, who.n_answers, counts[:, 1], counts[:, 0], beliefs

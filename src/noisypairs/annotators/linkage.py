@@ -11,7 +11,8 @@ from noisypairs.annotators.choice import CLASS_NUMBERS, choose_model, lacking_re
 from noisypairs.annotators.pair_truth import infer_pair_truth
 from noisypairs.pairs import Pairs
 
-#: What to use instead.
+#: What is said of answers that show no classes, and what to use instead.
+RECORDS = "these are not classes to learn but records to link"
 TOOLS = "tools made for record linkage: splink, dedupe or recordlinkage (Python packages)"
 
 
@@ -31,4 +32,4 @@ def records_to_link(
     found = choose_model(pairs, X, CLASS_NUMBERS, None, np.random.RandomState(seed))
     if not found.are_records:
         return None
-    return f"these are not classes to learn but records to link: {found.reason}. Use {TOOLS}"
+    return f"{RECORDS}: {found.reason}. Use {TOOLS}"

@@ -36,6 +36,9 @@ from noisypairs.annotators.classes import (
     InferredClasses,
     classes_from_answers,
     classes_from_features,
+    classes_of_fit,
+    counts_of_table,
+    noise_of_people,
     streamed_counts,
 )
 from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
@@ -45,6 +48,7 @@ from noisypairs.annotators.pair_truth import (
     infer_pair_truth,
     likeness_of,
 )
+from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
 from noisypairs.estimators.base import in_order
@@ -248,6 +252,29 @@ def annotator_table(
     table = _judged(whole, X, numbers, model, estimator, random, truth, *counting)
     beliefs, wrong = given.of_items(table.item_proba), given.of_answers(table.wrong_proba)
     return replace(table, item_proba=beliefs, wrong_proba=wrong)
+
+
+def table_of_fit(
+    model: JointPairClassifier,
+    pairs: Any,
+    level: float = 0.95,
+    min_answers: int = 30,
+    n_drop: int = 10,
+) -> AnnotatorTable:
+    """Judge every annotator by a fitted joint learner: no class is inferred again.
+
+    ``pairs`` are those of the fit; level, min_answers and n_drop as in `annotator_table`.
+    """
+    if pairs.annotator_names is None:
+        raise ValueError("the pairs do not say who answered: give Pairs(..., annotator=ids)")
+    S, K = noise_of_people(model), len(model.classes_)
+    choice = ModelChoice("classes", K, (K,), "as the fit has it")
+    if not isinstance(pairs, Pairs):
+        counted = counts_of_table(pairs, S, model.item_proba_)
+        return replace(table_from_counts(*counted, level, min_answers), choice=choice)
+    pairs = pairs.yes_or_no().without_self_pairs()
+    found = classes_of_fit(model, S, pairs)
+    return _tabulate(pairs, found, choice, level, min_answers, n_drop)
 
 
 @progress.stage("", {"choice of model": 3.0, "classes": 3.0, "without one annotator": 1.0})

@@ -8,20 +8,20 @@ for each method whether it can work.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
-from noisypairs.annotators.linkage import records_to_link
+from noisypairs.annotators.linkage import RECORDS
 from noisypairs.app.encoding import ColumnPlan, describe, encoded
 from noisypairs.app.files import Dataset
-from noisypairs.app.fit.class_number import ClassNumber, numbers_in_question
+from noisypairs.app.fit.fitting import class_number, learn, summarise_noise, verdict_on
+from noisypairs.app.fit.request import Request
 from noisypairs.app.triangles import TrianglesExpected, expected_triangles, triangle_problem
 from noisypairs.assess.words import percent
-from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import (
     ClassNumberWarning,
     NotIdentifiable,
@@ -56,8 +56,8 @@ class NoiseFound:
     `prior` is that of class 1, the larger class unless classes are known; None if it is not
     known. `signal` is |a − b| = |P(same | class 1) − P(same | class 0)|, for two classes only, and
     `inflation` = 1/(a − b)², how many answers are worth one labelled item to a point-wise method.
-    `accuracy` is the share of items whose class the features alone predict rightly; `no_prior`
-    says why there is no prior, if so. `repeat_correlation` is that of answers to one pair beyond
+    `accuracy` is that on new items, as the verdict of a fit has it; `no_prior` says why there is
+    no prior, if so. `repeat_correlation` is that of answers to one pair beyond
     what its classes explain, zero where it is not clear, or not looked at.
     """
 
@@ -149,19 +149,18 @@ def check(
 
     Without a fit (or features) the rates come from known classes or repeated answers, if any.
     """
-    numbers = numbers_in_question(n_classes, len(set(dataset.pairs.labels.values())))
-    if numbers != "auto" and min([numbers] if isinstance(numbers, int) else numbers) < 2:
-        raise ValueError(f"n_classes={n_classes}: expected at least 2 classes")
+    asked = Request(n_classes=n_classes, seed=seed)
     step("counting answers")
     pairs, report = dataset.pairs.sample(MOST_PAIRS_CHECKED), dataset.pairs.audit()
     plans = () if dataset.features is None else tuple(describe(dataset.features))
     joint = Feasibility("joint", "not tried", "no fit was asked for")
-    found, beliefs, why = None, None, None
+    found, beliefs, why, doubts = None, None, None, list[str]()
     _, X, nothing = encoded(dataset.features)
     repeated = None if X is None else _repeated_rows(X, dataset.pairs)
+    numbers = asked.settled(pairs).n_classes
     if fit:
         step("fitting the joint learner")
-        found, noise, beliefs, joint = _fitted(X, pairs, numbers, seed, step)
+        found, noise, beliefs, joint, doubts = _fitted(replace(dataset, pairs=pairs), asked, step)
         why = None if found else joint.reason
     if found is None:
         found, noise, reason = _counted(pairs)
@@ -169,12 +168,12 @@ def check(
     step("redrawing triangles")
     triangles = None
     if found is not None and noise is not None:
-        asked = _with_triangles(dataset.pairs, report, beliefs)
-        triangles = expected_triangles(*asked[:2], noise, asked[2], found.prior, seed)
+        among = _with_triangles(dataset.pairs, report, beliefs)
+        triangles = expected_triangles(*among[:2], noise, among[2], found.prior, seed)
     K = numbers if isinstance(numbers, int) else 2 if beliefs is None else beliefs.shape[1]
     methods = (joint, *_pointwise(dataset.pairs, found, noise, K))
     problems = (
-        *(_linkage_problem(X, pairs, seed) if fit else ()),
+        *(text for text in doubts if text.startswith(RECORDS)),
         *([f"{nothing}: new items cannot be classified"] if nothing else []),
         *_repeated_problem(repeated, dataset),
         *_problems(dataset, report),
@@ -193,53 +192,42 @@ def _repeated_rows(X: Array, pairs: Answers) -> RepeatedRows:
 
 
 def _fitted(
-    X: Array | None,
-    pairs: Pairs,
-    numbers: int | Sequence[int] | Literal["auto"],
-    seed: int,
-    step: Step,
-) -> tuple[NoiseFound | None, NoiseModel | None, Array | None, Feasibility]:
-    """Let the joint learner find noise and prior; say whether it could."""
-    model = JointPairClassifier(n_classes=numbers, random_state=seed)
-    with collected_warnings(NotIdentifiableWarning, ClassNumberWarning) as doubts:
-        try:
-            model.fit(X, pairs)
-        except ValueError as error:
-            return None, None, None, Feasibility("joint", "fails", str(error))
-        step("redrawing answers for intervals")
-        limits = model.intervals(X, pairs)
-    accuracy = None if X is None else limits["accuracy"]
+    dataset: Dataset, asked: Request, step: Step
+) -> tuple[NoiseFound | None, NoiseModel | None, Array | None, Feasibility, list[str]]:
+    """Let the joint learner find noise and prior, as `fit_dataset` does; say whether it could."""
+    try:
+        learnt = learn(dataset, asked)
+    except ValueError as error:
+        return None, None, None, Feasibility("joint", "fails", str(error)), [str(error)]
+    step("redrawing answers for intervals")
+    model, K = learnt.model, learnt.model.n_classes_
+    verdict = verdict_on(learnt, None)
+    noise, accuracy = summarise_noise(model, verdict), verdict.accuracy
     works = (
         "the answers alone show the classes of the items compared; new items cannot be classified"
         if accuracy is None
-        else f"features alone predict an estimated {percent(accuracy.estimate, 1)} of the items "
-        f"rightly [{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
+        else f"an estimated {percent(accuracy.estimate, 1)} of new items are predicted rightly "
+        f"[{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
     )
-    signal, n_classes = None, model.n_classes_
-    if n_classes == 2:
+    signal = None
+    if K == 2:
         signal = abs(algebra.signal(model.noise_.same_probability(), model.prior_))
+    number = class_number(model, learnt.asked)
+    classes = f"{K} classes" if number is None else number.text
     found = NoiseFound(
-        f"joint learner, {model.noise_model_} noise, {_class_number(model, numbers)}",
-        limits["similar_flip"],
-        limits["dissimilar_flip"],
-        limits["prior"] if n_classes == 2 else None,
+        f"joint learner, {noise.family} noise, {classes}",
+        noise.similar_flip,
+        noise.dissimilar_flip,
+        verdict.intervals["prior"] if K == 2 else None,
         signal,
         _inflation(signal),
         accuracy,
-        None if n_classes == 2 else f"{n_classes} classes have no single prior",
-        model.repeat_correlation_,
+        None if K == 2 else f"{K} classes have no single prior",
+        noise.repeat_correlation,
     )
-    return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works)
-
-
-def _class_number(
-    model: JointPairClassifier, numbers: int | Sequence[int] | Literal["auto"]
-) -> str:
-    """Return how many classes, and if they were chosen, from what and by how much."""
-    if isinstance(numbers, int):
-        return f"{numbers} classes"
-    scores = {str(K): score for K, score in model.class_numbers_.items()}
-    return ClassNumber(model.n_classes_, scores).text
+    kinds = NotIdentifiableWarning, ClassNumberWarning
+    doubts = [str(one) for one in learnt.warned.caught if isinstance(one, kinds)]
+    return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works), doubts
 
 
 def _feasibility(method: str, doubts: list[str], works: str) -> Feasibility:
@@ -329,12 +317,6 @@ def _with_triangles(
     if some is pairs:
         return some, report, beliefs
     return some, some.audit(), None if beliefs is None else beliefs[items]
-
-
-def _linkage_problem(X: Array | None, pairs: Pairs, seed: int) -> tuple[str, ...]:
-    """Return that these are records to link, if they are."""
-    records = records_to_link(pairs, None if X is None else lambda: X, seed)
-    return () if records is None else (records,)
 
 
 def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:

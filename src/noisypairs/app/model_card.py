@@ -53,7 +53,6 @@ def _card_parts(facts: Mapping[str, Any]) -> list[str]:
         f"**Accuracy on new items: {good}**; always naming the largest class would reach "
         f"{percent(facts['majority_share'], 1)}. How: {facts['accuracy_how']}.",
         f"**{facts['verdict']['title']}**: {facts['verdict']['reason']}",
-        f"Why this method: {facts['why']}",
         f"## Classes\n\n{named}\n\n| class | share | items |\n|---|---|---|\n" + "\n".join(classes),
         *_groups(made_of),
         "## Noise of the answers\n\n"

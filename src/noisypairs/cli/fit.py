@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from noisypairs.app.fit.result import Candidate, FitResult
+    from noisypairs.app.fit.result import FitResult, ModelSummary
 
 
 @app.command()
@@ -73,7 +73,6 @@ def fit(
             n_classes=class_numbers(classes if kinds is None else kinds),
             annotators=annotators,
             noise_model=noise_model,
-            curve=report is not None,
             seed=seed,
         )
         reading.check()
@@ -87,12 +86,12 @@ def fit(
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import model_file
         from noisypairs.app.files import atomic_write
-        from noisypairs.app.fit.fitting import fit_dataset, step_shares
+        from noisypairs.app.fit.fitting import STEP_SHARES, fit_dataset
         from noisypairs.app.suspects import items_of
 
         dataset = reading.dataset(only, pairs, labels)
         pictures = None if images is None else options.pictures(images, dataset, only or pairs)
-        with progress.steps(step_shares(request), quiet) as step:
+        with progress.steps(STEP_SHARES, quiet) as step:
             fitted = fit_dataset(dataset, request, step)
         if fitted.model is not None:
             model_file.save(output, fitted.model, fitted.result.facts, force)
@@ -179,12 +178,12 @@ def _print_result(
         sep="\n",
     )
     if verbose:
-        _print_choice(console, result)
+        _print_choice(console, result.model)
     notes = [terminal.one_line(text) for text in data.notes]
     for text in notes if verbose else notes[:MOST_NOTES]:
         console.print(f"* {text if verbose else shortened(text, 97)}")
     if len(notes) > MOST_NOTES and not verbose:
-        console.print(f"* {len(notes) - MOST_NOTES} more notes and the methods compared: --verbose")
+        console.print(f"* {len(notes) - MOST_NOTES} more notes: --verbose")
     files = ", ".join(f"{what} {path}" for what, path in written.items() if path)
     if written["model"] is None:
         files = files or "nothing (--report and --items-out write what was found)"
@@ -208,27 +207,8 @@ def _next(
         yield f"noisypairs suspects {model} {pairs} {items} -o suspects.csv"
 
 
-def _print_choice(console: Any, result: FitResult) -> None:
-    """Print how the accuracy was estimated, and what the method was compared with."""
-    choice = result.choice
-    if choice.class_number is not None:
-        console.print("", f"{choice.class_number.text}.", sep="\n")
-    console.print(f"How estimated: {result.model.accuracy_how}.", "", choice.why, "", sep="\n")
-    compared = ("method", "log-likelihood of a held-out answer", "behind")
-    if choice.candidates:
-        tried = [_row(one) for one in choice.candidates]
-        console.print(app.table(console, compared, tried), "", sep="\n")
-    refusals: dict[str, list[str]] = {}
-    for one in choice.candidates:
-        if one.refusal:
-            refusals.setdefault(one.refusal, []).append(one.title)
-    for why, titles in refusals.items():
-        console.print(f"{' and '.join(titles)}: {why}.", "", sep="\n")
-
-
-def _row(one: Candidate) -> tuple[str, str, str]:
-    if one.log_likelihood is None:
-        return one.title, "refuses", ""
-    gap = "" if one.behind is None else f"{one.behind:.3f} ± {one.behind_error:.3f}"
-    score = f"{one.log_likelihood:.3f} ± {one.standard_error:.3f}"
-    return one.title, score, "chosen" if one.behind == one.behind_error == 0 else gap
+def _print_choice(console: Any, found: ModelSummary) -> None:
+    """Print how many classes were chosen, and how the accuracy was estimated."""
+    if found.class_number is not None:
+        console.print("", f"{found.class_number.text}.", sep="\n")
+    console.print(f"How estimated: {found.accuracy_how}.", "", sep="\n")

@@ -103,7 +103,7 @@ def small_model() -> SmallModel:
     _items(X[:90], 0).to_csv(known, index=False)
     _items(X[90:], 90).to_csv(new, index=False)
     pd.DataFrame(answers).to_csv(folder / "pairs.csv", index=False)
-    asked = Request("joint", "logistic", n_classes=2).without_parts()
+    asked = Request("joint", "logistic", n_classes=2)
     fitted = fit_dataset(read_dataset(known, folder / "pairs.csv"), asked)
     path = model_file.save(folder / "model.skops", fitted.model, fitted.result.facts)
     return SmallModel(path, new)

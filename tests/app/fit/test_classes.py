@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,13 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs import JointPairClassifier
-from noisypairs.app.fit.classes import items_table, summarise_classes, telling
+from noisypairs.app.fit.classes import (
+    MOST_HARD,
+    hard_items,
+    items_table,
+    summarise_classes,
+    telling,
+)
 from noisypairs.datasets import simulated_crowd
 from noisypairs.errors import collected_warnings
 
@@ -101,3 +108,15 @@ def test_what_tells_a_class_are_levels_words_and_numbers_but_no_entries_of_vecto
     assert any(said.startswith("size larger (") for said in second)
     assert "vase" not in " ".join(second)
     assert not any("noise" in said or "vector" in said for said in (*first, *second))
+
+
+def test_hard_items_are_the_hardest_first_with_their_cells() -> None:
+    chance = np.linspace(0.0, 1.0, 101)
+    features = pd.DataFrame({"size": np.arange(101)})
+    shown, n_hard = hard_items(
+        SimpleNamespace(item_hard_=chance), features, [f"p{k}" for k in range(101)]
+    )
+    assert n_hard == 50
+    assert len(shown) == MOST_HARD
+    assert (shown[0].id, shown[0].probability, shown[0].features) == ("p100", 1.0, {"size": "100"})
+    assert hard_items(SimpleNamespace(item_hard_=None), features, []) == ((), 0)

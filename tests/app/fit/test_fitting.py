@@ -5,20 +5,46 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from noisypairs import (
-    LabelingNoise,
-    MatrixNoise,
+    JointPairClassifier,
     NotIdentifiable,
     PairingNoise,
     Pairs,
+    SearchOptions,
+    WeightedPairClassifier,
+    datasets,
+    sample_pairs,
 )
-from noisypairs.app.fit.fitting import Fitted, fit_dataset, step_shares
+from noisypairs.app import model_file
+from noisypairs.app.files import read_dataset
+from noisypairs.app.fit import fitting
+from noisypairs.app.fit.calibration import LEVEL as CALIBRATION_LEVEL
+from noisypairs.app.fit.fitting import (
+    STEP_SHARES,
+    Fitted,
+    estimator_title,
+    fit_dataset,
+    held_out_answers,
+    learn,
+)
 from noisypairs.app.fit.request import Request
-from noisypairs.app.fit.summary import mean_rates
+from noisypairs.app.model_card import card
+from noisypairs.app.report.model import fit_report
+from noisypairs.estimators.inner.classifiers import (
+    GaussianClasses,
+    LogisticClasses,
+    default_candidates,
+)
+from noisypairs.estimators.inner.features import FiniteNumbers, KernelColumns, TailScaler
 from tests.app.fit.fit_problems import NOISE, Files, write_files
 
 QUICK = Request(estimator="logistic")
@@ -89,25 +115,54 @@ def test_the_account_of_the_data_is_complete(fitted: Fitted, files: Files) -> No
     assert {row.name for row in result.evidence.annotators} == {"ann", "bob", "cid"}
 
 
-def test_methods_and_baselines_are_compared(fitted: Fitted) -> None:
-    rows = {row.name: row for row in fitted.result.choice.candidates}
-    assert list(rows) == ["joint", "weighted", "correction", "k-means", "majority"]
-    chosen = rows[fitted.result.choice.method]
-    assert chosen.behind == 0.0
-    tried = [row for row in rows.values() if row.refusal is None]
-    assert len(tried) >= 3
-    for row in tried:
-        assert row.behind == pytest.approx(chosen.log_likelihood - row.log_likelihood)
-    assert rows["majority"].behind > 0.1
-    assert fitted.result.choice.why
+def test_one_joint_fit_is_all_it_takes(files: Files, monkeypatch: pytest.MonkeyPatch) -> None:
+    fits = []
+    whole = JointPairClassifier.fit
+
+    def counted(self: JointPairClassifier, X: Any, pairs: Any) -> Any:
+        fits.append(1)
+        return whole(self, X, pairs)
+
+    monkeypatch.setattr(JointPairClassifier, "fit", counted)
+    found = fit_dataset(files.read(), QUICK).result
+    assert len(fits) == 1
+    assert found.evidence.annotators is not None
+    assert found.model.class_number is not None
 
 
 def test_reliability_covers_every_held_out_answer(fitted: Fitted) -> None:
     bins = fitted.result.evidence.reliability
-    assert sum(one.n_answers for one in bins) == fitted.result.choice.n_held_out
+    assert sum(one.n_answers for one in bins) == fitted.result.data.n_pairs
     assert np.all(np.diff([one.predicted for one in bins]) >= 0)
     inside = [one.observed.low - 0.1 <= one.predicted <= one.observed.high + 0.1 for one in bins]
     assert np.mean(inside) >= 0.7
+    assert fitted.result.evidence.calibration.p_value > CALIBRATION_LEVEL
+
+
+def test_a_point_wise_method_predicts_answers_inside_parts_it_has_not_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = write_files(tmp_path, n_pairs=4000, prior=0.15)
+    data, seen = files.read(), []
+    whole = WeightedPairClassifier.fit
+
+    def noted(self: WeightedPairClassifier, X: Any, pairs: Any) -> Any:
+        seen.append((len(X), pairs.n_pairs, len(pairs.labels)))
+        return whole(self, X, pairs)
+
+    monkeypatch.setattr(WeightedPairClassifier, "fit", noted)
+    learnt = learn(data, Request("weighted", "logistic"))
+    found = held_out_answers(learnt, data.pairs)
+    assert [n for n, _, _ in seen] == [90, 60, 60, 60]
+    assert all(labels == 0 for _, _, labels in seen[1:])
+    assert found.pairs.n_pairs < data.pairs.n_pairs / 2  # answers across parts judge nobody
+    right = (found.classes == files.y).mean()
+    assert max(right, 1 - right) > 0.6  # names may differ from part to part
+    log = np.log(np.where(found.pairs.same, found.chance, 1 - found.chance))
+    share = found.pairs.same.mean()
+    blind = np.log(np.where(found.pairs.same, share, 1 - share))
+    assert found.gain.nats == pytest.approx((log - blind).sum())
+    assert found.gain.exceeds(2)
 
 
 def test_suspects_are_mostly_wrong_and_shown_with_their_items(fitted: Fitted, files: Files) -> None:
@@ -126,24 +181,21 @@ def test_suspects_are_mostly_wrong_and_shown_with_their_items(fitted: Fitted, fi
 
 def test_the_result_is_plain_and_announced_step_by_step(fitted: Fitted, steps: list[str]) -> None:
     whole = json.loads(json.dumps(fitted.result.to_dict(), allow_nan=False, default=str))
-    assert whole["method"] == fitted.result.choice.method
+    assert whole["method"] == "joint"
     assert "suspects" not in fitted.result.facts
-    assert len(steps) == len(step_shares(QUICK))
+    assert len(steps) == len(STEP_SHARES)
 
 
-def test_point_wise_fit_with_curve_and_the_same_seed_twice(tmp_path: Path) -> None:
+def test_point_wise_fit_and_the_same_seed_twice(tmp_path: Path) -> None:
     files = write_files(tmp_path, n_pairs=4000, prior=0.15)
-    request = Request(method="weighted", estimator="logistic", curve=True, annotators=False)
+    request = Request(method="weighted", estimator="logistic", annotators=False)
     one, two = (fit_dataset(files.read(), request).result for _ in range(2))
     assert (one.data, one.model, one.evidence) == (two.data, two.model, two.evidence)
-    choices = [replace(each.choice, candidates=()) for each in (one, two)]
     runs = [replace(each.run, seconds=0.0, date="") for each in (one, two)]
-    assert choices[0] == choices[1]
     assert runs[0] == runs[1]
-    assert one.choice.method == "weighted"
+    assert one.model.method == "weighted"
     assert not one.model.noise.has_interval
     assert one.evidence.annotators is None
-    assert one.evidence.curve[-1].share == 1.0
     assert one.model.prior.low <= one.model.prior.estimate <= one.model.prior.high
     assert one.model.accuracy.low < one.model.accuracy.high
     assert "corrected for the noise" in one.model.accuracy_how
@@ -171,24 +223,81 @@ def test_random_answers_are_refused(tmp_path: Path) -> None:
         fit_dataset(replace(data, pairs=random, annotator_names=None), JOINT)
 
 
-@pytest.mark.parametrize(
-    ("noise", "prior"),
-    [
-        (PairingNoise(0.2, 0.1), [0.5, 0.3, 0.2]),
-        (LabelingNoise(0.1, 0.3), [0.6, 0.4]),
-        (MatrixNoise(((0.9, 0.3, 0.2), (0.3, 0.8, 0.1), (0.2, 0.1, 0.6))), [0.2, 0.5, 0.3]),
-    ],
-)
-def test_mean_rates_by_enumeration(noise: object, prior: list[float]) -> None:
-    K, S = len(prior), noise.same_probability(len(prior))
-    cells = [(k, m, prior[k] * prior[m], S[k, m]) for k in range(K) for m in range(K)]
-    similar = sum(p * (1 - s) for k, m, p, s in cells if k == m)
-    similar /= sum(p for k, m, p, _ in cells if k == m)
-    dissimilar = sum(p * s for k, m, p, s in cells if k != m)
-    dissimilar /= sum(p for k, m, p, _ in cells if k != m)
-    assert mean_rates(noise, np.array(prior)) == pytest.approx((similar, dissimilar))
-
-
 def test_no_folder_of_anyone_goes_into_the_result(fitted: Fitted, files: Files) -> None:
     facts = json.dumps(fitted.result.facts, default=str)
     assert str(Path(files.items).parent) not in facts
+
+
+def joint(estimator):
+    X, y = datasets.load("gaussians", n_samples=120, prior=0.4, random_state=14)
+    pairs = sample_pairs(y, 600, PairingNoise(0.2, 0.2), random_state=14)
+    settings = {
+        "class_order": "falling",
+        "noise": "pairing",
+        "random_state": 0,
+        "search": SearchOptions(max_iter=2, tol=1.0),
+    }
+    return JointPairClassifier(estimator, n_classes=2, **settings).fit(X, pairs)
+
+
+#: Class models of the search, which may be kept too.
+SEARCHED = {
+    "gaussian": make_pipeline(FiniteNumbers(), TailScaler(), GaussianClasses()),
+    "ridge": make_pipeline(FiniteNumbers(), KernelColumns(), LogisticClasses()),
+}
+
+
+def parts(estimator):
+    """Return the types of an estimator's steps, or its own."""
+    return [type(step) for _, step in getattr(estimator, "steps", [("", estimator)])]
+
+
+def heavy_tailed_files(folder, n_columns, seed):
+    """Write 80 items with heavy tails, on which who leads often needs a larger lead."""
+    rng = np.random.default_rng(seed)
+    y = (rng.random(80) < 0.4).astype(int)
+    x = rng.exponential(size=(80, n_columns)) * rng.choice([-1, 1], (80, n_columns))
+    x += 2.5 / np.sqrt(n_columns) * y[:, None]
+    ids = np.array([f"p{k}" for k in range(80)])
+    items = pd.DataFrame(x, columns=[f"f{k}" for k in range(n_columns)])
+    items.assign(photo=ids).to_csv(folder / "items.csv", index=False)
+    pairs = sample_pairs(y, 500, PairingNoise(0.15, 0.15), random_state=seed)
+    answers = pd.DataFrame({"left": ids[pairs.left], "right": ids[pairs.right]})
+    answers["same"] = np.where(pairs.same, "yes", "no")
+    answers.to_csv(folder / "pairs.csv", index=False)
+    return read_dataset(folder / "items.csv", folder / "pairs.csv")
+
+
+def test_report_card_json_and_file_name_the_estimator_inside_the_model(tmp_path):
+    misleading = 0
+    for n_columns, seed in ((2, 0), (2, 1), (2, 2), (6, 3), (12, 0), (12, 1)):
+        data = heavy_tailed_files(tmp_path, n_columns, seed)
+        found = fit_dataset(data, Request(method="joint", n_classes=2, annotators=False))
+        path = model_file.save(tmp_path / "m.skops", found.model, found.result.facts, force=True)
+        loaded = model_file.load(path)
+        kept, name = loaded.pipeline[-1], loaded.facts["estimator_title"]
+        named = default_candidates(np.zeros((80, n_columns)), 0) | SEARCHED
+        assert parts(kept.estimator_) == parts(named[name])
+        assert found.result.to_dict()["estimator_title"] == name
+        assert f"Joint learner with {name}, learnt from" in card(loaded.facts)
+        assert f"Joint learner with {name}, seed 0" in fit_report(found.result)
+        leading = max(kept.candidates_, key=kept.candidates_.get)
+        misleading += leading != name and kept.candidates_[leading] > kept.log_likelihood_
+    assert misleading >= 1  # the highest likelihood would have been the wrong name
+
+
+def test_one_estimator_is_named_by_the_type_of_its_last_step():
+    model = joint(make_pipeline(StandardScaler(), LogisticRegression()))
+    assert model.candidate_ == "0: Pipeline"
+    assert estimator_title(model) == "LogisticRegression"
+
+
+def test_the_prior_is_the_root_that_the_model_took() -> None:
+    X, y = datasets.load("gaussians", n_samples=400, prior=0.2, random_state=0)
+    noise = PairingNoise(0.1, 0.1)
+    pairs = sample_pairs(y, 4000, noise, random_state=0)
+    model = WeightedPairClassifier(noise=noise, class_order="falling", random_state=0).fit(X, pairs)
+    assert len(model.prior_estimate_.roots) == 2
+    found = fitting._root(model)
+    assert found.estimate == model.prior_
+    assert found.low < model.prior_ < found.high

@@ -15,13 +15,10 @@ from noisypairs.annotators.crowd import Crowd, judge_crowd
 from noisypairs.app.encoding import ColumnPlan
 from noisypairs.app.fit.result import (
     Calibration,
-    Candidate,
     ClassSummary,
-    CurvePoint,
     DataSummary,
     Evidence,
     FitResult,
-    MethodChoice,
     ModelSummary,
     NoiseSummary,
     ReliabilityBin,
@@ -64,22 +61,12 @@ def fit_result(name: str = "item") -> FitResult:
             n_features=3,
             audit=pairs.audit(),
         ),
-        choice=MethodChoice(
+        model=ModelSummary(
             method="joint",
             method_title="Joint learner",
             estimator="default",
             estimator_title="LogisticRegression",
-            why="the joint learner predicts answers best",
-            candidates=(
-                Candidate("joint", "Joint learner", False, -0.5, 0.02, 0.0, 0.0, 0.8),
-                Candidate("weighted", "Weighted", False, refusal=f"no signal in {name}"),
-                Candidate("k-means", "k-means", True, -0.6, 0.02, 0.1, 0.03, 0.7),
-                Candidate("majority", "Always “same”", True, -0.69, 0.01, 0.19, 0.02, 0.55),
-            ),
-            n_held_out=321,
-            n_folds=3,
-        ),
-        model=ModelSummary(
+            class_number=None,
             classes=(ClassSummary(name, 0.4, 24), ClassSummary("other", 0.6, 36)),
             names_known=False,
             prior=Interval(0.6, 0.55, 0.65),
@@ -96,9 +83,6 @@ def fit_result(name: str = "item") -> FitResult:
             majority_share=0.6,
         ),
         evidence=Evidence(
-            curve=tuple(
-                CurvePoint(s, int(400 * s), -0.7 + 0.2 * s, 0.01) for s in (0.25, 0.5, 1.0)
-            ),
             reliability=(
                 ReliabilityBin(0.2, Interval(0.22, 0.15, 0.3), 100),
                 ReliabilityBin(0.8, Interval(0.77, 0.7, 0.85), 221),

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from noisypairs.app.fit.result import PartSummary, ShownItem
+from noisypairs.app.fit.result import ShownItem
 from noisypairs.app.report.model import fit_report
 from noisypairs.app.report.page import Table
-from noisypairs.app.report.parts import parts
+from noisypairs.app.report.parts import TITLES, parts
 from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
 
-PARTS = (
-    PartSummary("people", "everybody has a bias", True, 0.31),
-    PartSummary("clarity", "some items are hard", True, 0.05),
-    PartSummary("pair error", "pairs mislead", True, 0.25),
-    PartSummary("similarity", "alike", False),
-)
+PARTS = {"people": 0.31, "clarity": 0.05, "pair error": 0.25, "similarity": 0.0}
 
 
 def test_parts_and_their_strengths_stand_in_words() -> None:
     _, table = parts(with_fields(fit_result(), parts=PARTS))
     assert isinstance(table, Table)
     assert [[cell.text for cell in row] for row in table.rows] == [
-        ["everybody has a bias", "yes", "spread of 0.31 between people, in log-odds"],
-        ["some items are hard", "yes", "5.0% of the items"],
-        ["pairs mislead", "yes", "correlation of 0.25 between answers to one pair"],
-        ["alike", "no", "–"],
+        [
+            "everybody has a bias and a skill of their own",
+            "yes",
+            "spread of 0.31 between people, in log-odds",
+        ],
+        ["some items are hard for everybody", "yes", "5.0% of the items"],
+        ["some pairs mislead everybody", "yes", "correlation of 0.25 between answers to one pair"],
+        ["pairs that look alike are called same more often", "no", "–"],
     ]
     html = fit_report(with_fields(fit_result(), parts=PARTS))
     assert html.index(">The classes<") < html.index(">How people answer<")

@@ -12,8 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from noisypairs import datasets
-from noisypairs.algebra import Array
-from noisypairs.app.fit.summary import mean_rates, shares
+from noisypairs.algebra import Array, class_prior, mean_rates
 from noisypairs.classifier import JointPairClassifier, SearchOptions
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimators import (
@@ -149,8 +148,9 @@ def learn_tumours(seed: int, step: Progress) -> Tumours:
     learnt = None
     if joint is not None:
         suspects, _ = joint.suspect_pairs()
-        rates, larger = mean_rates(joint.noise_, shares(joint)), float(shares(joint).max())
-        learnt = Learnt(*rates, larger, len(suspects), int(wrong[suspects].sum()))
+        shares = class_prior(joint.prior_, 2)
+        rates = mean_rates(joint.noise_.same_probability(), shares)
+        learnt = Learnt(*rates, float(shares.max()), len(suspects), int(wrong[suspects].sum()))
     return Tumours(
         **facts,
         n_features=X.shape[1],

@@ -27,6 +27,8 @@ N_SHOWN = 3
 SURE = 0.9
 #: Columns and words that tell a class, at most; they differ by half a standard deviation or more.
 MOST_TELLING, CLEAR = 4, 0.5
+#: Hard items that a page shows.
+MOST_HARD = 20
 #: Items on which columns are compared, at most.
 MOST_COMPARED = 20_000
 
@@ -72,6 +74,22 @@ def summarise_classes(
             )
         )
     return tuple(found)
+
+
+def hard_items(
+    model: Any, features: pd.DataFrame, ids: Sequence[str]
+) -> tuple[tuple[ShownItem, ...], int]:
+    """Return the items most probably hard, hardest first, and how many are more likely so."""
+    hard = getattr(model, "item_hard_", None)
+    if hard is None:
+        return (), 0
+    order = np.argsort(-hard, kind="stable")
+    n_hard = int((hard > 0.5).sum())
+    shown = tuple(
+        ShownItem(ids[i], float(hard[i]), cells_of(features, i))
+        for i in order[: min(n_hard, MOST_HARD)].tolist()
+    )
+    return shown, n_hard
 
 
 def items_table(model: Any, X: Any, ids: Sequence[str], pairs: Any) -> pd.DataFrame:

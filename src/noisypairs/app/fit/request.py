@@ -15,7 +15,6 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neural_network import MLPClassifier, MLPRegressor
 
-from noisypairs.app.fit.class_number import numbers_in_question
 from noisypairs.classifier import JointPairClassifier, SearchOptions
 from noisypairs.errors import NotIdentifiable, did_you_mean
 from noisypairs.estimators import (
@@ -27,15 +26,11 @@ from noisypairs.joint.choices import PartName
 from noisypairs.noise import families
 from noisypairs.pairs import Pairs
 
-#: Methods that a fit chooses from, and what they are compared with, by the titles people read.
+#: Methods by the titles people read; "auto" is the first.
 METHOD_TITLES = {
     "joint": "Joint learner",
     "weighted": "Weighted pairs",
     "correction": "Loss correction",
-}
-BASELINE_TITLES = {
-    "k-means": "k-means, answers ignored",
-    "majority": "Always the same odds, items ignored",
 }
 ESTIMATORS = ("boosting", "default", "forest", "logistic", "mlp")
 #: More classes than this are not looked for.
@@ -55,12 +50,10 @@ class Request:
 
     method: str = "auto"
     estimator: str = "default"
-    n_classes: int | tuple[int, ...] | Literal["auto"] | None = None
+    n_classes: int | Sequence[int] | Literal["auto"] | None = None
     #: None: where the pairs name more than one, and it helps.
     annotators: bool | Literal["auto"] | None = None
     noise_model: str = "auto"
-    curve: bool = False
-    parts: bool = True  # False: no part of the answer model is tried, see `without_parts`
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -81,22 +74,8 @@ class Request:
         asked = None if self.n_classes == "auto" else self.n_classes
         numbers = numbers_in_question(asked, named)
         people: bool | Literal["auto"] = "auto" if self.annotators is None else self.annotators
-        return replace(self, n_classes=numbers, annotators=several and people)
-
-    def without_parts(self) -> Request:
-        """Return the request for a fit that is only compared: parts are chosen once, at the end."""
-        people: bool | Literal["auto"] | None = self.annotators is True
-        return replace(self, parts=False, annotators=people)
-
-    @property
-    def methods(self) -> tuple[str, ...]:
-        """The methods in question."""
-        return tuple(METHOD_TITLES) if self.method == "auto" else (self.method,)
-
-    @property
-    def n_groups(self) -> int:
-        """How many classes there are; two where that is still open."""
-        return self.n_classes if isinstance(self.n_classes, int) else 2
+        method = "joint" if self.method == "auto" else self.method
+        return replace(self, method=method, n_classes=numbers, annotators=several and people)
 
 
 def class_numbers(text: str | None, option: str = "--classes") -> int | tuple[int, ...] | None:
@@ -116,18 +95,59 @@ def class_numbers(text: str | None, option: str = "--classes") -> int | tuple[in
     return tuple(range(low, high + 1)) if high > low else low
 
 
-def pair_classifier(name: str, request: Request) -> PairClassifier:
-    """Return the unfitted learner of this name; a learner for two classes refuses more."""
-    inner = _inner(request.estimator, name == "correction", request.seed)
-    if name == "joint":
-        everything = request.parts and request.annotators == "auto"
+def numbers_in_question(
+    asked: int | Sequence[int] | None, named: int
+) -> int | tuple[int, ...] | Literal["auto"]:
+    """Return how many classes there may be: what is asked for, else what labels name, else any.
+
+    ``named`` is how many classes the known labels name. Of several numbers those stay that leave
+    room for every name.
+
+    >>> numbers_in_question(None, 0), numbers_in_question(None, 3), numbers_in_question((2, 3), 3)
+    ('auto', 3, (3,))
+    """
+    if isinstance(asked, int):
+        if named and asked != named:
+            raise ValueError(
+                f"the known labels name {named} classes, but {asked} were asked for: label at "
+                "least one item of every class, ask for that many classes, or give a range"
+            )
+        return asked
+    if asked is None:
+        return named if named > 1 else "auto"
+    room = tuple(number for number in asked if number >= named)
+    if not room:
+        raise ValueError(
+            f"the known labels name {named} classes, but at most {max(asked)} were asked for: ask "
+            "for more"
+        )
+    return room
+
+
+def require_both_answers(pairs: Pairs) -> None:
+    """Refuse where nothing was answered, or everything alike."""
+    n_proper = pairs.without_self_pairs().n_pairs
+    if n_proper == 0:
+        raise ValueError("there is no answer about two distinct items: nothing to learn from")
+    said = pairs.pooled_answers().same
+    if said.all() or not said.any():
+        word = "same" if said[0] else "different"
+        raise NotIdentifiable(
+            f"all {n_proper:,} answers are {word!r}: one class only, or answers that say "
+            "nothing. Both kinds of answers are needed to separate classes"
+        )
+
+
+def pair_classifier(request: Request) -> PairClassifier:
+    """Return the unfitted learner of a settled request; one for two classes refuses more."""
+    inner = _inner(request.estimator, request.method == "correction", request.seed)
+    if request.method == "joint":
         parts: list[PartName] = ["people"] if request.annotators else []
-        parts += ["clarity", "similarity"] if request.parts else []
         return JointPairClassifier(
             inner,
             n_classes=_as_sequence(request.n_classes),
             noise=request.noise_model,
-            answer_model="auto" if everything else (*parts, "pair error"),
+            answer_model=(*parts, "clarity", "similarity", "pair error"),
             random_state=request.seed,
             search=SearchOptions(max_iter=20),
         )
@@ -135,12 +155,13 @@ def pair_classifier(name: str, request: Request) -> PairClassifier:
         raise NotIdentifiable(f"it is made for two classes, not {request.n_classes}")
     if request.noise_model == "free":
         raise NotIdentifiable("it has no free noise matrix, only pairing and labeling noise")
-    kind = WeightedPairClassifier if name == "weighted" else LossCorrectionClassifier
+    weighted = request.method == "weighted"
+    kind = WeightedPairClassifier if weighted else LossCorrectionClassifier
     return kind(inner, noise=request.noise_model, random_state=request.seed)
 
 
 def _as_sequence(
-    n_classes: int | tuple[int, ...] | Literal["auto"] | None,
+    n_classes: int | Sequence[int] | Literal["auto"] | None,
 ) -> Sequence[int] | Literal["auto"]:
     """Return the numbers in question: of a sequence of one, labels need not name every class."""
     if n_classes is None or n_classes == "auto":

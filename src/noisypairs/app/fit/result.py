@@ -6,13 +6,12 @@ The report and the command line show a `FitResult`; `FitResult.to_dict` turns it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from noisypairs.annotators import AnnotatorTable
 from noisypairs.app.drift import TrainingSummary
 from noisypairs.app.encoding import ColumnPlan
-from noisypairs.app.fit.class_number import ClassNumber
 from noisypairs.app.suspects import SuspectPair
 from noisypairs.assess.verdict import Verdict
 from noisypairs.estimation import Interval
@@ -41,43 +40,41 @@ class DataSummary:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A method or baseline on held-out pairs: mean log-likelihood of an answer, in nats, ± s.e.
+class ClassNumber:
+    """The number of classes chosen, and how well every number that was tried predicts.
 
-    ``behind`` is how far it falls short of the chosen method on the same answers (negative: it is
-    ahead), with the standard error ``behind_error`` of that difference. ``refusal`` is the reason
-    of a method that could not be tried; then there are no numbers.
+    A score is the mean log-likelihood of an answer that was held out.
     """
 
-    name: str  # "joint", "weighted", "correction", "k-means", "majority"
-    title: str  # in words, for a table
-    is_baseline: bool
-    log_likelihood: float | None = None
-    standard_error: float | None = None
-    behind: float | None = None
-    behind_error: float | None = None
-    agreement: float | None = None  # share of held-out answers predicted rightly (P ≥ ½: "same")
-    refusal: str | None = None
-    warnings: tuple[str, ...] = ()
-    seconds: float = 0.0
+    chosen: int
+    scores: Mapping[str, float]
+
+    @property
+    def text(self) -> str:
+        """What was chosen, and why.
+
+        >>> ClassNumber(3, {"2": -0.6, "3": -0.5, "4": -0.499}).text
+        '3 classes: fewer predict held-out answers worse, and a fourth is not supported by them'
+        """
+        numbers = sorted(int(number) for number in self.scores)
+        fewer = "fewer predict held-out answers worse"
+        more = f"a {_ordinal(self.chosen + 1)} is not supported by them"
+        if self.chosen == min(numbers):
+            return f"{self.chosen} classes: {more.replace('them', 'held-out answers')}"
+        return f"{self.chosen} classes: {fewer}, and {more}"
 
 
-@dataclass(frozen=True)
-class MethodChoice:
-    """The method and the estimator inside it, why they were chosen, and what they were up against.
+def _ordinal(number: int) -> str:
+    """Return "third", "21st".
 
-    All candidates are compared on the same ``n_held_out`` answers, in ``n_folds`` folds of items.
+    >>> _ordinal(3), _ordinal(21), _ordinal(12)
+    ('third', '21st', '12th')
     """
-
-    method: str
-    method_title: str
-    estimator: str  # as asked for: "default", "logistic", …
-    estimator_title: str  # what was fitted, e.g. "linear and kernel" or "LogisticRegression"
-    why: str  # one or two sentences: why this method
-    candidates: tuple[Candidate, ...]
-    n_held_out: int
-    n_folds: int
-    class_number: ClassNumber | None = None  # None where the number of classes was given
+    words = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+    if 3 <= number <= 10:
+        return words[number - 3]
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if number % 100 in (11, 12, 13) else ending}"
 
 
 @dataclass(frozen=True)
@@ -108,20 +105,6 @@ class ClassSummary:
 
 
 @dataclass(frozen=True)
-class PartSummary:
-    """A part of the answer model, and its learnt strength: zero where it is not there.
-
-    The strength is a spread of people in log-odds, a share of hard items, a correlation of answers
-    to one pair, or a slope on looks.
-    """
-
-    name: str  # "people", "clarity", "pair error", "similarity"
-    title: str  # in words
-    kept: bool
-    strength: float = 0.0
-
-
-@dataclass(frozen=True)
 class NoiseSummary:
     """How wrong the answers are: P("different" | same), P("same" | different), with intervals.
 
@@ -141,8 +124,18 @@ class NoiseSummary:
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """What the model says about classes, noise and its own accuracy on new items."""
+    """What was fitted, and what it says about classes, noise and its own accuracy on new items.
 
+    ``parts`` has the learnt strength of every part of the answer model, zero where it is not there:
+    a spread of people in log-odds, a share of hard items, a correlation of answers to one pair, a
+    slope on looks.
+    """
+
+    method: str
+    method_title: str
+    estimator: str  # as asked for: "default", "logistic", …
+    estimator_title: str  # what was fitted, e.g. "linear and kernel" or "LogisticRegression"
+    class_number: ClassNumber | None  # None where the number of classes was given
     classes: tuple[ClassSummary, ...]
     names_known: bool  # labels named the classes; else they are numbered in order of size
     prior: Interval | None  # of the last class; two classes only
@@ -150,7 +143,7 @@ class ModelSummary:
     accuracy: Interval | None  # share of new items put in the right class: the verdict's headline
     accuracy_how: str  # how that was measured or estimated, or why it could not be
     majority_share: float  # accuracy of calling every item by the largest class: the baseline
-    parts: tuple[PartSummary, ...] = ()  # none of a method without an answer model
+    parts: Mapping[str, float] = field(default_factory=dict)  # none without an answer model
     hard_items: tuple[ShownItem, ...] = ()  # the hardest, as many as a page shows
     n_hard_items: int = 0
 
@@ -163,16 +156,6 @@ class ModelSummary:
     def class_items(self) -> list[str]:
         """The ids of all items that show classes, in their order."""
         return [item.id for one in self.classes for item in (*one.typical, *one.doubtful)]
-
-
-@dataclass(frozen=True)
-class CurvePoint:
-    """A point of the learning curve: held-out log-likelihood ± s.e. from a share of the pairs."""
-
-    share: float
-    n_pairs: int  # pairs trained on, mean over the folds
-    log_likelihood: float
-    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -201,9 +184,8 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What speaks for and against the model: curve, calibration, annotators, suspect answers."""
+    """What speaks for and against the model: calibration, annotators, suspect answers."""
 
-    curve: tuple[CurvePoint, ...]  # empty unless asked for
     reliability: tuple[ReliabilityBin, ...]
     annotators: AnnotatorTable | None
     suspects: tuple[SuspectPair, ...]  # the worst, as many as a page shows
@@ -225,10 +207,9 @@ class RunFacts:
 
 @dataclass(frozen=True)
 class FitResult:
-    """Everything one fit found out, in five parts, and the verdict on it."""
+    """Everything one fit found out, in four parts, and the verdict on it."""
 
     data: DataSummary
-    choice: MethodChoice
     model: ModelSummary
     evidence: Evidence
     run: RunFacts
@@ -237,15 +218,7 @@ class FitResult:
     @property
     def facts(self) -> dict[str, Any]:
         """What a model file says about its model: `to_dict` without single items and pairs."""
-        long = (
-            "audit",
-            "annotators",
-            "candidates",
-            "curve",
-            "reliability",
-            "suspects",
-            "hard_items",
-        )
+        long = ("audit", "annotators", "reliability", "suspects", "hard_items")
         kept = {key: value for key, value in self.to_dict().items() if key not in long}
         classes = [replace(one, typical=(), doubtful=()) for one in self.model.classes]
         return kept | {"classes": [asdict(one) for one in classes]}
@@ -253,7 +226,7 @@ class FitResult:
     def to_dict(self) -> dict[str, Any]:
         """Return the fields of all parts side by side, as plain values ready for JSON."""
         table = self.evidence.annotators
-        parts = (self.data, self.choice, self.model, self.evidence, self.run)
+        parts = (self.data, self.model, self.evidence, self.run)
         return {key: value for part in parts for key, value in asdict(part).items()} | {
             "verdict": self.verdict.to_dict(),
             "audit": self.data.audit.to_dict(),

@@ -122,7 +122,7 @@ def fit_joint(
 
 
 def fit_with_doubts(
-    X: Any, pairs: Pairs, estimator: Any, n_classes: int, seed: int, noise_model: str
+    X: Any, pairs: Pairs, estimator: Any, n_classes: Any, seed: int, noise_model: str
 ) -> tuple[Any, tuple[str, ...]]:
     """Return the learner of `fit_joint`, and the warnings under which it is not to be trusted."""
     model = JointPairClassifier(estimator, n_classes, noise=noise_model, random_state=seed)

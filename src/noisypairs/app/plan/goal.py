@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from noisypairs.algebra import Array
+from noisypairs.algebra import Array, class_prior, mean_rates
 from noisypairs.app.encoding import encoded
 from noisypairs.app.files import Dataset
-from noisypairs.app.fit.class_number import (
-    ClassNumber,
-    choose_class_number,
-    numbers_in_question,
-)
-from noisypairs.app.fit.summary import mean_rates, shares
+from noisypairs.app.fit.fitting import class_number
+from noisypairs.app.fit.request import Request
+from noisypairs.app.fit.result import ClassNumber
 from noisypairs.app.plan.choice import Worth, old_pairs, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, Step, fit_with_doubts, learning_curves
 from noisypairs.app.plan.forecast import Forecast, forecast
@@ -101,7 +98,7 @@ def plan(
     pairs: Pairs,
     target: float,
     *,
-    n_classes: int = 2,
+    n_classes: int | Sequence[int] | Literal["auto"] = 2,
     estimator: Any = None,
     level: float = 0.9,
     n_folds: int = N_FOLDS,
@@ -119,21 +116,20 @@ def plan(
 
     Raises `NotIdentifiable` where the answers say nothing about classes.
     """
-    if not 1.0 / n_classes < target < 1.0:
-        raise ValueError(
-            f"target={target!r}: expected an accuracy above {1.0 / n_classes:.2g}, which guessing "
-            f"among {n_classes} classes reaches, and below 1"
-        )
+    if isinstance(n_classes, int):
+        _require_above_chance(target, n_classes)
     pairs = _enough(pairs).with_labels(None)
     begin: Callable[[str], None] = step or (lambda _: None)
     begin(f"learning from all {pairs.n_pairs:,} answers")
     model, doubts = fit_with_doubts(X, pairs, estimator, n_classes, random_state, "auto")
+    K = model.n_classes_
+    _require_above_chance(target, K)
     curves = learning_curves(
         X,
         pairs,
         model.noise_,
         model.estimator_,
-        n_classes=n_classes,
+        n_classes=K,
         n_sizes=N_SIZES,
         n_folds=n_folds,
         noise_model=model.noise_model_,
@@ -143,7 +139,7 @@ def plan(
     )
     begin("weighing the pairs to ask next")
     new, these = (forecast(one, pairs.n_items, level=level, seed=random_state) for one in curves)
-    S = model.noise_.same_probability(n_classes)
+    S = model.noise_.same_probability(K)
     graph = PairGraph.from_pairs(pairs.yes_or_no())
     beliefs = propagate(graph, np.log(model.oof_proba_), S, tol=1e-4)
     in_pairs = np.unique(np.concatenate([pairs.left, pairs.right]))
@@ -151,9 +147,10 @@ def plan(
         target=target,
         n_answers=pairs.n_pairs,
         n_items=pairs.n_items,
-        n_classes=n_classes,
+        n_classes=K,
+        class_number=class_number(model, Request(n_classes=n_classes)),
         noise=model.noise_,
-        rates=mean_rates(model.noise_, shares(model)),
+        rates=mean_rates(S, class_prior(model.prior_, K)),
         chance=float(model.item_proba_[in_pairs].mean(axis=0).max()),
         new_items=reach(new, target, pairs.n_pairs, doubtful=bool(doubts)),
         these_items=reach(these, target, pairs.n_pairs, doubtful=bool(doubts)),
@@ -164,6 +161,14 @@ def plan(
         doubts=doubts,
         seed=random_state,
     )
+
+
+def _require_above_chance(target: float, n_classes: int) -> None:
+    if not 1.0 / n_classes < target < 1.0:
+        raise ValueError(
+            f"target={target!r}: expected an accuracy above {1.0 / n_classes:.2g}, which guessing "
+            f"among {n_classes} classes reaches, and below 1"
+        )
 
 
 def _enough(pairs: Pairs) -> Pairs:
@@ -194,17 +199,13 @@ def plan_dataset(
 ) -> Plan:
     """Plan for the items and answers of files: encode the features, then `plan`.
 
-    Of several numbers of classes, 2 to 6 if none is given, one is chosen first.
+    Of several numbers of classes, any if none is given, the fit of all answers chooses one.
     """
     _enough(data.pairs)
     _, X, nothing = encoded(data.features, seed)
     if X is None:  # the answers alone must do
         X = np.zeros((data.pairs.n_items, 1))
-    numbers = numbers_in_question(n_classes, len(set(data.pairs.labels.values())))
-    number = None
-    if not isinstance(numbers, int):
-        number = choose_class_number(X, data.pairs, numbers, seed=seed)
-        numbers = number.chosen
+    numbers = Request(n_classes=n_classes).settled(data.pairs).n_classes or "auto"
     inner = LogisticRegression() if nothing else None
     found = plan(
         X, data.pairs, target, n_classes=numbers, estimator=inner, random_state=seed, step=step
@@ -212,7 +213,7 @@ def plan_dataset(
     if nothing:
         doubt = f"{nothing}: new items cannot be classified, whatever the curve of them says"
         found = replace(found, doubts=(*found.doubts, doubt))
-    return replace(found, class_number=number)
+    return found
 
 
 def reach(law: Forecast, target: float, n_answers: int, *, doubtful: bool = False) -> Goal:

@@ -36,8 +36,8 @@ def classes(result: FitResult, thumbnails: Thumbnails | None = None) -> list[Blo
     ]
     headings = ("class", "estimated share", "items", "of them doubtful", "what tells it")
     blocks: list[Block] = []
-    if result.choice.class_number is not None:
-        blocks.append(paragraph(sentence(result.choice.class_number.text)))
+    if found.class_number is not None:
+        blocks.append(paragraph(sentence(found.class_number.text)))
     blocks.append(table(headings, rows, numeric=[1, 2, 3]))
     if found.prior is not None:
         last = found.classes[-1].name

@@ -60,11 +60,9 @@ def parts(
         Part("How wrong the answers are", lambda found: _noise(found.model), folded=False),
         Part("How people answer", answer_parts.parts),
         Part("How good the model is", lambda found: evidence.accuracy(found.model)),
-        Part("Would more answers help?", lambda found: evidence.learning(found.evidence.curve)),
         Part("Do its probabilities hold?", lambda found: evidence.calibration(found.evidence)),
         Part("Who answered", lambda found: suspects.annotators(found.evidence.annotators)),
         Part("Answers to look at again", lambda found: _suspects(found, thumbnails)),
-        Part("Methods compared", lambda found: evidence.methods(found.choice)),
         Part("How to read this", _how_to_read, _small_print),
     )
 
@@ -198,15 +196,14 @@ def _doubts(found: ModelSummary) -> list[Block]:
     return doubts
 
 
-def _how_to_read(result: FitResult) -> list[Block]:
+def _how_to_read(_: FitResult) -> list[Block]:
     return [
         bullets(
             [
                 "No true class was used to learn or to judge, except for the items of known class "
                 "if there are any. Accuracies are therefore estimates.",
                 "“At N% confidence” means: of a hundred such intervals, about N hold the truth.",
-                f"“Held out” means: each of {result.choice.n_folds} models was judged on answers "
-                "about items that it had never seen.",
+                "“Held out” means: predicted by a model that was learnt without this item.",
                 "An answer “predicted” rightly agrees with what was said, not with the truth: "
                 "where people err, no model can predict every answer.",
                 "A suspect answer is one that the model thinks wrong. Look at it again before "
@@ -217,10 +214,10 @@ def _how_to_read(result: FitResult) -> list[Block]:
 
 
 def _small_print(result: FitResult) -> str:
-    run, choice = result.run, result.choice
+    run, found = result.run, result.model
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     sums = "; ".join(f"{role} {digest}" for role, digest in result.data.checksums.items())
     return (
-        f"{choice.method_title} with {choice.estimator_title}, seed {run.seed}, "
+        f"{found.method_title} with {found.estimator_title}, seed {run.seed}, "
         f"{run.seconds:.0f} s, {run.date}. Versions: {versions}. SHA-256: {sums}."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noisypairs.app.fit.result import FitResult, PartSummary
+from noisypairs.app.fit.result import FitResult
 from noisypairs.app.report.page import Block, paragraph, table
 from noisypairs.assess.words import chance, count, name_of, percent, shortened
 
@@ -20,7 +20,10 @@ def parts(result: FitResult) -> list[Block]:
         "nobody recognises, on pairs that mislead everybody, and on how alike two items look. The "
         "strength of each part is learnt with the rest. It is zero where the answers show none."
     )
-    rows = [(one.title, "yes" if one.kept else "no", _strength(one)) for one in found.parts]
+    rows = [
+        (TITLES[name], "yes" if strength else "no", _strength(name, strength))
+        for name, strength in found.parts.items()
+    ]
     headings = ("part", "found", "strength")
     blocks: list[Block] = [paragraph(text), table(headings, rows)]
     if found.n_hard_items:
@@ -43,6 +46,13 @@ def parts(result: FitResult) -> list[Block]:
     return blocks
 
 
+#: What a part is, for a reader.
+TITLES = {
+    "people": "everybody has a bias and a skill of their own",
+    "clarity": "some items are hard for everybody",
+    "pair error": "some pairs mislead everybody",
+    "similarity": "pairs that look alike are called same more often",
+}
 #: How a strength is said.
 STRENGTHS = {
     "people": "spread of {:.2f} between people, in log-odds",
@@ -52,5 +62,5 @@ STRENGTHS = {
 }
 
 
-def _strength(part: PartSummary) -> str:
-    return STRENGTHS[part.name].format(part.strength) if part.kept else "–"
+def _strength(name: str, strength: float) -> str:
+    return STRENGTHS[name].format(strength) if strength else "–"
