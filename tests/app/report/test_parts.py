@@ -5,7 +5,7 @@ from __future__ import annotations
 from noisypairs.app.fit.result import ShownItem
 from noisypairs.app.report.model import fit_report
 from noisypairs.app.report.page import Table
-from noisypairs.app.report.parts import TITLES, parts
+from noisypairs.app.report.parts import parts
 from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
 
 PARTS = {"people": 0.31, "clarity": 0.05, "pair error": 0.25, "similarity": 0.0}
