@@ -85,6 +85,7 @@ BOXES = (
     Box("app/annotators.py", "who errs?", 235, 306, 140),
     Box("app/prediction.py", "new items", 385, 306, 150),
     Box("app/suspects/", "what is wrong, and why", 545, 306, 151),
+    Box("encoders/", "content to numbers", 22, 406, 208),
     Box("datasets/", "tables to try", 240, 406, 130),
     Box("annotators/", "who answers well", 385, 406, 150),
     Box("assess/", "how sure?", 543, 406, 80),

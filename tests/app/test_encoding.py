@@ -5,16 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from noisypairs.app.encoding import (
     FAR,
-    MOST_LEVELS,
-    NumberReader,
-    WordFactors,
+    MANY_LEVELS,
+    Cells,
     column_values,
     describe,
     item_encoder,
+    known_levels,
     unread,
 )
 
@@ -119,28 +118,33 @@ def test_rare_levels_share_a_column_and_unknown_ones_fall_there() -> None:
     np.testing.assert_array_equal(without_rare.iloc[2], [0, 0])
 
 
-def test_a_category_of_very_many_levels_has_a_bounded_width() -> None:
-    levels = np.repeat([f"c{k}" for k in range(200)], 3)
-    assert encoded(pd.DataFrame({"c": levels})).shape[1] == MOST_LEVELS
+def test_a_category_of_very_many_levels_is_read_by_its_letters() -> None:
+    levels = pd.DataFrame({"c": np.repeat([f"code-{k}-of-{k % 7}" for k in range(200)], 3)})
+    assert describe(levels)[0].note == "200 levels; read by their letters"
+    found = encoded(levels)
+    assert found.shape[1] <= 30
+    distance = np.linalg.norm(found.to_numpy() - found.to_numpy()[0], axis=1)
+    assert distance[1] == 0  # the same level
+    assert distance[3:].min() > 0.1
+    assert known_levels(item_encoder(levels).fit(levels)) == {"c": frozenset(levels["c"])}
+    assert MANY_LEVELS < 200
 
 
-def test_dates_become_days_and_cycles() -> None:
+def test_dates_become_seconds_and_cycles() -> None:
     texts = ["2024-01-01", "2024-01-08", "2024-07-01T06:00", None, "2023-05-05"]
     stamps = pd.to_datetime(pd.Series(texts), format="ISO8601")
-    days = (stamps - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
-    expected = [days]
-    for period in (365.2425, 7.0, 1.0):
-        expected += [np.cos(2 * np.pi * days / period), np.sin(2 * np.pi * days / period)]
-    columns = pd.DataFrame(expected).T.astype(float)
-    columns = columns.fillna(columns.median())
-    spread = columns.std(ddof=0)
-    spread[spread < 1e-9] = 1.0
+    turns = {"month": (stamps.dt.month, 12), "weekday": (stamps.dt.day_of_week + 1, 7)}
+    expected = {"seconds": (stamps - pd.Timestamp("1970-01-01")) / pd.Timedelta(seconds=1)}
+    for name, (value, period) in turns.items():
+        expected[f"{name}_circular_0"] = np.sin(2 * np.pi * value / period)
+        expected[f"{name}_circular_1"] = np.cos(2 * np.pi * value / period)
     for frame in (pd.DataFrame({"seen": texts}), pd.DataFrame({"seen": stamps})):
         found = encoded(frame)
-        np.testing.assert_allclose(
-            found.iloc[:, :7], (columns - columns.mean()) / spread, atol=1e-6
-        )
-        assert list(found.columns[:2]) == ["date__seen days", "date__seen cosine of year"]
+        for name, column in expected.items():
+            filled = column.fillna(column.median())
+            scaled = (filled - filled.mean()) / filled.std(ddof=0)
+            (place,) = [c for c in found if c.endswith(name) and "missing" not in c]
+            np.testing.assert_allclose(found[place], scaled, atol=1e-4)
 
 
 def test_days_first_and_months_first_are_the_same_dates() -> None:
@@ -156,21 +160,6 @@ def test_days_first_and_months_first_are_the_same_dates() -> None:
     assert unread(pd.DataFrame({"d": ["12/31/2024", "31/12/2024"]}), {"d": "day-first date"}) == [
         "column 'd': 1 cell is no day-first date and counts as missing, such as '12/31/2024'"
     ]
-
-
-def test_all_word_factors_together_hold_the_tf_idf_similarity_of_texts() -> None:
-    texts = ["red house", "a red red car", "blue car", "", "house of a car"]
-    factors = WordFactors(n_factors=10).fit(pd.Series(texts)).transform(pd.Series(texts))
-    plain = TfidfVectorizer(sublinear_tf=True, token_pattern=r"(?u)\w+").fit_transform(texts)
-    assert factors.shape[1] <= len(texts) - 1
-    np.testing.assert_allclose(factors @ factors.T, (plain @ plain.T).toarray(), atol=1e-7)
-
-
-def test_there_are_no_more_word_factors_than_the_texts_have() -> None:
-    """Further ones would be rounding errors, which differ from machine to machine."""
-    texts = pd.Series(["red car", "blue car", "red house", "blue house"] * 10)
-    assert WordFactors(n_factors=10).fit_transform(texts).shape == (40, 3)
-    assert WordFactors().fit_transform(pd.Series(["", "", ""])).shape == (3, 1)
 
 
 def test_text_has_a_bounded_width_and_missing_cells_and_empty_ones_are_alike() -> None:
@@ -217,9 +206,9 @@ def test_many_columns_of_numbers_are_read_as_each_of_them_is():
     table["c2"] = rng.random(20) < 0.5
     table.iloc[3, 4:9] = [np.inf, -np.inf, np.nan, 1e99, -0.0]
     each = [column_values(table[name], "number") for name in table.columns]
-    whole = NumberReader().fit_transform(table)
+    whole = Cells().fit_transform(table)
     np.testing.assert_array_equal(whole, np.column_stack(each))
-    assert whole.dtype == float
+    assert set(whole.dtypes) == {np.dtype(float)}
     assert unread(table, dict.fromkeys(table.columns, "number")) == [
         "column 'c4': 1 cell is no number and counts as missing, such as 'inf'",
         "column 'c5': 1 cell is no number and counts as missing, such as '-inf'",

@@ -279,6 +279,16 @@ def test_a_type_of_another_version_is_refused_with_what_to_do(good: Path, tmp_pa
         model_file.load(path)
 
 
+def test_of_skrub_just_those_types_are_trusted_that_a_table_of_items_needs() -> None:
+    frame, _ = table()
+    frame["code"] = [f"k{row % 50}" for row in range(len(frame))]
+    content = skops.dumps(item_encoder(frame).fit(frame))
+    found = {name for name in skops.get_untrusted_types(data=content) if name.startswith("skrub")}
+    assert found == model_file.SKRUB
+    again = skops.loads(content, trusted=sorted(model_file.trusted_types()))
+    np.testing.assert_array_equal(again.transform(frame), item_encoder(frame).fit_transform(frame))
+
+
 def test_what_a_reader_would_refuse_is_not_written(tmp_path: Path) -> None:
     pipeline = Pipeline([("encoder", FunctionTransformer()), ("classifier", Foreign())])
     with pytest.raises(TypeError, match=r"cannot hold tests\.app\.test_model_file\.Foreign"):

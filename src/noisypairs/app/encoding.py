@@ -1,15 +1,16 @@
 """From a table of items to numbers: every column is read, encoded and described.
 
 `describe` says what each column is taken for and why; `item_encoder` builds the scikit-learn
-transformer that follows. All its parts are scikit-learn's or defined here at the top level, with
-plain arrays as their state, so that a model file can hold them without holding code.
+transformer that follows: skrub for dates, categories and text, scikit-learn for numbers. A model
+file can hold it without holding code.
 
     number    median for what is missing, a column that says so, mean 0 and variance 1, cut to ±10
     boolean   as a number
-    date      days, and the time of year, week and day as cosine and sine; then as numbers
+    date      seconds, year, and month, day, weekday and hour on a circle; then as numbers
               (day-first date: 31/12/2024; unclear date: left out, 1/2/2024 may be either)
-    category  one column per level; rare levels share one, unknown ones leave all at zero
-    text      words hashed, tf-idf, and the leading factors of that; then scaled as numbers
+    category  one column per level; rare levels share one, unknown ones leave all at zero; from 40
+              levels on as text
+    text      factors of its runs of letters (`noisypairs.encoders.Words`); then scaled as numbers
     constant  left out
     id        left out: it names the item and says nothing about it
     address   left out: it says where a file lies, not what is in it
@@ -24,19 +25,18 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import TruncatedSVD
-from sklearn.feature_extraction.text import HashingVectorizer, TfidfTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from noisypairs.algebra import Array
 from noisypairs.app.files import dates
 from noisypairs.app.files.cells import ADDRESS, ID_NAME
+from noisypairs.encoders import Words
+from noisypairs.errors import MissingExtra
 from noisypairs.estimators.base import LARGEST
 from noisypairs.pairs.answers import MISSING
 
@@ -44,10 +44,8 @@ from noisypairs.pairs.answers import MISSING
 MISSING_WORDS = MISSING | {"?", "-"}
 #: Standardised numbers are cut to ± this.
 FAR = 10.0
-#: Levels with a column of their own, at most; columns of hashed words; factors kept of them.
-MOST_LEVELS, HASHED_WORDS, WORD_FACTORS = 30, 2**12, 30
-#: A factor this far below the strongest is rounding error.
-RANK_TOLERANCE = 1e-9
+#: Levels with a column of their own, below this; skrub's own threshold.
+MANY_LEVELS = 40
 #: A text column has so many words on average.
 WORDY = 2.5
 #: Whole numbers that go on by one are a running number from so many items on.
@@ -88,27 +86,20 @@ def item_encoder(frame: pd.DataFrame, random_state: int | None = 0) -> ColumnTra
     """
     if not all(isinstance(name, str) for name in frame.columns):
         raise TypeError("the columns of the items need names: strings, as a file's first line has")
-    kinds: dict[str, list[str]] = {}
-    for plan in describe(frame):
-        kinds.setdefault(plan.kind, []).append(plan.name)
-    rare = max(2, len(frame) // 200)
+    kinds = {plan.name: plan.kind for plan in describe(frame)}
+    numbers = [name for name, kind in kinds.items() if kind in ("number", "boolean")]
+    table = [name for name, kind in kinds.items() if kind in (*dates.DATES, "category")]
+    wide = [name for name in table if kinds[name] == "category" and _has_many_levels(frame[name])]
     parts: list[tuple[str, Any, Any]] = []
-    if numbers := kinds.get("number", []) + kinds.get("boolean", []):
-        parts.append(("number", make_pipeline(NumberReader(), *_scaled()), numbers))
-    for kind, reader in ((dates.DATE, DateReader()), (dates.DAY_FIRST, DayFirstReader())):
-        if kind in kinds:
-            parts.append((kind, make_pipeline(reader, *_scaled()), kinds[kind]))
-    if categories := kinds.get("category"):
-        levels = OneHotEncoder(
-            handle_unknown="infrequent_if_exist",
-            min_frequency=rare,
-            max_categories=MOST_LEVELS,
-            sparse_output=False,
-        )
-        parts.append(("category", make_pipeline(CategoryReader(), levels), categories))
-    for name in kinds.get("text", []):
-        words = Pipeline([("words", WordFactors(random_state=random_state)), ("scale", _Scale())])
-        parts.append((f"text {name}", words, name))
+    if numbers:
+        parts.append(("number", make_pipeline(Cells(), *_scaled()), numbers))
+    if table := [name for name in table if name not in wide]:
+        cells = Cells({name: kinds[name] for name in table})
+        parts.append(("table", make_pipeline(cells, _vectorizer(len(frame))), table))
+    for name in [*wide, *(name for name, kind in kinds.items() if kind == "text")]:
+        words = Words(random_state=random_state)
+        pipeline = make_pipeline(Cells({name: kinds[name]}), words, _Scale())
+        parts.append((f"{kinds[name]} {name}", pipeline, [name]))
     if not parts:
         left_out = "; ".join(f"{p.name} ({p.kind}, {p.note})" for p in describe(frame)[:10])
         raise ValueError(
@@ -174,7 +165,7 @@ def column_values(column: pd.Series, kind: str) -> NDArray[Any]:
         numbers = _numbers(column)
         return _moderate(numbers)
     if kind in dates.DATES:
-        return dates.calendar(_dates(column, kind))[:, 0]
+        return dates.days(_dates(column, kind))
     return _texts(column).astype(object)
 
 
@@ -186,114 +177,77 @@ def is_missing(values: NDArray[Any]) -> NDArray[np.bool_]:
 
 def known_levels(encoder: ColumnTransformer) -> dict[str, frozenset[str]]:
     """Return the levels that a fitted `item_encoder` has seen, by column."""
-    return {
-        name: frozenset(map(str, levels))
-        for part, fitted, names in encoder.transformers_
-        if part == "category"
-        for name, levels in zip(names, fitted[-1].categories_, strict=True)
-    }
+    levels = [fitted[0].levels_ for _, fitted, _ in encoder.transformers_ if fitted != "drop"]
+    return {name: frozenset(seen) for one in levels for name, seen in one.items()}
 
 
-class NumberReader(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Read columns as floats, shape (n, d): text is parsed; what is no finite number is missing.
+class Cells(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Cells as their columns are of a kind: floats, times in UTC, levels or text.
 
-    >>> NumberReader().fit_transform(pd.DataFrame({"a": [" 1.5", "?", "inf", "1e200"]})).ravel()
-    array([1.5, nan, nan, nan])
+    ``kinds`` are those of `describe`, by column; a column without one holds numbers.
+
+    >>> table = pd.DataFrame({"a": [" 1.5", "?", "inf", "1e200"]})
+    >>> Cells().fit_transform(table)["a"].tolist()
+    [1.5, nan, nan, nan]
     """
 
+    def __init__(self, kinds: Mapping[str, str] | None = None) -> None:
+        self.kinds = kinds
+
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Remember the columns' names."""
-        self.names_in_ = _names(X)
+        """Remember the columns' names, and the levels of categories."""
+        self.names_in_ = [str(name) for name in X.columns]
+        self.levels_ = {
+            name: np.unique(texts[texts != ""]).tolist()
+            for name in self.names_in_
+            if self._kind(name) == "category" and (texts := _texts(X[name])).size
+        }
         return self
 
-    def transform(self, X: Any) -> Array:
-        """Return floats, shape (n, d), NaN where a cell is no finite number."""
-        if all(map(pd.api.types.is_numeric_dtype, X.dtypes)):  # of thousands of columns, at once
-            numbers: Array = X.to_numpy(dtype=float, na_value=_NAN)
-        else:
-            numbers = np.column_stack([_numbers(X[name]) for name in X.columns])
-        return _moderate(numbers)
+    def transform(self, X: Any) -> pd.DataFrame:
+        """Return a table of the same columns; what is not of the kind is missing."""
+        if not self.kinds and all(map(pd.api.types.is_numeric_dtype, X.dtypes)):
+            numbers = X.to_numpy(dtype=float, na_value=_NAN)  # of thousands of columns, at once
+            return pd.DataFrame(_moderate(numbers), columns=self.names_in_)
+        return pd.DataFrame({name: self._read(X[name]) for name in self.names_in_})
+
+    def _read(self, column: pd.Series) -> Any:
+        kind = self._kind(str(column.name))
+        if kind in dates.DATES:
+            return _dates(column, kind).dt.tz_localize(None)
+        values = column_values(column, kind)
+        return pd.Categorical([text or None for text in values]) if kind == "category" else values
+
+    def _kind(self, name: str) -> str:
+        return (self.kinds or {}).get(name, "number")
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
         """Return the columns' own names."""
-        return np.asarray(self.names_in_)
+        return np.asarray(self.names_in_, dtype=object)
 
 
-class DateReader(NumberReader):
-    """Read dates as 7 numbers each: days since 1970, cosine and sine of year, week and day.
-
-    >>> DateReader().fit_transform(pd.DataFrame({"d": ["1970-01-02", "?"]})).round(2)[:, :3]
-    array([[1.  , 1.  , 0.02],
-           [ nan,  nan,  nan]])
-    """
-
-    kind = dates.DATE
-
-    def transform(self, X: Any) -> Array:
-        """Return shape (n, 7 d); NaN where a cell is no date."""
-        return np.column_stack([dates.calendar(_dates(X[name], self.kind)) for name in X.columns])
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
-        """Return the names with what is measured, such as ``seen days``."""
-        return np.asarray([f"{name} {part}" for name in self.names_in_ for part in dates.PARTS])
-
-
-class DayFirstReader(DateReader):
-    """Read dates such as 31/12/2024, or 2/1/1970 for the second day of January.
-
-    >>> DayFirstReader().fit_transform(pd.DataFrame({"d": ["2/1/1970", "1970-01-02"]}))[:, 0]
-    array([1., 1.])
-    """
-
-    kind = dates.DAY_FIRST
+def _vectorizer(n_items: int) -> Any:
+    """Return skrub's vectorizer of categories and dates."""
+    try:
+        from skrub import DatetimeEncoder, TableVectorizer
+    except ImportError as error:
+        raise MissingExtra("skrub", "app", "A table of items") from error
+    levels = OneHotEncoder(
+        handle_unknown="infrequent_if_exist",
+        min_frequency=max(2, n_items // 200),
+        sparse_output=False,
+    )
+    times = DatetimeEncoder(add_weekday=True, periodic_encoding="circular")
+    return TableVectorizer(
+        cardinality_threshold=MANY_LEVELS,
+        low_cardinality=levels,
+        datetime=make_pipeline(times, *_scaled()).set_output(transform="pandas"),
+        drop_null_fraction=None,  # a column may be empty in one fold and not in another
+    )
 
 
-class CategoryReader(NumberReader):
-    """Read columns as levels, shape (n, d) of str: trimmed text, 2.0 as "2", missing as "".
-
-    >>> CategoryReader().fit_transform(pd.DataFrame({"a": [" red", None, 2.0]})).ravel().tolist()
-    ['red', '', '2']
-    """
-
-    def transform(self, X: Any) -> Any:
-        """Return the levels as strings, shape (n, d)."""
-        return np.column_stack([_texts(X[name]).astype(object) for name in X.columns])
-
-
-class WordFactors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Read one text column as its leading factors: hashed words, tf-idf, truncated SVD.
-
-    >>> texts = pd.Series(["red house", "red car", "blue car", None])
-    >>> WordFactors(n_factors=2).fit_transform(texts).shape
-    (4, 2)
-    """
-
-    def __init__(self, n_factors: int = WORD_FACTORS, random_state: int | None = 0) -> None:
-        self.n_factors = n_factors
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
-        """Learn the weight of each word, and the factors."""
-        counts = _word_counts(X)
-        self.tfidf_ = TfidfTransformer(sublinear_tf=True).fit(counts)
-        wanted = max(1, min(self.n_factors, counts.shape[0] - 1))
-        self.factors_ = TruncatedSVD(wanted, random_state=self.random_state)
-        with np.errstate(invalid="ignore", divide="ignore"):  # texts all alike explain 0 of 0
-            self.factors_.fit(self.tfidf_.transform(counts))
-        # Beyond the rank of the table factors are rounding errors, which scaling would blow up.
-        strength = self.factors_.singular_values_
-        rank = max(1, np.count_nonzero(strength > RANK_TOLERANCE * strength.max()))
-        self.factors_.components_ = self.factors_.components_[:rank]
-        return self
-
-    def transform(self, X: Any) -> Array:
-        """Return the factors, shape (n, n_factors), or fewer where the texts have no more."""
-        factors: Array = self.factors_.transform(self.tfidf_.transform(_word_counts(X)))
-        return factors
-
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:  # noqa: ARG002
-        """Return a name for every factor."""
-        return self.factors_.get_feature_names_out().astype(object)  # type: ignore[no-any-return]
+def _has_many_levels(column: pd.Series) -> bool:
+    return len(np.unique(_texts(column))) >= MANY_LEVELS
 
 
 class _Scale(StandardScaler):  # type: ignore[misc]
@@ -354,7 +308,7 @@ def _plan_text(name: str, texts: Any, n: int, distinct: int, missing: str) -> Co
         return ColumnPlan(name, "id", f"left out: different in {rows}")
     if words >= 2 and distinct > n / 2:
         return ColumnPlan(name, "text", f"{words:.1f} words on average{missing}")
-    pooled = "; rare ones pooled" if distinct > MOST_LEVELS else ""
+    pooled = "; read by their letters" if distinct >= MANY_LEVELS else ""
     return ColumnPlan(name, "category", f"{distinct} levels{pooled}{missing}")
 
 
@@ -363,10 +317,6 @@ def _is_running(column: pd.Series) -> bool:
     if not pd.api.types.is_integer_dtype(column) or column.isna().any():
         return False
     return int(column.max()) - int(column.min()) == len(column) - 1
-
-
-def _names(X: Any) -> list[str]:
-    return [str(name) for name in X.columns]
 
 
 def _texts(column: Any) -> NDArray[np.str_]:
@@ -409,13 +359,3 @@ def _dates(column: Any, kind: str) -> pd.Series:
     if values.dt.tz is None:
         values = values.dt.tz_localize("UTC")
     return values.reset_index(drop=True)
-
-
-def _word_counts(texts: ArrayLike) -> csr_matrix:
-    """Return how often each hashed word occurs, shape (n, `HASHED_WORDS`)."""
-    # Stateless, so nothing of it needs to be kept; single letters are words too.
-    hashing = HashingVectorizer(
-        n_features=HASHED_WORDS, alternate_sign=False, norm=None, token_pattern=r"(?u)\w+"
-    )
-    counts: csr_matrix = hashing.transform(_texts(texts).tolist())
-    return counts

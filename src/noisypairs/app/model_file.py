@@ -41,8 +41,39 @@ if TYPE_CHECKING:
 
 #: The version of the form of model files. That of 0.1.0 and 0.2.0, whose learners are gone, was 1.
 FORM = 2
+#: What skrub's vectorizer of dates and categories and its factors of text are made of.
+SKRUB = frozenset(
+    f"skrub.{name}"
+    for name in (
+        "_apply_to_each_col.ApplyToEachCol",
+        "_check_input.CheckInputDataFrame",
+        "_clean_categories.CleanCategories",
+        "_clean_null_strings.CleanNullStrings",
+        "_dataframe._common.is_any_date",
+        "_dataframe._common.is_categorical",
+        "_dataframe._common.is_numeric",
+        "_datetime_encoder.DatetimeEncoder",
+        "_datetime_encoder._CircularEncoder",
+        "_drop_uninformative.DropUninformative",
+        "_duration_to_float.DurationToFloat",
+        "_string_encoder.StringEncoder",
+        "_table_vectorizer.PassThrough",
+        "_table_vectorizer.ShortReprDict",
+        "_table_vectorizer.TableVectorizer",
+        "_table_vectorizer._created_by_predicate",
+        "_to_datetime.ToDatetime",
+        "_to_float.ToFloat",
+        "_to_str.ToStr",
+        "selectors._base.All",
+        "selectors._base.And",
+        "selectors._base.Cols",
+        "selectors._base.Filter",
+        "selectors._base.Sub",
+        "selectors._selectors._cardinality_below",
+    )
+)
 #: Types of other packages, beyond skops' own list, that a model of ours may hold.
-TRUSTED_ELSEWHERE = frozenset(
+TRUSTED_ELSEWHERE = SKRUB | frozenset(
     {
         "numpy.dtype",  # names a form of numbers, inside the imputer
         "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
@@ -77,7 +108,7 @@ OTHER_ARRAYS = tuple(
     f"sklearn.externals.array_api_compat.{package}" for package in ("cupy", "dask", "torch")
 )
 #: Packages whose other version may read a model differently.
-MATTERS = ("noisypairs", "scikit-learn", "numpy")
+MATTERS = ("noisypairs", "scikit-learn", "numpy", "skrub")
 
 
 class EditedCardWarning(UserWarning):
@@ -230,22 +261,23 @@ def trusted_types() -> frozenset[str]:
 def _own_types() -> frozenset[str]:
     """Return the full names of the classes of ours that a model may hold.
 
-    These are the transformers of `encoding`, all exported estimators and noise models, the
-    estimators of `estimators.inner`, the records of an estimated prior, and the joint learner with
-    its answer model and parts.
+    These are the transformers of `encoding`, the encoder of words, all exported estimators and
+    noise models, the estimators of `estimators.inner`, the records of an estimated prior, and the
+    joint learner with its answer model and parts.
     """
     from sklearn.base import BaseEstimator
 
     from noisypairs import estimation, estimators, noise
     from noisypairs.app import encoding
     from noisypairs.classifier import JointPairClassifier, SearchOptions
+    from noisypairs.encoders import Words
     from noisypairs.estimation.heldout import Gain
     from noisypairs.estimators import inner
     from noisypairs.joint.em import Spec
     from noisypairs.pairs.levels import Scale
 
     parts = [import_module(f"{inner.__name__}.{one.name}") for one in iter_modules(inner.__path__)]
-    found = [estimation.Interval, estimation.PriorEstimate]
+    found = [estimation.Interval, estimation.PriorEstimate, Words]
     found += [JointPairClassifier, SearchOptions, Spec, Gain, Scale]
     found += [noise.AnswerModel, *noise.PARTS.values()]
     for module in (encoding, estimators, noise, *parts):

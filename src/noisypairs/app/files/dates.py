@@ -26,12 +26,6 @@ _YEAR_FIRST = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})([ T].*)?")
 _NAMED = re.compile(r"(?=.*[a-z]{3})[a-z0-9]+[ ,.-]+[a-z0-9]+[ ,.-]+\d{4}([ T].*)?", re.IGNORECASE)
 _OTHER = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})([ T].*)?")
 
-#: Names of the numbers of a date, see `calendar`.
-PARTS = (
-    "days",
-    *(f"{wave} of {cycle}" for cycle in ("year", "week", "day") for wave in ("cosine", "sine")),
-)
-
 
 def kind_of_dates(texts: Sequence[str]) -> tuple[str, int] | None:
     """Return the kind of dates that almost all texts are, and how many are none; else None.
@@ -82,10 +76,8 @@ def _iso(text: str, day_first: bool) -> str:
     return f"{year}-{int(month):02d}-{int(day):02d}{time or ''}"
 
 
-def calendar(dates: pd.Series) -> Array:
-    """Return days since 1970 and cosine and sine of year, week and day, shape (n, 7)."""
+def days(dates: pd.Series) -> Array:
+    """Return days since 1970, shape (n,), NaN where there is no date."""
     since = dates - pd.Timestamp("1970-01-01", tz="UTC")
-    days: Array = (since / pd.Timedelta(days=1)).to_numpy(dtype=float, na_value=np.nan)
-    turns = 2.0 * np.pi * days[:, None] / np.array([365.2425, 7.0, 1.0])
-    waves = np.stack([np.cos(turns), np.sin(turns)], axis=2).reshape(len(days), -1)
-    return np.column_stack([days, waves])
+    found: Array = (since / pd.Timedelta(days=1)).to_numpy(dtype=float, na_value=np.nan)
+    return found

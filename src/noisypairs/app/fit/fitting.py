@@ -453,5 +453,5 @@ def _run_facts(learnt: Learnt, begun: float) -> RunFacts:
 
 def versions() -> dict[str, str]:
     """Return the versions that a model depends on."""
-    packages = ("noisypairs", "numpy", "scipy", "scikit-learn", "pandas", "skops")
+    packages = ("noisypairs", "numpy", "scipy", "scikit-learn", "pandas", "skops", "skrub")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
