@@ -90,7 +90,9 @@ def fit(
         from noisypairs.app.suspects import items_of
 
         dataset = reading.dataset(only, pairs, labels)
-        pictures = None if images is None else options.pictures(images, dataset, only or pairs)
+        pictures = None
+        if report is not None:
+            pictures = options.pictures(images, dataset, only or pairs)
         with progress.steps(STEP_SHARES, quiet) as step:
             fitted = fit_dataset(dataset, request, step)
         if fitted.model is not None:

@@ -214,8 +214,11 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
     stopping.expect_outputs(files)
 
 
-def pictures(images: str, dataset: Dataset, items: Path) -> ImageSource:
-    """Return where the pictures of the items are, or refuse what is neither column nor folder."""
+def pictures(images: str | None, dataset: Dataset, items: Path) -> ImageSource | None:
+    """Return where the pictures of the items are, or refuse what is neither column nor folder.
+
+    Without ``images`` they are the items themselves, where these are a folder, or nowhere.
+    """
     from noisypairs.app.report.thumbnails import image_source
 
     return image_source(images, dataset.features, dataset.ids, items)

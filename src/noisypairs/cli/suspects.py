@@ -57,7 +57,9 @@ def suspects(
         from noisypairs.app.suspects import MOST_SHOWN, items_of, of_files
 
         dataset = reading.dataset(items, pairs, stream=False)
-        pictures = None if images is None else options.pictures(images, dataset, items or pairs)
+        pictures = None
+        if report is not None:
+            pictures = options.pictures(images, dataset, items or pairs)
         found, notes = of_files(model, dataset)
         if output is not None and content is not None:
             atomic_write(output, content(found.frame()), force)

@@ -62,7 +62,8 @@ OTHER_LANGUAGES: Mapping[Meaning, tuple[str, ...]] = {
         *("ja", "oui", "sí", "sì", "sim", "da", "да", "tak", "ano", "igen", "kyllä", "evet"),
         *("是", "是的", "はい", "네", "예", "نعم", "हाँ", "gleich", "dasselbe", "même", "pareil"),
         *("igual", "mismo", "mesmo", "uguale", "stesso", "hetzelfde", "samma", "одинаковые"),
-        *("то же", "相同", "一样", "同じ", "같음"),
+        *("то же", "相同", "一样", "同じ", "같음", "ναι", "так", "כן", "بله", "ya", "có", "ใช่"),
+        *("áno", "jah", "jā", "taip", "já", "ndiyo", "হ্যাঁ", "oo", "bəli", "ჰო", "այո"),
     ),
     "different": (
         *("nein", "non", "não", "нет", "net", "nee", "nej", "nei", "nie", "ne", "nem", "ei"),
@@ -79,11 +80,13 @@ OTHER_LANGUAGES: Mapping[Meaning, tuple[str, ...]] = {
             "違う",
             "다름",
         ),
+        *("όχι", "ні", "не", "לא", "خیر", "tidak", "không", "ไม่ใช่", "ไม่", "nu", "nē", "hapana"),
+        *("না", "xeyr", "არა", "ոչ", "διαφορετικά", "різні", "různé", "różne", "erilainen"),
     ),
     "unsure": (
         *("unsicher", "unklar", "weiß nicht", "keine Ahnung", "je ne sais pas", "pas sûr"),
         *("no sé", "não sei", "non so", "weet niet", "vet ej", "не знаю", "не уверен"),
-        *("不知道", "不确定", "わからない", "모름"),
+        *("不知道", "不确定", "わからない", "모름", "nie wiem", "nevím", "bilmiyorum", "δεν ξέρω"),
     ),
 }
 """The same in other languages, with and without their accents."""

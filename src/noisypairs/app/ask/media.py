@@ -14,22 +14,8 @@ from pathlib import Path
 import pandas as pd
 
 from noisypairs.app.files.cells import as_text
+from noisypairs.app.files.media import TYPES, files_named, folder_of
 from noisypairs.errors import did_you_mean
-
-TYPES = {
-    **{f".{one}": f"image/{one}" for one in ("png", "gif", "webp", "bmp", "avif")},
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".svg": "image/svg+xml",
-    ".wav": "audio/wav",
-    ".mp3": "audio/mpeg",
-    ".ogg": "audio/ogg",
-    ".oga": "audio/ogg",
-    ".opus": "audio/ogg",
-    ".flac": "audio/flac",
-    ".m4a": "audio/mp4",
-}
-"""What is shown, by the end of its name."""
 
 
 @dataclass(frozen=True)
@@ -53,24 +39,22 @@ def find_media(given: str | None, features: pd.DataFrame, ids: Sequence[str], it
     """Return the media that ``--images`` names: a folder, or a column of names beside the items.
 
     In a folder, files are called as the items' ids, or as a column says. Without ``given``, a
-    column that names nothing but files that are there is taken.
+    column that names nothing but files that are there is taken, also of a folder of pictures.
     """
-    beside = items.absolute().parent
     if given is None:
         for column in features.columns:
-            found = _by_column(features, str(column), beside)
+            found = _by_column(features, str(column), folder_of(items))
             if found.files and len(found.files) == len(features):
                 return found
         return Media()
     if given in features.columns:
-        found = _by_column(features, given, beside)
+        found = _by_column(features, given, folder_of(items))
         where = f"column {given!r} names"
     elif Path(given).is_dir():
-        root = Path(given)
-        # A column goes before ids that name as many: it says nothing else, and is not shown then.
-        tried = [_by_column(features, str(column), root) for column in features.columns]
-        tried.append(_by_id(ids, root))
-        found = max(tried, key=lambda one: len(one.files))
+        root = Path(given).resolve()
+        column, named = files_named(root, features, ids, TYPES)
+        inside = ((row, _inside(root, str(path))) for row, path in named.items())
+        found = Media(root, {row: path for row, path in inside if path is not None}, column)
         where = f"neither the ids nor a column of {items.name} name"
     else:
         hint = did_you_mean(given, [str(name) for name in features.columns])
@@ -92,16 +76,6 @@ def _by_column(features: pd.DataFrame, column: str, root: Path) -> Media:
         return Media(root)
     inside = ((row, _inside(root, name)) for row, name in enumerate(names))
     return Media(root, {row: path for row, path in inside if path is not None}, column)
-
-
-def _by_id(ids: Sequence[str], root: Path) -> Media:
-    """Match the files of a folder with ids, with or without the end of their names."""
-    root = root.resolve()
-    entries = sorted(one.name for one in root.iterdir() if one.suffix.lower() in TYPES)
-    by_name = {Path(name).stem: name for name in entries} | {name: name for name in entries}
-    named = [next((by_name[n] for n in (id, Path(id).stem) if n in by_name), "") for id in ids]
-    inside = ((row, _inside(root, name)) for row, name in enumerate(named))
-    return Media(root, {row: path for row, path in inside if path is not None})
 
 
 def _inside(root: Path, name: str) -> Path | None:

@@ -41,9 +41,9 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from noisypairs.app.ask.guard import Guard, sent
-from noisypairs.app.ask.media import TYPES
 from noisypairs.app.ask.people import JOIN, OWNER, Person, Refused
 from noisypairs.app.ask.site import Site
+from noisypairs.app.files.media import TYPES
 from noisypairs.app.files.store import damaged
 
 HERE = Path(__file__).parent

@@ -203,7 +203,12 @@ def _named(
     elif columns.annotator is None and not by_plain_name(names).keys() & SPELLINGS["annotator"]:
         other = [name for name in names if name not in (left, right, same, *(votes or ()))]
         likely = [name for name in other if _names_people(name, cells, (left, right, same))]
-        if len(likely) == 1:
+        if len(likely) > 1:
+            notes.append(
+                f"{table.path.name}: columns {some(likely, 6)} could each say who answered, so none "
+                f"is taken: name the one that does, --annotator {likely[0]!r}"
+            )
+        elif likely:
             named["annotator"] = likely[0]
             notes.append(
                 f"{table.path.name}: column {likely[0]!r} is taken for the annotators, since it "
@@ -614,7 +619,8 @@ def read_meanings(given: str) -> dict[str, str]:
 
 def _from_text(given: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    for part in filter(str.strip, given.replace(";", ",").split(",")):
+    parts = re.findall(r"[^=]+=[^=,;]*(?:[,;]|$)|.+", given)  # a word may hold a comma
+    for part in filter(str.strip, (part.strip(",; ") for part in parts)):
         word, sign, meaning = part.rpartition("=")
         if not sign:
             raise ValueError(f"--answers: {part.strip()!r} has no meaning: {FORM}")

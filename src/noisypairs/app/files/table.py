@@ -36,6 +36,7 @@ from noisypairs.app.files.contents import (
     refuse_trap,
     some,
 )
+from noisypairs.app.files.media import media_in
 from noisypairs.app.files.writing import unguarded
 from noisypairs.errors import MissingExtra
 
@@ -336,7 +337,7 @@ def read_table(path: PathLike[str] | str) -> FileTable:
     """Read a table as it stands in its file; an error names file, line and what to do."""
     path = Path(path)
     if path.is_dir():
-        return _parquet_folder(path)
+        return folder_table(path) or _parquet_folder(path)
     content = load(path)
     kind = extension(path)
     if content.is_parquet or kind in (".parquet", ".pq"):
@@ -501,13 +502,39 @@ def _parquet(content: Content) -> FileTable:
     return _typed_table(content.path, frame, content.source(len(frame)), by_row, content.notes)
 
 
+def folder_table(folder: Path) -> FileTable | None:
+    """Return a folder of pictures or sounds as a table of items, None where it has none.
+
+    The ids are the names without their endings, relative to the folder.
+    """
+    names = [path.relative_to(folder) for path in media_in(folder)]
+    if not names:
+        return None
+    ids = [name.with_suffix("").as_posix() for name in names]
+    if len(set(ids)) < len(ids):
+        ids = [name.as_posix() for name in names]
+    if len(names) < 2:
+        raise BadFile(f"{folder} holds one picture or sound, {names[0]}: expected one per item")
+    frame = pd.DataFrame({"id": ids, "file": [name.as_posix() for name in names]}, dtype=object)
+    sizes = [(folder / name).stat().st_size for name in names]
+    listing = "".join(f"{name}\0{size}\n" for name, size in zip(frame["file"], sizes, strict=True))
+    source: SourceFile = {
+        "path": str(folder),
+        "bytes": sum(sizes),
+        "sha256": hashlib.sha256(listing.encode("utf-8", "surrogatepass")).hexdigest(),
+        "rows": len(names),
+    }
+    note = f"{folder.name}: a folder of {len(names):,} pictures or sounds, one item each"
+    return FileTable(folder, frame, source, lambda row: f"file {names[row]}", notes=(note,))
+
+
 def _parquet_folder(folder: Path) -> FileTable:
     """Read a folder of Parquet parts, in the order of their names, as one table."""
     parts = sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".parquet", ".pq"))
     if not parts:
         raise BadFile(
-            f"{folder} is a folder without Parquet files: name the file in it, or a folder of "
-            ".parquet parts"
+            f"{folder} is a folder without pictures, sounds or Parquet files: name the file in it, "
+            "or a folder of these"
         )
     tables = [_parquet(load(part)) for part in parts]
     header = list(tables[0].frame)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from noisypairs.app.files.cells import as_text
+from noisypairs.app.files.media import files_named, folder_of
 from noisypairs.app.report.page import Picture
 from noisypairs.assess.words import count
 from noisypairs.errors import MissingExtra, did_you_mean
@@ -79,18 +79,18 @@ class ImageSource:
 
 
 def image_source(
-    images: str, features: pd.DataFrame | None, ids: list[str], items_file: Path
-) -> ImageSource:
+    images: str | None, features: pd.DataFrame | None, ids: list[str], items_file: Path
+) -> ImageSource | None:
     """Return where pictures are: ``images`` is a column of the items, or a folder.
 
     Files that a column names stand beside the file of the items, or where the command was started.
     Files in a folder are named after the ids of the items, or as a column of theirs says; names
-    match with and without their ending.
+    match with and without their ending. Without ``images``, items that are a folder show theirs.
     """
     columns = [] if features is None else [str(name) for name in features.columns]
-    folder = Path(images)
+    folder = items_file if images is None else Path(images)
     if images in columns and features is not None:
-        beside = items_file.parent
+        beside = folder_of(items_file)
         named = zip(ids, features[images], strict=True)
         files = {
             item: beside / str(name) if (beside / str(name)).is_file() else Path(str(name))
@@ -99,25 +99,12 @@ def image_source(
         }
         return ImageSource(files, images)
     if folder.is_dir():
-        inside = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS]
-        by_name = {path.stem: path for path in inside} | {path.name: path for path in inside}
-        # A column goes before ids that name as many: it says nothing else, and is not shown then.
-        tried: list[tuple[str | None, list[str]]] = []
-        if features is not None:
-            tried += [(name, as_text(features[name]).tolist()) for name in columns]
-        tried.append((None, ids))
-        found = [(name, _matched(ids, names, by_name)) for name, names in tried]
-        column, matched = max(found, key=lambda one: len(one[1]))
-        return ImageSource(matched, column)
+        column, found = files_named(folder, features, ids, ENDINGS)
+        return ImageSource({ids[row]: path for row, path in found.items()}, column)
+    if images is None:
+        return None
     hint = did_you_mean(images, columns) if columns else "the items have no columns"
     raise ValueError(f"--images {images} is neither a folder nor a column of the items: {hint}")
-
-
-def _matched(ids: list[str], names: list[str], by_name: Mapping[str, Path]) -> dict[str, Path]:
-    """Return the file of every item whose name is that of a file, without its folder or ending."""
-    plain = [(name, Path(name).name, Path(name).stem) for name in names]
-    found = (next((by_name[one] for one in forms if one in by_name), None) for forms in plain)
-    return {item: path for item, path in zip(ids, found, strict=True) if path is not None}
 
 
 def _notes(missing: int, unread: list[str], too_many: int) -> Iterable[str]:

@@ -59,6 +59,7 @@ def test_what_is_no_person_is_none(tmp_path, table, name, cells):
 def test_of_two_such_columns_none_is_taken(tmp_path, table):
     data = read(tmp_path, table.assign(colleague=PEOPLE, site=np.roll(PEOPLE, 7)))
     assert data.annotator_names is None
+    assert "columns 'colleague', 'site' could each say who answered" in " ".join(data.notes)
     assert (
         read(tmp_path, table.assign(colleague=PEOPLE, worker=PEOPLE)).columns.annotator == "worker"
     )

@@ -273,7 +273,7 @@ def test_a_truncated_parquet_a_folder_and_a_missing_file_are_refused(put, tmp_pa
     with pytest.raises(BadFile, match=r"cut.parquet cannot be read as Parquet"):
         read_pairs(cut)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(BadFile, match="folder without Parquet files"):
+    with pytest.raises(BadFile, match="folder without pictures, sounds or Parquet files"):
         read_pairs(tmp_path / "empty")
     with pytest.raises(BadFile, match=r"does not exist; did you mean 'whole.parquet'"):
         read_pairs(tmp_path / "hole.parquet")
