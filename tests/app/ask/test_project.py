@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -180,3 +182,30 @@ def test_entries_of_vectors_and_hundreds_of_numbers_are_folded_away(tmp_path):
     assert "note" in shown.kinds
     assert not any("embedding" in name for name in shown.kinds)
     assert list(open_site(tmp_path, columns=("n39",)).project.shown.kinds) == ["n39"]
+
+
+def test_items_that_are_all_unknown_are_refused_with_what_happened(tmp_path):
+    """A column was added, so that rows without ids are others; or another one has the ids."""
+    items, store = tmp_path / "items.csv", tmp_path / "s.db"
+    rows = pd.DataFrame(
+        {"text": ["a red fox", "two owls", "an old train"], "size": [1.5, 2.5, 0.5]}
+    )
+
+    def opened(table, name, id=None):
+        table.to_csv(items, index=False)
+        with closing(Database(tmp_path / name)) as database:
+            return Project(Settings(items, tmp_path / name, id=id), database).shown.ids
+
+    contents = opened(rows, "s.db")
+    with pytest.raises(BadFile, match="a column was added, taken out or renamed"):
+        opened(rows.assign(colour="red"), "s.db")
+    assert store.exists()
+    pairs = tmp_path / "pairs.csv"
+    pairs.write_text(f"left,right,same\n{contents[0]},{contents[1]},no\n")
+    with pytest.raises(BadFile, match=r"items.csv: none of its rows is one .* a column was added"):
+        read_dataset(items, pairs)
+    opened(rows.assign(code=["x1", "x2", "x3"]), "t.db")
+    more = rows.assign(bar=["b1", "b2", "b3"], code=["x1", "x2", "x3"])
+    with pytest.raises(BadFile, match=r"column .code. holds those ids, --id .code."):
+        opened(more, "t.db")
+    assert opened(more, "t.db", id="code") == ["x1", "x2", "x3"]

@@ -8,13 +8,15 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from noisypairs.app.ask.database import Database
 from noisypairs.app.ask.media import Media, find_media
 from noisypairs.app.encoding import describe
 from noisypairs.app.files import BadFile
-from noisypairs.app.files.items import items_of
+from noisypairs.app.files.cells import as_text
+from noisypairs.app.files.items import ROWS_CHANGED, are_contents, items_of
 from noisypairs.app.files.table import read_table
 from noisypairs.app.report.page import clean
 from noisypairs.assess.words import count
@@ -146,10 +148,7 @@ def _numbered(looks: Looks, settings: Settings, database: Database) -> Shown:
     """Give the items their numbers; those that the store does not know get one there."""
     known, ids = database.item_numbers(), looks.ids
     if known and not known.keys() & set(ids):
-        raise BadFile(
-            f"{settings.store} holds answers about other items, such as {next(iter(known))!r}, "
-            f"while {settings.items} begins with {ids[0]!r}: name another store, or the right items"
-        )
+        raise _other_items(looks, settings, known)
     called, stored = dict(zip(looks.contents, ids, strict=True)), database.item_contents()
     for content, before in stored.items():
         now = called.get(content, before)
@@ -164,6 +163,22 @@ def _numbered(looks: Looks, settings: Settings, database: Database) -> Shown:
     numbers = [known[id] for id in ids]
     row_of = {number: row for row, number in enumerate(numbers)}
     return Shown(**vars(looks), numbers=numbers, row_of=row_of)
+
+
+def _other_items(looks: Looks, settings: Settings, known: dict[str, int]) -> BadFile:
+    """Return the refusal of items of which the store knows none, with what may have happened."""
+    columns = {str(name): as_text(looks.features[name]) for name in looks.features}
+    shares = {name: np.isin(cells, list(known)).mean() for name, cells in columns.items()}
+    holding = max(shares, key=shares.__getitem__, default="")
+    advice = "name another store, or the right items"
+    if shares.get(holding, 0.0) > 0.5:
+        advice = f"column {holding!r} holds those ids, --id {holding!r}"
+    elif are_contents(list(known)):
+        advice = ROWS_CHANGED + ", or name another store"
+    return BadFile(
+        f"{settings.store} holds answers about other items, such as {next(iter(known))!r}, while "
+        f"{settings.items} begins with {looks.ids[0]!r}: {advice}"
+    )
 
 
 def _columns_shown(settings: Settings, features: pd.DataFrame, media: Media) -> dict[str, str]:

@@ -205,8 +205,8 @@ def _named(
         likely = [name for name in other if _names_people(name, cells, (left, right, same))]
         if len(likely) > 1:
             notes.append(
-                f"{table.path.name}: columns {some(likely, 6)} could each say who answered, so none "
-                f"is taken: name the one that does, --annotator {likely[0]!r}"
+                f"{table.path.name}: columns {some(likely, 6)} could each say who answered, so "
+                f"none is taken: name the one that does, --annotator {likely[0]!r}"
             )
         elif likely:
             named["annotator"] = likely[0]

@@ -42,6 +42,12 @@ from noisypairs.pairs.ids import loose
 #: How `row_contents` calls rows.
 _CONTENT = re.compile(r"row-[0-9a-f]{12}(-\d+)?")
 
+ROWS_CHANGED = (
+    "rows without ids are known by all that they hold, so a column was added, taken out or "
+    "renamed, or every cell of one changed, since they were asked about: give the file as it was"
+)
+"""Why no row has the name that `row_contents` gave it before, and what to do."""
+
 CLASS_NAMES = frozenset(
     {"label", "class", "category", "target", "y", "truth", "true_class", "gold", "true_label"}
 )
@@ -107,10 +113,15 @@ def items_of(
     rest = replace(table, frame=table.frame.drop(columns=apart))
     column, notes = find_ids(rest, id, asked, features)
     notes += on_vectors
-    by_content = by_content or (column is None and _are_contents(asked))
+    by_content = by_content or (column is None and are_contents(asked))
     contents = row_contents(raw, column) if by_content else None
     if column is None:
         ids = contents or [str(k) for k in range(len(raw))]
+        if are_contents(asked) and not set(ids) & set(asked or ()):
+            raise BadFile(
+                f"{table.path}: none of its rows is one of those that the pairs are about, such as "
+                f"{some(asked or (), 1)}: {ROWS_CHANGED}"
+            )
         kept = np.arange(len(raw))
     else:
         ids, kept, more = _unique_ids(table, column)
@@ -197,7 +208,7 @@ def find_ids(
         likely = id_columns(table.frame.drop(columns=[n for n in columns if n in features]))
     if likely:
         return likely[0], [f"{table.path.name}: ids of the items in column {likely[0]!r}"]
-    if _are_contents(asked):
+    if are_contents(asked):
         return None, [f"{table.path.name}: no column of ids, so items are known by what they hold"]
     _check_row_numbers(table, asked)
     return None, [f"{table.path.name}: no column of ids, so items are numbered by row, from 0"]
@@ -257,7 +268,7 @@ def row_contents(frame: pd.DataFrame, id: str | None = None) -> list[str]:
     return found or [""] * len(frame)
 
 
-def _are_contents(asked: Sequence[str] | None) -> bool:
+def are_contents(asked: Sequence[str] | None) -> bool:
     """Whether pairs call items by what their rows hold."""
     return bool(asked) and all(map(_CONTENT.fullmatch, asked or ()))
 

@@ -10,7 +10,10 @@ from noisypairs.app.files import BadFile, read_meanings
 def test_text_and_files_say_the_same(tmp_path):
     said = {"yes": "same", "nope": "different", "can't tell": "unsure"}
     assert read_meanings("yes=same; nope = different,can't tell=unsure,") == said
-    assert read_meanings("yup, same=same,nah=different") == {"yup, same": "same", "nah": "different"}
+    assert read_meanings("yup, same=same,nah=different") == {
+        "yup, same": "same",
+        "nah": "different",
+    }
     for name, text in {
         "w.csv": "word,meaning\nyes,same\nnope,different\ncan't tell,unsure\n",
         "w.tsv": "yes\tsame\nnope\tdifferent\ncan't tell\tunsure\n",
