@@ -23,13 +23,13 @@ def failed(X, pairs, **settings):
     return {one.name for one in found.failed}
 
 
-@pytest.mark.parametrize("number", [0, 1, 2])
-def test_the_gradient_is_that_of_the_loss(number):
+@pytest.mark.parametrize(("number", "of_features"), [(0, False), (1, False), (2, False), (2, True)])
+def test_the_gradient_is_that_of_the_loss(number, of_features):
     rng = np.random.default_rng(number)
     left, right = asked(8, 40, rng)
     pairs = Pairs(left, right, rng.random(40) < 0.4, 8, weight=rng.uniform(0.5, 2.0, 40))
     where = rng.normal(size=(8, number)) if number else None
-    rival = Latent(rng.normal(size=(8, 3)), pairs, number, where)
+    rival = Latent(rng.normal(size=(8, 3)), pairs, number, where, of_features)
     rival.values = rival.values + 0.3 * rng.normal(size=len(rival.values))
     value, gradient = rival.loss(rival.values)
     numeric = approx_fprime(rival.values, lambda v: rival.loss(v)[0], 1e-6)
@@ -37,13 +37,21 @@ def test_the_gradient_is_that_of_the_loss(number):
     np.testing.assert_allclose(gradient, numeric, atol=1e-4)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_scale_is_no_class(seed):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(200, 3))
+RESPONSES = {
+    "logistic": lambda d: expit(3.0 - 2.5 * d),
+    "a step, and one answer in ten wrong": lambda d: np.where(d < 1.0, 0.9, 0.1),
+    "heavy tails": lambda d: 1.0 / (1.0 + d**2),
+}
+
+
+@pytest.mark.parametrize(("response", "n_columns"), [*((r, 1) for r in RESPONSES), ("logistic", 3)])
+def test_a_scale_is_no_class(response, n_columns):
+    rng = np.random.default_rng(n_columns)
+    X = rng.normal(size=(200, 4))
     left, right = asked(200, 2400, rng)
-    chance = expit(3.0 - 2.5 * np.abs(X[left, 0] - X[right, 0]))
-    assert "scale" in failed(X, Pairs(left, right, rng.random(2400) < chance, 200), n_classes=4)
+    apart = np.linalg.norm(X[left, :n_columns] - X[right, :n_columns], axis=1)
+    same = rng.random(2400) < RESPONSES[response](apart)
+    assert "scale" in failed(X, Pairs(left, right, same, 200), n_classes=4)
 
 
 def test_items_that_are_called_same_more_often_are_no_class():

@@ -4,13 +4,14 @@ Answers may follow no classes at all: people may call "same" what is near on a s
 items "same" more often than others. A model with enough classes imitates both, and everything that
 it states about its classes is then wrong. So these rivals predict the same held-out answers:
 
-    likeness    log-odds of "same" = c + β |x − x'| + γ (x − x')²          a learned metric
-    scale       log-odds of "same" = c − √(1 + ‖u − u'‖²) + 1              u of one or two columns
+    likeness    log-odds of "same" = c − √(1 + ‖Bx − Bx'‖²)      a learned metric of up to 3 columns
+    scale       log-odds of "same" = c − √(1 + ‖u − u'‖²)        u of one or two columns
     effects     log-odds of "same" = c + e + e'
 
-The position u (or effect e) of an item is Bx + δ: features help, and δ is shrunk by a variance that
-the answers choose. Where classes do not predict better than a rival by more than a standard error,
-the simpler explanation, which has no classes, is as good.
+The position u (or effect e) of an item is Bx + δ: features help. B and δ are shrunk by variances
+that the answers choose. People err here as under classes: P("same") = ρ_D + (1 − ρ_S − ρ_D) σ(log-odds).
+Where classes do not predict better than a rival by more than a standard error, the simpler
+explanation, which has no classes, is as good.
 """
 
 from __future__ import annotations
@@ -18,11 +19,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, issparse
 from scipy.special import expit, log_expit, logit
-from sklearn.linear_model import LogisticRegression
 
 from noisypairs.algebra import Array
 from noisypairs.estimation.heldout import Gain, HeldOut
@@ -33,10 +32,12 @@ from noisypairs.pairs import Pairs
 
 #: Rivals learn from about this many answers, those among some of the items, at most.
 MOST_ANSWERS = 30_000
-#: Times the variance of δ is chosen anew, steps of the descent each time, and its limits.
-ROUNDS, STEPS, PRECISION = 4, 60, (0.05, 1e4)
-
-Positions = NDArray[np.intp]
+#: Columns of a learned metric, at most.
+RANK = 3
+#: Times the variances are chosen anew, steps of the descent each time, and their inverses' limits.
+ROUNDS, STEPS, PRECISION = 4, 60, (1e-4, 1e4)
+#: Log-odds of 2 ρ to begin with, and in the middle of their prior, whose variance is one.
+RARELY = -2.0
 
 
 def rivals(problem: Problem, held: HeldOut, log_chance: Array) -> dict[str, Gain]:
@@ -67,14 +68,13 @@ def rivals(problem: Problem, held: HeldOut, log_chance: Array) -> dict[str, Gain
 def _predicted(problem: Problem, train: Pairs, out: Pairs) -> dict[str, Array]:
     """Return log P of the answers in ``out`` under every rival learnt from ``train``."""
     X = _columns(problem)
-    found = {}
-    if X.shape[1]:
-        found["likeness"] = _likeness(X, train, out)
+    tried = {"effects": Latent(X, train, 0)}
     for number in (1, 2):
-        where = _placed(problem, train, number)
-        found[f"scale of {number}"] = Latent(X, train, number, where).fit().log_chance(out)
-    found["effects"] = Latent(X, train, 0).fit().log_chance(out)
-    return found
+        tried[f"scale of {number}"] = Latent(X, train, number, _placed(problem, train, number))
+    if rank := min(X.shape[1], RANK):
+        where = _placed(problem, train, rank)
+        tried["likeness"] = Latent(X, train, rank, where, of_features=True)
+    return {name: rival.fit().log_chance(out) for name, rival in tried.items()}
 
 
 def _columns(problem: Problem) -> Array:
@@ -94,22 +94,11 @@ def _placed(problem: Problem, train: Pairs, number: int) -> Array:
     return np.asarray((where - where.mean(axis=0)) / np.maximum(where.std(axis=0), 1e-9))
 
 
-def _likeness(X: Array, train: Pairs, out: Pairs) -> Array:
-    """Return log P of answers under logistic regression on |x − x'| and (x − x')²."""
-
-    def apart(pairs: Pairs) -> Array:
-        distance = np.abs(X[pairs.left] - X[pairs.right])
-        return np.column_stack([distance, distance**2])
-
-    model = LogisticRegression(max_iter=500).fit(apart(train), train.same, train.weight)
-    odds = model.decision_function(apart(out))
-    return np.asarray(log_expit(np.where(out.same, odds, -odds)))
-
-
 class Latent:
     """Positions of items on ``number`` scales, or without any an effect of every item.
 
-    ``X`` (n_items, d) are features, ``where`` (n_items, number) first positions.
+    ``X`` (n_items, d) are features, ``where`` (n_items, number) first positions; with
+    ``of_features`` these tell all of a position, δ = 0.
 
     >>> rng = np.random.default_rng(0)
     >>> left, right = rng.integers(60, size=(2, 2000))
@@ -121,7 +110,14 @@ class Latent:
     True
     """
 
-    def __init__(self, X: Array, pairs: Pairs, number: int, where: Array | None = None) -> None:
+    def __init__(
+        self,
+        X: Array,
+        pairs: Pairs,
+        number: int,
+        where: Array | None = None,
+        of_features: bool = False,
+    ) -> None:
         self.X, self.pairs, self.number = X, pairs, number
         self.size = max(number, 1)
         n, m = pairs.n_items, pairs.n_pairs
@@ -135,24 +131,28 @@ class Latent:
             # What features explain of the first positions is theirs, the rest the items' own.
             slope = np.asarray(np.linalg.lstsq(X, where, rcond=None)[0]) if X.shape[1] else slope
             own = 0.5 * (where - X @ slope)
-        self.values = np.concatenate([[logit(share)], slope.ravel(), own.ravel()])
-        self.precision = np.ones(self.size)
+        own = own[:0] if of_features else own
+        head = [logit(share) + (number > 0), RARELY, RARELY]
+        self.values = np.concatenate([head, slope.ravel(), own.ravel()])
+        self.of_slope, self.of_own = np.ones((2, self.size))  # inverse variances
 
-    def _parts(self, values: Array) -> tuple[float, Array, Array]:
-        d = self.X.shape[1] * self.size
-        slope, own = values[1 : 1 + d], values[1 + d :]
-        return float(values[0]), slope.reshape(-1, self.size), own.reshape(-1, self.size)
+    def _parts(self, values: Array) -> tuple[Array, Array, Array]:
+        """Return constant and log-odds of both rates (3,), B (d, size) and δ, (n_items, size)."""
+        d = 3 + self.X.shape[1] * self.size
+        return values[:3], values[3:d].reshape(-1, self.size), values[d:].reshape(-1, self.size)
 
     @property
     def latent(self) -> Array:
         """The positions or effects, (n_items, size)."""
-        _, slope, own = self._parts(self.values)
-        return np.asarray(self.X @ slope + own)
+        return self._latent(self.values)
+
+    def _latent(self, values: Array) -> Array:
+        _, slope, own = self._parts(values)
+        return np.asarray(self.X @ slope + (own if len(own) else 0.0))
 
     def _odds(self, values: Array, pairs: Pairs) -> tuple[Array, Array, Array]:
         """Return log-odds (m,), and their derivatives by both ends' latent values, (m, size)."""
-        constant, slope, own = self._parts(values)
-        latent = self.X @ slope + own
+        constant, latent = values[0], self._latent(values)
         left, right = latent[pairs.left], latent[pairs.right]
         if not self.number:
             ones = np.ones_like(left)
@@ -160,35 +160,57 @@ class Latent:
         apart = left - right
         distance = np.sqrt(1.0 + (apart**2).sum(axis=1))
         change = -apart / distance[:, None]
-        return constant + 1.0 - distance, change, -change
+        return constant - distance, change, -change
+
+    def _chance(self, values: Array, odds: Array) -> tuple[Array, Array]:
+        """Return P("same"), (m,), and its derivatives by log-odds and both rates', (3, m)."""
+        rates = expit(values[1:3]) / 2  # ρ_S, ρ_D
+        seen, turned = expit(odds), 1.0 - rates.sum()
+        by_rate = rates * (1.0 - 2.0 * rates)
+        slopes = [turned * seen * (1.0 - seen), -seen * by_rate[0], (1.0 - seen) * by_rate[1]]
+        return np.clip(rates[1] + turned * seen, 1e-12, 1.0 - 1e-12), np.stack(slopes)
 
     def loss(self, values: Array) -> tuple[float, Array]:
         """Return minus the log posterior and its gradient."""
         odds, by_left, by_right = self._odds(values, self.pairs)
-        weight = self.pairs.weights
-        _, slope, own = self._parts(values)
-        fit = -float(weight @ log_expit(np.where(self.pairs.same, odds, -odds)))
-        cost = float((slope**2).sum() + (self.precision * own**2).sum()) / 2
-        wrong = (weight * (expit(odds) - self.pairs.same))[:, None]
-        by_item = self.at_left @ (wrong * by_left) + self.at_right @ (wrong * by_right)
-        gradient = [(self.X.T @ by_item + slope).ravel(), (by_item + self.precision * own).ravel()]
-        return fit + cost, np.concatenate([[wrong.sum()], *gradient])
+        chance, slopes = self._chance(values, odds)
+        weight, same = self.pairs.weights, self.pairs.same
+        head, slope, own = self._parts(values)
+        fit = -float(weight @ np.log(np.where(same, chance, 1.0 - chance)))
+        rare = np.r_[0.0, head[1:] - RARELY]
+        cost = (self.of_slope * slope**2).sum() + (self.of_own * own**2).sum() + rare @ rare
+        wrong = slopes * (weight * (chance - same) / (chance * (1.0 - chance)))
+        each = wrong[0][:, None]
+        by_item = self.at_left @ (each * by_left) + self.at_right @ (each * by_right)
+        of_slope = self.X.T @ by_item + self.of_slope * slope
+        of_own = by_item[: len(own)] + self.of_own * own
+        parts = wrong.sum(axis=1) + rare, of_slope.ravel(), of_own.ravel()
+        return fit + float(cost) / 2, np.concatenate(parts)
 
     def fit(self) -> Latent:
-        """Descend, and choose the variance of δ by its expected square (MacKay's rule)."""
+        """Descend, and choose the variances by expected squares (MacKay's rule)."""
         how: Any = {"maxiter": STEPS}
         for _ in range(ROUNDS):
             found = minimize(self.loss, self.values, jac=True, method="L-BFGS-B", options=how)
             self.values = found.x
             odds, by_left, by_right = self._odds(self.values, self.pairs)
-            curve = (self.pairs.weights * expit(odds) * expit(-odds))[:, None]
+            chance, slopes = self._chance(self.values, odds)
+            curve = (self.pairs.weights * slopes[0] ** 2 / (chance * (1.0 - chance)))[:, None]
             seen = self.at_left @ (curve * by_left**2) + self.at_right @ (curve * by_right**2)
-            own = self._parts(self.values)[2]
-            square = (own**2 + 1.0 / (self.precision + seen)).mean(axis=0)
-            self.precision = np.clip(1.0 / square, *PRECISION)
+            _, slope, own = self._parts(self.values)
+            self.of_own = _precision(own, seen[: len(own)], self.of_own)
+            self.of_slope = _precision(slope, (self.X**2).T @ seen, self.of_slope)
         return self
 
     def log_chance(self, pairs: Pairs) -> Array:
         """Return log P of answers about the same items, (n_pairs,)."""
-        odds = self._odds(self.values, pairs)[0]
-        return np.asarray(log_expit(np.where(pairs.same, odds, -odds)))
+        chance = self._chance(self.values, self._odds(self.values, pairs)[0])[0]
+        return np.asarray(np.log(np.where(pairs.same, chance, 1.0 - chance)))
+
+
+def _precision(value: Array, seen: Array, before: Array) -> Array:
+    """Return one over the mean expected square of normal values, (n, size), of this information."""
+    if not len(value):
+        return before
+    square = (value**2 + 1.0 / (before + seen)).mean(axis=0)
+    return np.asarray(np.clip(1.0 / square, *PRECISION))
