@@ -21,7 +21,7 @@ from noisypairs.assess.intervals import joint_intervals
 from noisypairs.assess.judged import JudgedAnswers, without_similarity
 from noisypairs.assess.kinds import KindNames, kind_numbers
 from noisypairs.assess.next_pairs import NextPairsMixin
-from noisypairs.assess.verdict import INVERTED, UNPREDICTED, Record, Verdict
+from noisypairs.assess.verdict import INVERTED, Record, Verdict
 from noisypairs.errors import (
     ClassNumberWarning,
     NotIdentifiable,
@@ -720,9 +720,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         return Record(problem, self._search(problem), fit, model, dict(pairs.labels), given)
 
     def _warn_of_new_items(self, record: Record) -> None:
-        """Warn where features predict the answers no better than the share of "same" does."""
-        if record.problem.has_features and not record.gain_of_features().exceeds(ONE_ERROR):
-            warn_user(UNPREDICTED, UnpredictedAnswersWarning)
+        """Warn where the answers cannot say what new items are."""
+        if text := record.unpredicted():
+            warn_user(text, UnpredictedAnswersWarning)
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out items and answers: a copy or a file of the model does not hold them."""

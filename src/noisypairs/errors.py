@@ -71,7 +71,7 @@ class RepeatedItemsWarning(UserWarning):
 
 
 class UnpredictedAnswersWarning(UserWarning):
-    """Features do not predict the answers about items left out: new items are guessed."""
+    """The answers do not say what new items are: features do not predict them, or all are near."""
 
 
 class WeakEstimatorWarning(UserWarning):

@@ -44,7 +44,10 @@ RESPONSES = {
 }
 
 
-@pytest.mark.parametrize(("response", "n_columns"), [*((r, 1) for r in RESPONSES), ("logistic", 3)])
+@pytest.mark.parametrize(
+    ("response", "n_columns"),
+    [("logistic", 3), ("a step, and one answer in ten wrong", 1), ("heavy tails", 1)],
+)
 def test_a_scale_is_no_class(response, n_columns):
     rng = np.random.default_rng(n_columns)
     X = rng.normal(size=(200, 4))
@@ -63,7 +66,7 @@ def test_items_that_are_called_same_more_often_are_no_class():
     assert "item effects" in failed(X, Pairs(left, right, same, 200), n_classes=3)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("n_classes", [2, 5])
 def test_classes_are_no_scale(n_classes):
     rng = np.random.default_rng(n_classes)
     y = rng.integers(n_classes, size=200)
@@ -71,3 +74,14 @@ def test_classes_are_no_scale(n_classes):
     left, right = asked(200, 2000, rng)
     same = (y[left] == y[right]) ^ (rng.random(2000) < 0.15)
     assert not failed(X, Pairs(left, right, same, 200), n_classes=n_classes)
+
+
+@pytest.mark.parametrize(("n_classes", "d"), [(2, 1), (3, 1), (3, 2)])
+def test_clusters_far_apart_are_classes_although_nearness_predicts_as_well(n_classes, d):
+    rng = np.random.default_rng(n_classes)
+    y = rng.integers(n_classes, size=150)
+    means = 9.0 * np.array([[0, 0], [1, 0], [2, 1]])[:n_classes, :d]
+    left, right = asked(150, 1000, rng)
+    same = (y[left] == y[right]) ^ (rng.random(1000) < 0.05)
+    X = means[y] + rng.normal(size=(150, d))
+    assert not failed(X, Pairs(left, right, same, 150), n_classes=n_classes)

@@ -22,22 +22,27 @@ from noisypairs.joint.problem import Problem
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
-#: Rounds of EM with redrawn answers.
-ROUNDS = 15
+#: Rounds of EM with redrawn answers, and how often these are drawn.
+ROUNDS, N_REDRAWN = 15, 40
 
 
 def joint_intervals(
     problem: Problem,
     fit: Fit,
     level: float,
-    n_bootstrap: int,
+    n_bootstrap: int = N_REDRAWN,
     class_of: NDArray[np.intp] | None = None,
 ) -> dict[str, Interval]:
-    """Return intervals for both mean flip rates, the share of the last class and the accuracy.
+    """Return intervals of what a fit states; `fit`, `plan` and `ask` all state these.
 
-    The accuracy is that of out-of-fold predictions from features alone, as judged by the item
-    beliefs: the mean belief in the predicted class. ``class_of`` (Q,) is the class of every kind
-    where beliefs are about kinds: share and accuracy are then those of classes.
+    - ``similar_flip``, ``dissimilar_flip``: mean rates; ``prior``: the share of the last class.
+    - ``accuracy``: the share of new items in the right class: the mean belief in the class that
+      features alone predict out of fold.
+    - ``items``: the share of the items at hand in the right class, by answers and features: the
+      mean of the highest beliefs, less what replicates claim too much.
+
+    ``class_of`` (Q,) is the class of every kind where beliefs are about kinds: all but the rates
+    are then those of classes.
     """
     K = fit.n_classes
     classes = np.arange(K) if class_of is None else class_of
@@ -48,7 +53,7 @@ def joint_intervals(
     noise = fit.answers.crowd_noise()
     found = _summary(fit.item_proba[items], predicted[items], noise, one_class)
     groups = Groups(problem.groups[items])
-    replicates, truths = [], []
+    replicates, truths, errors = [], [], []
     for _ in progress.each("redrawn answers", range(n_bootstrap)):
         drawn = draw_classes(fit.item_proba, rng)
         again = infer_again(problem, fit, redrawn(problem, drawn, noise, fit, rng))
@@ -56,19 +61,29 @@ def joint_intervals(
         summary = again.item_proba[chosen], predicted[chosen], again.answers.crowd_noise()
         replicates.append(_summary(*summary, one_class))
         truths.append(_summary(np.eye(K)[drawn[items]], predicted[items], noise, one_class))
-    spread = np.std(replicates, axis=0, ddof=1)
+        beliefs = again.item_proba @ one_class
+        right = beliefs.argmax(axis=1) == classes[drawn]
+        errors.append(float(beliefs.max(axis=1).mean() - right.mean()))
+    wide = float(stats.norm.ppf(0.5 + level / 2))
     bias = np.mean(replicates, axis=0) - np.mean(truths, axis=0)
     # The bias is known only at the noise found, not at the true one, so it counts as spread too.
-    half = float(stats.norm.ppf(0.5 + level / 2)) * np.hypot(spread, bias)
+    half = wide * np.hypot(np.std(replicates, axis=0, ddof=1), bias)
     # Taken off the accuracy, it would claim more than the beliefs do: there it only widens.
     bias[-1] = 0.0
     names = ("similar_flip", "dissimilar_flip", "prior", "accuracy")
-    return {
-        name: Interval(
-            float(value), max(float(value - b - h), 0.0), min(float(value - b + h), 1.0), level
-        )
+    limits = {
+        name: _interval(value, value - b, h, level)
         for name, value, b, h in zip(names, found, bias, half, strict=True)
     }
+    claimed = float((fit.item_proba @ one_class).max(axis=1).mean())
+    centre = claimed - max(float(np.mean(errors)), 0.0)
+    limits["items"] = _interval(centre, centre, wide * float(np.std(errors, ddof=1)), level)
+    return limits
+
+
+def _interval(estimate: float, centre: float, half: float, level: float) -> Interval:
+    low, high = max(float(centre - half), 0.0), min(float(centre + half), 1.0)
+    return Interval(float(estimate), low, high, level)
 
 
 class Groups:

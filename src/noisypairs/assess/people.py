@@ -1,9 +1,9 @@
 """Whether all people answer one question, and with how many independent voices.
 
 People who look at another attribute of the items than most do agree with each other and not with
-the classes: they look like people who guess. So those whose held-out answers the classes hardly
-predict are fitted on their own. Where that predicts their held-out answers better than the classes
-of everybody do, they answer another question.
+the classes: they look like people who guess. So those whose answers the classes hardly predict get
+classes of their own. Where these predict their held-out answers better than the classes of
+everybody do, with whatever responses these people give to them, they answer another question.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
+from noisypairs.estimation.heldout import HeldOut
 from noisypairs.joint.em import Fit
+from noisypairs.joint.problem import Problem
 from noisypairs.joint.search import Search
 from noisypairs.pairs import Pairs
 
 #: People whose gain per answer is below this share of a good person's may answer another question.
 HARDLY = 1.0 / 3.0
-#: They must be this many, with this many answers, and fit better by this many standard errors.
-FEWEST_PEOPLE, FEWEST_ANSWERS, CLEAR = 2, 60, 2.0
+#: They must have this many answers, and be predicted better by this many standard errors.
+FEWEST_ANSWERS, CLEAR = 60, 2.0
 #: Fewer independent voices cannot show errors that repeat; two people seldom err quite apart.
 TWO_VOICES = 1.5
 #: What one voice cannot show.
@@ -54,24 +56,44 @@ def other_question(search: Search, fit: Fit, predicted: Array) -> OtherQuestion 
     if pairs.annotator is None or pairs.annotator_names is None:
         return None
     astray = _astray(pairs, predicted)
-    theirs = astray[pairs.annotator]
-    if astray.sum() < FEWEST_PEOPLE or theirs.sum() < FEWEST_ANSWERS:
-        return None
-    if len(np.unique(pairs.same[theirs])) < 2:
-        return None  # they give one answer only
-    problem = search.problem.with_pairs(pairs.select(theirs))
-    problem.clamp = problem.names = None
-    own = Search(problem, search.families, search.given)
-    numbers = sorted({2, 3, fit.n_classes})
-    spec = own.choose(numbers)
-    found = own.log_chance[spec]
-    better = own.held.gain(found, predicted[theirs])
-    of_their_own = own.held.gain(found, own.blind)
-    if not (better.exceeds(CLEAR) and of_their_own.exceeds(CLEAR)):
+    if not answer_another(search.problem, astray, fit.item_proba):
         return None
     names: NDArray[Any] = np.asarray(pairs.annotator_names)
     answered = np.bincount(pairs.annotator, minlength=len(names)) > 0
     return OtherQuestion(tuple(names[astray].tolist()), int((answered & ~astray).sum()))
+
+
+def answer_another(problem: Problem, some: NDArray[np.bool_], beliefs: Array) -> bool:
+    """Return whether ``some`` people, (R,), answer another question than that of these classes.
+
+    ``beliefs`` (n_items, K) are about the classes of everybody.
+    """
+    pairs = problem.pairs.select(some[np.asarray(problem.pairs.annotator)])
+    if some.sum() < 2 or pairs.n_pairs < FEWEST_ANSWERS or len(np.unique(pairs.same)) < 2:
+        return False
+    theirs = problem.with_pairs(pairs)
+    theirs.clamp = theirs.names = None
+    own = Search(theirs)
+    found = own.log_chance[own.choose(sorted({2, 3, beliefs.shape[1]}))]
+    gains = (own.held.gain(found, other) for other in (_responses(own.held, beliefs), own.blind))
+    return all(gain.exceeds(CLEAR) for gain in gains)
+
+
+def _responses(held: HeldOut, beliefs: Array) -> Array:
+    """Return log P of held-out answers where people respond to these classes in their own way.
+
+    The table S, (K, K), is counted on the other answers, with one more like all of them in a cell.
+    """
+    pairs, found = held.pairs, np.full(held.pairs.n_pairs, np.nan)
+    left, right, weight = beliefs[pairs.left], beliefs[pairs.right], pairs.weights[:, None]
+    share = float(np.average(pairs.same, weights=pairs.weights))
+    for train, out in held.masks():
+        ends = (weight * left)[train], right[train]
+        asked, said = ends[0].T @ ends[1], (ends[0] * pairs.same[train, None]).T @ ends[1]
+        S = (said + said.T + share) / (asked + asked.T + 1.0)
+        chance = np.einsum("mk,kl,ml->m", left[out], S, right[out])
+        found[out] = np.log(np.where(pairs.same[out], chance, 1.0 - chance))
+    return found
 
 
 def _astray(pairs: Pairs, predicted: Array) -> NDArray[np.bool_]:

@@ -9,9 +9,14 @@ it states about its classes is then wrong. So these rivals predict the same held
     effects     log-odds of "same" = c + e + e'
 
 The position u (or effect e) of an item is Bx + δ: features help. B and δ are shrunk by variances
-that the answers choose. People err here as under classes: P("same") = ρ_D + (1 − ρ_S − ρ_D) σ(log-odds).
+that the answers choose. People err here as under classes, P("same") = ρ_D + (1 − ρ_S − ρ_D) σ(…).
 Where classes do not predict better than a rival by more than a standard error, the simpler
-explanation, which has no classes, is as good.
+explanation, which has no classes, is as good. It has classes, though, if it says that what is near
+to the same item is near to each other: clusters far apart are classes on any scale. So
+
+    Σ near(a, b) near(b, c) (1 − near(a, c)) / Σ near(a, b) near(b, c),   near = σ(log-odds),
+
+is measured: 0 for a partition, ¼ for a threshold on a line, more for anything softer or wider.
 """
 
 from __future__ import annotations
@@ -21,7 +26,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, issparse
-from scipy.special import expit, log_expit, logit
+from scipy.special import expit, logit
 
 from noisypairs.algebra import Array
 from noisypairs.estimation.heldout import Gain, HeldOut
@@ -32,6 +37,10 @@ from noisypairs.pairs import Pairs
 
 #: Rivals learn from about this many answers, those among some of the items, at most.
 MOST_ANSWERS = 30_000
+#: Half of what a threshold on a line gives: below this a rival has classes of its own.
+PARTITION = 1 / 8
+#: Items a, b, c by which that is measured.
+N_TRIPLES = 4_000
 #: Columns of a learned metric, at most.
 RANK = 3
 #: Times the variances are chosen anew, steps of the descent each time, and their inverses' limits.
@@ -41,9 +50,9 @@ RARELY = -2.0
 
 
 def rivals(problem: Problem, held: HeldOut, log_chance: Array) -> dict[str, Gain]:
-    """Return the gain of the classes over every rival that can be tried, by name.
+    """Return the gain of the classes over every rival that has none of its own, by name.
 
-    None can where answers have more levels than "same" and "different".
+    There is none where answers have more levels than "same" and "different".
     ``held`` are the problem's pairs in folds, ``log_chance`` (n_pairs,) is log P of each answer
     under the classes, NaN where it was not held out.
     """
@@ -57,16 +66,22 @@ def rivals(problem: Problem, held: HeldOut, log_chance: Array) -> dict[str, Gain
         some = chosen[pairs.left] & chosen[pairs.right]
     known = np.isfinite(log_chance)
     predicted: dict[str, Array] = {}
+    apart: dict[str, list[float]] = {}
     for k in np.unique(held.fold[known & some]):
         out = some & known & (held.fold == k)
-        train = pairs.select(some & (held.fold != k))
-        for name, found in _predicted(problem, train, pairs.select(out)).items():
-            predicted.setdefault(name, np.full(pairs.n_pairs, np.nan))[out] = found
-    return {name: held.gain(log_chance, found) for name, found in predicted.items()}
+        for name, rival in _fitted(problem, pairs.select(some & (held.fold != k))).items():
+            unknown = np.full(pairs.n_pairs, np.nan)
+            predicted.setdefault(name, unknown)[out] = rival.log_chance(pairs.select(out))
+            apart.setdefault(name, []).append(rival.intransitivity(problem.seed))
+    return {
+        name: held.gain(log_chance, found)
+        for name, found in predicted.items()
+        if np.mean(apart[name]) >= PARTITION
+    }
 
 
-def _predicted(problem: Problem, train: Pairs, out: Pairs) -> dict[str, Array]:
-    """Return log P of the answers in ``out`` under every rival learnt from ``train``."""
+def _fitted(problem: Problem, train: Pairs) -> dict[str, Latent]:
+    """Return every rival as learnt from these answers."""
     X = _columns(problem)
     tried = {"effects": Latent(X, train, 0)}
     for number in (1, 2):
@@ -74,7 +89,7 @@ def _predicted(problem: Problem, train: Pairs, out: Pairs) -> dict[str, Array]:
     if rank := min(X.shape[1], RANK):
         where = _placed(problem, train, rank)
         tried["likeness"] = Latent(X, train, rank, where, of_features=True)
-    return {name: rival.fit().log_chance(out) for name, rival in tried.items()}
+    return {name: rival.fit() for name, rival in tried.items()}
 
 
 def _columns(problem: Problem) -> Array:
@@ -152,8 +167,11 @@ class Latent:
 
     def _odds(self, values: Array, pairs: Pairs) -> tuple[Array, Array, Array]:
         """Return log-odds (m,), and their derivatives by both ends' latent values, (m, size)."""
-        constant, latent = values[0], self._latent(values)
-        left, right = latent[pairs.left], latent[pairs.right]
+        latent = self._latent(values)
+        return self._between(values[0], latent[pairs.left], latent[pairs.right])
+
+    def _between(self, constant: float, left: Array, right: Array) -> tuple[Array, Array, Array]:
+        """Return the log-odds of pairs with these latent values, and their derivatives."""
         if not self.number:
             ones = np.ones_like(left)
             return constant + left[:, 0] + right[:, 0], ones, ones
@@ -201,6 +219,17 @@ class Latent:
             self.of_own = _precision(own, seen[: len(own)], self.of_own)
             self.of_slope = _precision(slope, (self.X**2).T @ seen, self.of_slope)
         return self
+
+    def intransitivity(self, seed: int) -> float:
+        """Return how often what is near to an item is not near to each other; 1 for effects."""
+        if not self.number:
+            return 1.0
+        latent = self.latent[np.union1d(self.pairs.left, self.pairs.right)]
+        drawn = np.random.default_rng(seed).integers(len(latent), size=(N_TRIPLES, 3))
+        a, b, c = latent[drawn[(np.diff(np.sort(drawn)) > 0).all(axis=1)].T]
+        couples = (a, b), (b, c), (a, c)
+        ab, bc, ac = (expit(self._between(self.values[0], *one)[0]) for one in couples)
+        return float((ab * bc * (1.0 - ac)).sum() / np.maximum((ab * bc).sum(), 1e-12))
 
     def log_chance(self, pairs: Pairs) -> Array:
         """Return log P of answers about the same items, (n_pairs,)."""

@@ -1,10 +1,7 @@
 """When to stop asking: how many of the items have their right class by now.
 
-The joint learner claims an accuracy, the mean of its highest beliefs. How far the claim may be off
-is seen by repetition: classes are drawn from the beliefs, answers to the same pairs from the fitted
-noise, the loop runs again, and what it then claims is held against the classes that were drawn. The
-interval is the claim, less its mean error, and as wide as these errors spread. A target counts as
-reached when the lower limit has reached it.
+The joint learner claims an accuracy, the mean of its highest beliefs, and `joint_intervals` says
+how far the claim may be off. A target counts as reached when the lower limit has reached it.
 
 Two classes taken for one are not seen in this way, since classes are drawn from the beliefs. So
 where the number of classes was not given, the best cut of a class in two is tried: while
@@ -27,11 +24,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from noisypairs.algebra import Array
-from noisypairs.assess.intervals import draw_classes, infer_again, redrawn
+from noisypairs.assess.intervals import draw_classes, infer_again, joint_intervals
 from noisypairs.assess.labels import FEWEST_LABELS
 from noisypairs.assess.next_pairs import choose_pairs
 from noisypairs.assess.people import TWO_VOICES, n_voices
@@ -44,8 +40,6 @@ from noisypairs.joint.search import Search, cut, cuts
 from noisypairs.noise import NoiseModel, PairingNoise
 from noisypairs.pairs import Pairs
 
-#: Replicates of the interval.
-N_REPLICATES = 12
 #: Rounds after a class was cut in two.
 CUT_ROUNDS = 8
 #: Answers of a batch, per item and at most; batches that are gone through. What is left then is
@@ -90,7 +84,6 @@ def enough(
     target: float,
     *,
     level: float = 0.9,
-    n_replicates: int = N_REPLICATES,
 ) -> Enough:
     """Judge a fitted `JointPairClassifier` by ``X`` and ``pairs`` of its fit, without true classes.
 
@@ -113,17 +106,14 @@ def enough(
         )
     X, pairs, given = model._check_together(X, pairs)
     problem, fit = model.refit(X, pairs, given)
-    errors = _errors(problem, fit, n_replicates)
-    claimed = float(model.item_proba_.max(axis=1).mean())
-    half = float(stats.norm.ppf(0.5 + level / 2)) * float(np.std(errors, ddof=1))
-    centre = claimed - max(float(np.mean(errors)), 0.0)
-    accuracy = Interval(centre, max(centre - half, 0.0), min(centre + half, 1.0), level)
+    accuracy = joint_intervals(problem, fit, level, class_of=model.kind_class_)["items"]
     found = infer_again(problem, fit)
     one_more = (
         None if isinstance(model.n_classes, int) else _one_more(model._search(problem), found)
     )
     left: int | None = 0
     if accuracy.low < target:
+        centre = accuracy.estimate
         share = _share_left(1 - centre, centre - accuracy.low, 1 - target)
         left = answers_left(problem, found, model.noise_, share)
     elif one_more is not None and one_more > 0:
@@ -144,18 +134,6 @@ def _one_more(search: Search, found: Fit) -> float | None:
     ]
     values = [half.log_likelihood for half in halves]
     return max(values, default=found.log_likelihood) - found.log_likelihood
-
-
-def _errors(problem: Problem, fit: Fit, n_replicates: int) -> Array:
-    """Return by how much redrawn answers let the learner claim too much, shape (n_replicates,)."""
-    rng = np.random.default_rng(problem.seed)
-    noise, errors = fit.answers.crowd_noise(), []
-    for _ in range(n_replicates):
-        classes = draw_classes(fit.item_proba, rng)
-        again = infer_again(problem, fit, redrawn(problem, classes, noise, fit, rng)).item_proba
-        right = float((again.argmax(axis=1) == classes).mean())
-        errors.append(float(again.max(axis=1).mean()) - right)
-    return np.array(errors)
 
 
 def _share_left(wrong: float, margin: float, allowed: float) -> float:

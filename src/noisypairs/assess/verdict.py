@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from noisypairs.algebra import Array, mean_rates
 from noisypairs.assess.intervals import joint_intervals
@@ -44,8 +45,8 @@ TITLES: dict[Kind, str] = {
     "caution": "Caution",
     "problem": "Problem",
 }
-#: Level of every interval, and how often answers are drawn again for it.
-LEVEL, N_REDRAWN = 0.9, 40
+#: Level of every interval.
+LEVEL = 0.9
 #: Standard errors by which held-out answers must be predicted better than by their share of "same".
 CLEAR = 2.0
 INVERTED = (
@@ -55,9 +56,20 @@ INVERTED = (
 )
 UNPREDICTED = (
     "the features of items left out predict the answers about them no better than the share of "
-    "“same” does: P(class | x) of new items is a guess. Only near neighbours may have been "
-    "compared, or the features may say nothing about the classes; compare pairs drawn at random"
+    "“same” does: P(class | x) of new items is a guess. The features may say nothing about the "
+    "classes, only near neighbours may have been compared, or the rows of the items may be in "
+    "another order than the pairs mean: Pairs.from_frame(..., items=X.index) compares ids"
 )
+NEIGHBOURS = (
+    "nearly all pairs that were compared are near neighbours: hardly an answer says whether groups "
+    "of items that are far apart are one class, and the estimated accuracy cannot show it. Compare "
+    "pairs drawn at random, too: one in five will do"
+)
+#: Share of the pairs asked that are farther apart than half of all pairs, of which random ones are
+#: one half: with fewer, classes of far groups are not tied to each other (docs/how-good.md).
+FAR_SHARE = 0.05
+#: Pairs by which that is seen.
+N_DISTANCES = 5_000
 #: How much less than claimed models of fewer answers may agree.
 UNSTABLE = 0.03
 #: Items to name so that labels can measure.
@@ -277,12 +289,10 @@ def of_rivals(gains: Mapping[str, Gain]) -> Iterator[Check]:
             "groups as classes; if there are classes, only labels can show them",
         ),
     }
-    for name, (names, text) in said.items():
-        tried = [gains[one] for one in names if one in gains and gains[one].n_answers]
-        if tried:
-            beaten = all(gain.exceeds(ONE_ERROR) for gain in tried)
-            good = f"classes predict held-out answers better than {name} without classes"
-            yield Check(name, beaten, good if beaten else text, "problem")
+    for name, (names, text) in said.items() if gains else ():
+        beaten = all(gains[one].exceeds(ONE_ERROR) for one in names if one in gains)
+        good = f"classes predict held-out answers better than {name} without classes"
+        yield Check(name, beaten, good if beaten else text, "problem")
 
 
 def items_to_name(
@@ -319,17 +329,41 @@ class Record:
         held = HeldOut.by_pair(pairs, N_FOLDS, self.problem.seed, self.problem.groups)
         return held.gain(found, self.search.blind)
 
+    def far_share(self) -> float:
+        """Return the share of the pairs asked that are farther apart than half of all pairs."""
+        rows: Any = self.problem.numbers
+        pairs = self.problem.pairs
+        rng = np.random.default_rng(self.problem.seed)
+        compared = np.flatnonzero(self.problem.in_pairs)
+        asked = rng.integers(pairs.n_pairs, size=N_DISTANCES)
+        all_pairs = rng.choice(compared, size=(2, N_DISTANCES))
+
+        def apart(left: Any, right: Any) -> Array:
+            between = rows[left] - rows[right]
+            square = between.multiply(between) if issparse(rows) else between**2
+            return np.asarray(square.sum(axis=1)).ravel()
+
+        usual = np.median(apart(*all_pairs))
+        return float((apart(pairs.left[asked], pairs.right[asked]) >= usual).mean())
+
+    def unpredicted(self) -> str:
+        """Return what answers cannot say about new items, to warn of at once; "" for nothing."""
+        if not self.problem.has_features:
+            return ""
+        if not self.gain_of_features().exceeds(ONE_ERROR):
+            return UNPREDICTED
+        return "" if self.far_share() >= FAR_SHARE else NEIGHBOURS
+
     def verdict(
         self,
         class_of: NDArray[np.intp] | None,
         warned: Sequence[Warning],
-        n_redrawn: int = N_REDRAWN,
     ) -> Verdict:
         """Return the verdict; ``class_of`` (Q,) is the class of every kind, None without kinds."""
         problem, fit = self.problem, self.fit
         K = fit.n_classes
         one_class = np.eye(K) if class_of is None else np.eye(int(class_of.max()) + 1)[class_of]
-        limits = joint_intervals(problem, fit, LEVEL, n_redrawn, class_of)
+        limits = joint_intervals(problem, fit, LEVEL, class_of=class_of)
         found = None
         if self.labels:
             kinds = class_of is not None
@@ -369,6 +403,9 @@ class Record:
         if has_features:
             text = "features predict the answers about items left out"
             yield Check("new items", known, text if known else UNPREDICTED, "problem")
+            far = self.far_share() >= FAR_SHARE
+            text = "items that are far apart were compared, too"
+            yield Check("far items", far, text if far else NEIGHBOURS)
         if clear:
             yield from of_rivals(rivals(self.problem, held, predicted))
             yield self._of_folds()

@@ -47,10 +47,10 @@ from noisypairs.app.fit.result import (
     RunFacts,
 )
 from noisypairs.app.suspects import MOST_SHOWN, Suspects, training_suspects
+from noisypairs.assess.intervals import N_REDRAWN
 from noisypairs.assess.verdict import (
     CLEAR,
     LEVEL,
-    N_REDRAWN,
     Check,
     Verdict,
     judged,
