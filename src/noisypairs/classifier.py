@@ -35,6 +35,7 @@ from noisypairs.estimation import Interval
 from noisypairs.estimators.base import (
     ClassOrder,
     GivenOrder,
+    NoiseName,
     PairClassifier,
     aligned,
     all_names,
@@ -183,7 +184,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         estimator: Any = None,
         n_classes: int | Sequence[int] | Literal["auto"] = "auto",
         *,
-        noise: NoiseModel | str = "auto",
+        noise: NoiseModel | NoiseName | str = "auto",
         answer_model: Collection[PartName] | Literal["auto"] = "auto",
         class_order: ClassOrder = None,
         cv: int | Literal["auto"] = "auto",

@@ -35,7 +35,7 @@ from noisypairs.noise.answers import (
 from noisypairs.noise.people import People
 from noisypairs.noise.similarity import ANSWERS, Similarity
 from noisypairs.pairs import Pairs
-from noisypairs.pairs.columns import frame_of
+from noisypairs.pairs.columns import Backend, frame_of
 from noisypairs.tables.propagation import Suspects, most_suspect
 
 #: More items in one question have too many partitions to go through (877 of seven).
@@ -93,7 +93,7 @@ class JudgedAnswers:
         size = int((self.wrong_proba_ > 0.5).sum()) if k is None else k
         return order[:size], self.wrong_proba_[order[:size]]
 
-    def suspects(self, k: int | None = None, backend: str = "pandas") -> Any:
+    def suspects(self, k: int | None = None, backend: Backend = "pandas") -> Any:
         """Return the k most suspect answers as a data frame, worst first; see `suspect_pairs`.
 
         Columns left, right, same, annotator (where known), probability (that the answer is wrong)
@@ -119,7 +119,7 @@ class JudgedAnswers:
         ]
         return frame_of(columns | {"probability": wrong, "reason": np.array(words, str)}, backend)
 
-    def items(self, backend: str = "pandas") -> Any:
+    def items(self, backend: Backend = "pandas") -> Any:
         """Return the training items as a data frame: item, class, probability, n_answers."""
         pairs = self._pairs_or_error()
         name, sure = self._likeliest()

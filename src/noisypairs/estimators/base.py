@@ -51,6 +51,8 @@ LARGEST = 1e100
 #: Log-odds go no further than those of this probability.
 CERTAIN = 1e-6
 
+#: The families of the package; `noisypairs.noise.families` has those of users too.
+NoiseName = Literal["auto", "pairing", "labeling", "free"]
 ClassOrder = Literal["rising", "falling"] | Sequence[Hashable] | None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -39,6 +39,7 @@ def _brier(t: Array) -> tuple[Array, Array]:
     return wrong**2, -2.0 * wrong**2 * (1.0 - wrong)
 
 
+LossName = Literal["brier", "logistic", "sigmoid", "squared", "squared_hinge"]
 #: Margin losses l(t) with their derivatives; l(t, +1) = l(t) and l(t, −1) = l(−t).
 LOSSES = {
     "brier": _brier,  # (1 − 1/(1+e⁻ᵗ))², the squared loss of a logistic linear model
@@ -61,7 +62,9 @@ class LinearRiskClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc
     array([0, 1])
     """
 
-    def __init__(self, loss: str = "logistic", penalty: float = 1e-4, max_iter: int = 1000) -> None:
+    def __init__(
+        self, loss: LossName = "logistic", penalty: float = 1e-4, max_iter: int = 1000
+    ) -> None:
         self.loss = loss
         self.penalty = penalty
         self.max_iter = max_iter

@@ -11,9 +11,9 @@ from sklearn.utils import _safe_indexing
 from noisypairs import reduction
 from noisypairs.algebra import Array, Formula
 from noisypairs.errors import did_you_mean
-from noisypairs.estimators.base import ClassOrder
+from noisypairs.estimators.base import ClassOrder, NoiseName
 from noisypairs.estimators.inner.classifiers import default_regressor
-from noisypairs.estimators.linear import LOSSES, LinearRiskClassifier
+from noisypairs.estimators.linear import LOSSES, LinearRiskClassifier, LossName
 from noisypairs.estimators.pointwise import HeldOut, PointwiseClassifier
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import ItemCounts
@@ -68,9 +68,9 @@ class LossCorrectionClassifier(PointwiseClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        noise: NoiseModel | str = "pairing",
+        noise: NoiseModel | NoiseName | str = "pairing",
         prior: float | Literal["estimate"] = "estimate",
-        loss: str = "squared",
+        loss: LossName = "squared",
         formula: Formula = "unbiased",
         non_negative: bool = False,
         class_order: ClassOrder = None,

@@ -11,7 +11,7 @@ from sklearn.utils.metaestimators import available_if
 
 from noisypairs import algebra, model_selection, reduction
 from noisypairs.algebra import Array
-from noisypairs.estimators.base import ClassOrder
+from noisypairs.estimators.base import ClassOrder, NoiseName
 from noisypairs.estimators.inner.classifiers import default_classifier, weighable
 from noisypairs.estimators.pointwise import HeldOut, PointwiseClassifier
 from noisypairs.noise import NoiseModel
@@ -87,7 +87,7 @@ class WeightedPairClassifier(PointwiseClassifier):
     def __init__(
         self,
         estimator: Any = None,
-        noise: NoiseModel | str = "pairing",
+        noise: NoiseModel | NoiseName | str = "pairing",
         prior: float | Literal["estimate"] = "estimate",
         alpha: float | Literal["noise", "cv"] = "noise",
         class_order: ClassOrder = None,

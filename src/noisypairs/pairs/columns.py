@@ -7,13 +7,14 @@ same rules; `read_columns` takes the chosen columns from a dataframe.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import narwhals as nw
 from numpy.typing import NDArray
 
 from noisypairs.errors import did_you_mean
 
+Backend = Literal["pandas", "polars", "pyarrow"]
 Role = str | Literal[False] | None
 """A column by name, None to guess it, False to leave an optional one out."""
 
@@ -118,18 +119,17 @@ def columns_of_items(items: Any) -> dict[str, NDArray[Any]]:
     return {n: table[n].to_numpy() for n in ("id", "group", "label") if n in table.columns}
 
 
-def frame_of(columns: Mapping[str, NDArray[Any]], backend: str) -> Any:
+def frame_of(columns: Mapping[str, NDArray[Any]], backend: Backend) -> Any:
     """Return columns as a data frame of the package that ``backend`` names.
 
     >>> import numpy as np
     >>> frame_of({"left": np.array(["p"])}, "pandas").columns.tolist()
     ['left']
     """
-    known = ("pandas", "polars", "pyarrow")
-    if backend not in known:
+    if backend not in (known := get_args(Backend)):
         raise ValueError(f"backend={backend!r}: {did_you_mean(backend, known)}")
     values = {name: column.tolist() for name, column in columns.items()}
-    return nw.to_native(nw.from_dict(values, backend=backend))  # type: ignore[arg-type]  # checked
+    return nw.to_native(nw.from_dict(values, backend=backend))
 
 
 class Asking(NamedTuple):

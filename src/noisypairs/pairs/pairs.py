@@ -21,6 +21,7 @@ from noisypairs.pairs.answers import column, factorise
 from noisypairs.pairs.audit import Audit, audit_pairs
 from noisypairs.pairs.columns import (
     OPTIONAL,
+    Backend,
     Column,
     columns_as_written,
     columns_of_items,
@@ -710,7 +711,7 @@ class Pairs(AnswerArrays):
         at = check_index(positions, self.n_items, "items")
         return at if self.item_ids is None else self.item_ids[at]
 
-    def to_frame(self, backend: str = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return the answers as a data frame, from which `from_frame` makes the same pairs.
 
         Columns left, right, same, and annotator, weight, chosen, question and level where there are
@@ -736,7 +737,7 @@ class Pairs(AnswerArrays):
             columns["level"] = np.array([*self.scale.names, self.scale.unsure])[self.level]
         return frame_of(columns, backend)
 
-    def items_frame(self, backend: str = "pandas") -> Any:
+    def items_frame(self, backend: Backend = "pandas") -> Any:
         """Return the items as a data frame: id, and group and label where there are any.
 
         >>> pairs = Pairs.from_ids(["p"], ["q"], [True]).with_labels({"p": "dog", "q": "cat"})

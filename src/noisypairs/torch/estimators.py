@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 import torch
 from noisypairs.errors import did_you_mean
-from noisypairs.torch.risk import LOSSES, OPTIMIZERS, PooledRisk, paper_network, stepper
+from noisypairs.torch.risk import LOSSES, OPTIMIZERS, LossName, PooledRisk, paper_network, stepper
 from torch import Tensor, nn, optim
 
 Vector = NDArray[np.float64]
@@ -38,8 +38,8 @@ class _TorchEstimator(BaseEstimator):  # type: ignore[misc]
 
     module: nn.Module | Callable[[int], nn.Module] | None = None
     _: KW_ONLY
-    loss: str = "squared"
-    optimizer: str | Callable[..., optim.Optimizer] = "sgd"
+    loss: LossName = "squared"
+    optimizer: Literal["sgd", "adam"] | Callable[..., optim.Optimizer] = "sgd"
     scheduler: Callable[[optim.Optimizer], Any] | None = None
     callbacks: Sequence[Callable[[Self, int], Any]] = ()
     learning_rate: float = 1e-3

@@ -17,7 +17,7 @@ from torch.utils.data import Dataset
 import torch
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
-from noisypairs.torch.risk import losses
+from noisypairs.torch.risk import LossName, losses
 from torch import Tensor, nn
 
 #: No answer is less probable than this.
@@ -132,7 +132,7 @@ class CorrectedLoss(nn.Module):
 
     C: Tensor
 
-    def __init__(self, noise: NoiseModel, prior: float, loss: str = "logistic") -> None:
+    def __init__(self, noise: NoiseModel, prior: float, loss: LossName = "logistic") -> None:
         super().__init__()
         if loss not in ("logistic", "squared"):
             raise ValueError(f"loss={loss!r}: expected 'logistic' or 'squared'")

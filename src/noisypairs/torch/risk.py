@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from noisypairs.torch.descent import Descent, logistic_risk, squared_risk
@@ -28,6 +28,7 @@ def paper_network(n_features: int, sigmoid: bool = True, n_classes: int = 2) -> 
     return nn.Sequential(*hidden, *output)
 
 
+LossName = Literal["squared", "logistic"]
 LOSSES: dict[str, Callable[[Tensor], Tensor]] = {  # t (n,) ↦ l(t, −1), l(t, +1), (n, 2)
     "squared": lambda t: torch.stack([t**2, (1 - t) ** 2], dim=1),
     "logistic": lambda t: nn.functional.softplus(torch.stack([t, -t], dim=1)),

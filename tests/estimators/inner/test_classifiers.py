@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, random_array, vstack
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
@@ -139,6 +139,23 @@ def test_a_warm_start_ends_at_the_same_optimum_in_fewer_steps(monkeypatch, n_cla
     assert_allclose(warm.predict_proba(X), cold.predict_proba(X), atol=1e-5)
     warm.fit_beliefs(X, nearly)
     assert warm.n_iter_ < first
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_fewer_sparse_rows_than_columns_are_solved_by_rows(n_classes, monkeypatch):
+    X = random_array((60, 400), density=0.05, format="csr", rng=np.random.default_rng(0))
+    X = vstack([X, X[:5]], format="csr")  # and some that are equal
+    one, other = np.random.default_rng(1).dirichlet(np.ones(n_classes), (2, 65))
+    by_rows = LogisticClasses(**EXACT, warm_start=True).fit_beliefs(X, one)
+    steps = by_rows.n_iter_
+    monkeypatch.setattr(classifiers, "MOST_FACTORISED", 0)
+    plain = LogisticClasses(**EXACT).fit_beliefs(X, one)
+    assert_allclose(by_rows.coef_, plain.coef_, atol=1e-4)
+    assert_allclose(by_rows.predict_proba(X), plain.predict_proba(X), atol=1e-5)
+    monkeypatch.setattr(classifiers, "MOST_FACTORISED", 1000)
+    assert by_rows.fit_beliefs(X, one).n_iter_ < steps  # it begins where it ended
+    plain.fit_beliefs(X, other)
+    assert_allclose(by_rows.fit_beliefs(X, other).coef_, plain.coef_, atol=1e-4)
 
 
 def test_a_warm_start_of_another_shape_begins_anew():

@@ -257,7 +257,9 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self._minimise(X, beliefs, moments)
 
     def _minimise(self, X: Any, wanted: Array, moments: Array | None = None) -> Self:
-        K, n_columns = wanted.shape[1], X.shape[1]
+        (n_rows, n_columns), K = X.shape, wanted.shape[1]
+        if issparse(X) and n_rows < min(n_columns, MOST_FACTORISED):
+            return self._minimise_by_rows(X, wanted)
         # Between two classes the second coefficients are the first with the other sign.
         wanted, pair = (wanted, False) if K > 2 else (wanted[:, ::-1], True)
         weight = wanted.sum(axis=1, keepdims=True)
@@ -286,6 +288,22 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
         W = coefficients(found.x)
         self.coef_, self.intercept_, self.n_iter_ = W[:-1], W[-1], int(found.nit)
+        return self
+
+    def _minimise_by_rows(self, X: Any, wanted: Array) -> Self:
+        """Minimise with fewer rows than columns: W = Xᵀ R⁻ᵀ V, where R Rᵀ = X Xᵀ.
+
+        X W = R V and |W| = |V|, so the rows of R, (n, n), stand for those of X.
+        """
+        gram = (X @ X.T).toarray()
+        gram[np.diag_indices_from(gram)] += 1e-10 * max(np.trace(gram) / len(gram), 1e-300)
+        R = cholesky(gram, lower=True)
+        inner = LogisticClasses(self.C, self.tol, self.max_iter, self.warm_start)
+        last = self._first_coefficients(X.shape[1], 1 if wanted.shape[1] == 2 else wanted.shape[1])
+        inner.coef_, inner.intercept_ = solve_triangular(R, X @ last[:-1], lower=True), last[-1]
+        inner._minimise(R, wanted)
+        self.coef_ = X.T @ solve_triangular(R, inner.coef_, trans=1, lower=True)
+        self.intercept_, self.n_iter_ = inner.intercept_, inner.n_iter_
         return self
 
     def _first_coefficients(self, n_columns: int, n_scores: int) -> Array:
