@@ -40,8 +40,8 @@ table (`.xlsx`, `.xls`, `.ods`); or a folder of pictures or sounds.
   identifies every row: by its name, else by words that are all different, else a running number.
   Ids match exactly, else without leading zeros, `.0`, case and blanks, else by the last part of a
   path: `/data/upload/3f2-SKU.jpg` is `SKU`. What could be two items is not matched.
-* **A folder of pictures or sounds** is a table of items, too, also with folders in it. The ids are the
-  names of the files; answers may name them with or without folder and ending.
+* **A folder of pictures or sounds** is a table of items, too, also with folders in it. The ids are
+  the names of the files; answers may name them with or without folder and ending.
 * **Vectors**, such as embeddings, become numeric features, one for each entry, and a note says so:
   a list column in Parquet, an array in JSON lines, text such as `[0.1, 0.2]` in CSV, an array in a
   `.npz` (with `ids` in it) or `.npy` file (with `ids.npy` or `ids.txt` beside it), and `items.npy`

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from noisypairs.app.fit.summary import mean_rates
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
@@ -21,7 +22,6 @@ from noisypairs import (
 from noisypairs.app import demo
 from noisypairs.app.demo import learning
 from noisypairs.app.demo.learning import CROWD, REFERENCE, attempt
-from noisypairs.app.fit.summary import mean_rates
 from noisypairs.noise import LabelingNoise
 
 POINTWISE = ("Loss correction", "Weighted", "SD-Loss (no noise)", "Unweighted")
