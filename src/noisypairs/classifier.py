@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import _safe_indexing
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
@@ -44,6 +43,7 @@ from noisypairs.estimators.base import (
     label_names,
     match_labels,
     order_by_size,
+    undisturbed,
     warn_if_weak,
     warn_unnamed,
 )
@@ -240,6 +240,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     expected_error_: Array | None
     _record_: Record | None = None
     _warned_: Sequence[Warning] = ()
+    _of_session = ("_record_", "_warned_", "pairs_")
     _takes_levels = True
     _of_items = ("item_proba_", "oof_proba_", "item_states_", "item_kinds_", "oof_kinds_")
     _of_answers = ("wrong_proba_", "expected_error_")
@@ -287,7 +288,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         self.answers_only_ = X is None
         with (
             progress.fitting(self, self.stages(n_kinds)),
-            threadpool_limits(1),
+            undisturbed(),
             warnings_kept() as self._warned_,
         ):
             asked, self._record_ = pairs, None
@@ -326,7 +327,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
 
         With it comes the mean log-likelihood of a held-out answer for every number that was tried.
         """
-        with threadpool_limits(1):
+        with undisturbed():
             X, pairs, _ = self._check_together(X, pairs)
             n_kinds = self._options.n_kinds
             pairs = pairs if n_kinds is None else pairs.with_labels({})
@@ -687,7 +688,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         such rates only where some items of known class confirm them.
         """
         check_is_fitted(self)
-        with threadpool_limits(1):
+        with undisturbed():
             X, pairs, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
             problem, fit = self.refit(X, pairs, given)
             return joint_intervals(problem, fit, level, n_bootstrap, self.kind_class_)
@@ -700,7 +701,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         """
         check_is_fitted(self)
         record = self._record_
-        with threadpool_limits(1):
+        with undisturbed():
             if X is not None and pairs is not None:
                 ordered, some, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
                 record = self._record_of(ordered, some, given)
@@ -727,7 +728,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out items and answers: a copy or a file of the model does not hold them."""
-        return super().__getstate__() | {"_record_": None, "_warned_": ()}  # type: ignore[no-any-return]
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in self._of_session}
 
     def refit(self, X: Any, pairs: Pairs, given: Any) -> tuple[Problem, Fit]:
         """Return the problem of a fitted learner, in canonical order, and its fit."""

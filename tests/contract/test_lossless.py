@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from noisypairs import JointPairClassifier, PairingNoise, Pairs, datasets, sample_pairs
 
@@ -103,6 +106,9 @@ def test_frames_of_what_was_found():
     assert items.columns == ["item", "class", "probability", "n_answers"]
     assert np.mean(items["class"].to_numpy() == np.array(["common", "rare"])[y]) > 0.97
     assert items["n_answers"].sum() == 2 * drawn.n_pairs
-    del clf.pairs_
-    with pytest.raises(ValueError, match="not kept in a model file"):
-        clf.items()
+    copied = pickle.loads(pickle.dumps(clf))
+    with pytest.raises(ValueError, match=r"files of a model hold no answers.*that was fitted"):
+        copied.items()
+    np.testing.assert_array_equal(copied.predict(X), clf.predict(X))
+    with pytest.raises(NotFittedError):
+        pickle.loads(pickle.dumps(JointPairClassifier())).predict(X)

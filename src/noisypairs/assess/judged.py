@@ -134,8 +134,9 @@ class JudgedAnswers:
         check_is_fitted(self)
         if not isinstance(pairs := getattr(self, "pairs_", None), Pairs):
             raise ValueError(
-                "the answers of fit are not kept in a model file, nor those streamed from a table: "
-                "fit again in this session, or use item_proba_ and stream_suspects"
+                "copies and files of a model hold no answers, and those streamed from a table are "
+                "not kept: ask the model that was fitted, or use item_proba_, suspect_pairs and "
+                "stream_suspects"
             )
         return pairs
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import sys
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from inspect import signature
 from types import FrameType
@@ -56,19 +57,29 @@ NoiseName = Literal["auto", "pairing", "labeling", "free"]
 ClassOrder = Literal["rising", "falling"] | Sequence[Hashable] | None
 
 
-def one_thread() -> AbstractContextManager[Any]:
-    """Limit OpenMP and BLAS to one thread for a while: every `fit` runs in it.
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Use one thread of OpenMP and BLAS, and record no inner fit: every `fit` runs in it.
 
     Sums over several threads round differently. In one they are the same on any machine, and small
-    matrices are faster.
+    matrices are faster. MLflow's autologging would take every inner estimator for a result.
 
     >>> from threadpoolctl import threadpool_info
-    >>> with one_thread():
+    >>> with undisturbed():
     ...     max(pool["num_threads"] for pool in threadpool_info())
     1
     """
-    limit: AbstractContextManager[Any] = _libraries(len(sys.modules)).limit(limits=1)
-    return limit
+    with ExitStack() as stack:
+        stack.enter_context(_libraries(len(sys.modules)).limit(limits=1))
+        mlflow = sys.modules.get("mlflow.utils.autologging_utils")
+        if mlflow is not None and not _UNRECORDED.get():  # its switch is not for nested use
+            stack.enter_context(mlflow.disable_autologging())
+            stack.callback(_UNRECORDED.reset, _UNRECORDED.set(True))
+        yield
+
+
+#: Whether autologging is off already, by a fit that this one is inside of.
+_UNRECORDED: ContextVar[bool] = ContextVar("_UNRECORDED", default=False)
 
 
 @lru_cache(maxsize=1)

@@ -29,9 +29,9 @@ from noisypairs.estimators.base import (
     PairClassifier,
     item_order,
     label_names,
-    one_thread,
     order_by_size,
     row_order,
+    undisturbed,
     warn_if_weak,
     warn_of_copies,
 )
@@ -77,7 +77,7 @@ class PointwiseClassifier(PairClassifier):
 
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them."""
-        with one_thread():
+        with undisturbed():
             X, pairs = self._check_input(X, self._drawn_at_random(pairs))
             warn_of_copies(pairs)
             inner = self._inner_estimator(X)

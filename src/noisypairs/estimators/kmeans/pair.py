@@ -25,8 +25,8 @@ from noisypairs.estimators.base import (
     check_class_order,
     label_names,
     match_labels,
-    one_thread,
     order_by_size,
+    undisturbed,
 )
 from noisypairs.noise import CleanPairs, RandomState
 from noisypairs.pairs import Pairs
@@ -64,7 +64,7 @@ class CentreClassifier(PairClassifier):
 
     def fit(self, X: Any, pairs: Pairs) -> Self:
         """Group the items ``X``, shape (n_items, n_features), and name the groups."""
-        with one_thread():
+        with undisturbed():
             X, pairs, given = self._check_training(X, pairs)
             for name, least in (("n_classes", 2), ("n_init", 1), ("max_iter", 1)):
                 _check_count(name, getattr(self, name), least)
