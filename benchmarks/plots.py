@@ -23,14 +23,14 @@ SCORES = 0.95 - 12.0 / SIZES
 
 def ours(n: int) -> str:
     from noisypairs.app.report import charts
-    from noisypairs.app.report.page import Page, figure
+    from noisypairs.app.report.page import figure, render
 
-    page = Page("Curves")
+    sections = []
     for k in range(n):
         scores = SCORES - 0.01 * k
         picture = charts.learning_curve(SIZES, scores, (scores - 0.02, scores + 0.02))
-        page.section(f"Curve {k}", figure(picture, "A learning curve."))
-    return page.html()
+        sections.append((f"Curve {k}", [figure(picture, "A learning curve.")], ""))
+    return render("sections.html", "noisypairs", title="Curves", lead="", sections=sections)
 
 
 def with_plotly(n: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
@@ -87,3 +88,36 @@ def check_page(html: str) -> Reader:
 def words_of(html: str) -> str:
     """Return the words of a page that passes all checks, with single spaces."""
     return " ".join(" ".join(check_page(html).text).split())
+
+
+def text_of(part: str) -> str:
+    """Return the words of a part of a page, with single spaces."""
+    return " ".join(" ".join(read(part).text).split())
+
+
+def tables_of(html: str) -> list[list[list[str]]]:
+    """Return every table as rows of cells, the headings first."""
+    tables = re.findall(r"<table.*?</table>", html, re.DOTALL)
+    return [
+        [
+            [
+                unescape(cell).strip()
+                for cell in re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", row, re.S)
+            ]
+            for row in re.findall(r"<tr.*?</tr>", table, re.DOTALL)
+        ]
+        for table in tables
+    ]
+
+
+def rows_of(html: str, *headings: str) -> list[list[str]]:
+    """Return the rows of the one table whose headings begin so."""
+    (found,) = (one for one in tables_of(html) if one[0][: len(headings)] == list(headings))
+    return found[1:]
+
+
+def section_of(html: str, heading: str) -> str:
+    """Return the words of one section."""
+    sections = re.findall(r"<section.*?</section>", html, re.DOTALL)
+    (found,) = (one for one in sections if re.search(rf"<h2[^>]*>{re.escape(heading)}</h2>", one))
+    return text_of(found)

@@ -18,7 +18,7 @@ import pytest
 from noisypairs import cli
 from noisypairs.app import files, model_file
 from noisypairs.app.fit import fitting
-from noisypairs.app.report import model as report
+from noisypairs.app.report import pages as report
 from noisypairs.cli import app, stopping
 from noisypairs.experiments.records import Record
 from tests.app.fit.fit_problems import Files, small_model, write_files

@@ -89,7 +89,7 @@ def _check_use(output: Path | None, hash_ids: bool, salt: str | None) -> None:
     if output is not None and output.suffix.lower() not in (".html", ".csv"):
         raise ValueError(f"{output}: the output is a page (.html) or a table (.csv)")
     if output is not None and output.suffix.lower() == ".html":
-        import noisypairs.app.report.annotators  # noqa: F401  # a missing package is named at once
+        import noisypairs.app.report.pages  # noqa: F401  # a missing package is named at once
     if salt is not None and not hash_ids:
         raise ValueError("--salt is the key of --hash-ids: give both, or neither")
     if salt == "":
@@ -104,7 +104,7 @@ def _write(output: Path, found: Crowd, notes: list[str], raw: bool, force: bool)
         rows = (list(record.values()) for record in records)
         content = delimited_text(list(records[0]), rows, raw=raw)
     else:
-        from noisypairs.app.report.annotators import annotators_report
+        from noisypairs.app.report.pages import annotators_report
 
         content = annotators_report(found, notes)
     atomic_write(output, content, force)

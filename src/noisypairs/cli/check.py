@@ -51,7 +51,7 @@ def check(
         numbers = class_numbers(classes)
         options.check_outputs({"the report": report}, [only, pairs, labels], force)
         if report is not None:
-            import noisypairs.app.report.check  # noqa: F401  # a missing package is named at once
+            import noisypairs.app.report.pages  # noqa: F401  # a missing package is named at once
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import check
 
@@ -61,7 +61,7 @@ def check(
             found = check.check(dataset, fit=not no_fit, n_classes=numbers, seed=seed, step=step)
         if report is not None:
             from noisypairs.app.files import atomic_write
-            from noisypairs.app.report.check import check_report
+            from noisypairs.app.report.pages import check_report
 
             atomic_write(report, check_report(found), force)
     if as_json:

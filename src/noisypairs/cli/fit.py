@@ -101,7 +101,7 @@ def fit(
             frame = fitted.items if what == "the items" else fitted.suspects.frame()
             atomic_write(tables[what] or Path(), write(frame), force)
         if report is not None:
-            from noisypairs.app.report.model import fit_report
+            from noisypairs.app.report.pages import fit_report
 
             small = of_classes = None
             if pictures is not None:
@@ -135,7 +135,7 @@ def _require_writers(with_report: bool) -> None:
 
     model_file.require_skops()
     if with_report:
-        import noisypairs.app.report.model  # noqa: F401
+        import noisypairs.app.report.pages  # noqa: F401
 
 
 #: Classes and notes that are printed, and letters of a verdict; --verbose prints all.

@@ -55,7 +55,7 @@ def plan(
         outputs = {"the pairs to ask next": output, "the page": report}
         options.check_outputs(outputs, [only, pairs], force)
         if report is not None:
-            import noisypairs.app.report.plan  # noqa: F401  # a missing package is named at once
+            import noisypairs.app.report.pages  # noqa: F401  # a missing package is named at once
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import plan
         from noisypairs.app.files import atomic_write
@@ -70,7 +70,7 @@ def plan(
         if output is not None and chosen is not None:
             atomic_write(output, pairs_csv(chosen, data.ids, raw), force)
         if report is not None:
-            from noisypairs.app.report.plan import plan_report
+            from noisypairs.app.report.pages import plan_report
 
             atomic_write(report, plan_report(found, data.ids, cost, chosen), force)
     n_groups = None if data.pairs.groups is None else data.pairs.n_groups

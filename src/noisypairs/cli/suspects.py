@@ -64,7 +64,7 @@ def suspects(
         if output is not None and content is not None:
             atomic_write(output, content(found.frame()), force)
         if report is not None:
-            from noisypairs.app.report.suspects import suspects_report
+            from noisypairs.app.report.pages import suspects_report
 
             shown = list(found.first(MOST_SHOWN))
             small = None if pictures is None else pictures.thumbnails(items_of(shown))

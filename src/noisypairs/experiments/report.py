@@ -14,7 +14,7 @@ from statistics import fmean
 from typing import Any
 
 from noisypairs.app.files.writing import atomic_write
-from noisypairs.app.report.page import Block, Page, figure, paragraph, table
+from noisypairs.app.report.page import figure, filled_table, render
 from noisypairs.errors import did_you_mean
 from noisypairs.experiments import efficiency, figures, numbers, tables
 from noisypairs.experiments.noise_models import PRIOR, figure1
@@ -132,22 +132,21 @@ def provenance(report: Report) -> Grid:
 
 def page(report: Report) -> str:
     """Return the report as one self-contained HTML file."""
-    whole = Page(
-        "Learning from noisy similar and dissimilar data, reproduced",
-        lead=f"{len(report.records):,} results beside the published ones. {LEGEND}",
-        generator=GENERATOR,
-    )
+    sections: list[tuple[str, list[str], str]] = []
     for grid in report.grids.values():
         if grid.headings[:3] == ("data set", "rates", "repeats"):
             note = "● within 1 % of the best at these rates."
-            whole.section(grid.title, *_upright(grid), note=note)
+            sections.append((grid.title, list(_upright(grid)), note))
         else:
-            whole.section(grid.title, table(grid.headings, grid.rows))
+            sections.append((grid.title, [filled_table(grid.headings, grid.rows)], ""))
     for name, svg in report.pictures.items():
-        whole.section(CAPTIONS[name][0], figure(svg, CAPTIONS[name][1]))
+        sections.append((CAPTIONS[name][0], [figure(svg, CAPTIONS[name][1])], ""))
     origin = provenance(report)
     tuned = "Times are wall-clock; the first tuned method of a problem pays for the tuning of all."
-    return whole.section(origin.title, table(origin.headings, origin.rows), paragraph(tuned)).html()
+    sections.append((origin.title, [filled_table(origin.headings, origin.rows), tuned], ""))
+    title = "Learning from noisy similar and dissimilar data, reproduced"
+    lead = f"{len(report.records):,} results beside the published ones. {LEGEND}"
+    return render("sections.html", GENERATOR, title=title, lead=lead, sections=sections)
 
 
 def standing_alone(svg: str) -> str:
@@ -155,7 +154,7 @@ def standing_alone(svg: str) -> str:
     return svg.replace("<svg ", '<svg font-family="sans-serif" ', 1) + "\n"
 
 
-def _upright(grid: Grid) -> Iterator[Block]:
+def _upright(grid: Grid) -> Iterator[str]:
     """Yield one table per data set, methods below each other: a page is not as wide as the row."""
     for dataset in dict.fromkeys(row[0] for row in grid.rows):
         mine = [row for row in grid.rows if row[0] == dataset]
@@ -164,7 +163,7 @@ def _upright(grid: Grid) -> Iterator[Block]:
             [name, *(_marked(row[column]) for row in mine)]
             for column, name in enumerate(grid.headings[3:], start=3)
         ]
-        yield table(headings, rows, caption=f"{dataset}, {mine[0][2]} splits", numeric=())
+        yield filled_table(headings, rows, caption=f"{dataset}, {mine[0][2]} splits", numeric=())
 
 
 def _marked(word: str) -> str:

@@ -19,6 +19,7 @@ from noisypairs import (
     metrics,
     sample_pairs,
 )
+from noisypairs.algebra import mean_rates
 from noisypairs.app import demo
 from noisypairs.app.demo import learning
 from noisypairs.app.demo.learning import CROWD, REFERENCE, attempt

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import datetime
 
-import numpy as np
 import pytest
 
-from noisypairs.app.files.dates import PARTS, calendar, kind_of_dates, read_dates
+from noisypairs.app.files.dates import days, kind_of_dates, read_dates
 
 DAYS = [datetime.date(2024, 12, 31), datetime.date(1999, 2, 3), datetime.date(2023, 11, 13)]
 
@@ -46,17 +45,5 @@ def test_a_few_cells_may_be_no_dates():
     assert kind_of_dates([*good, *["soon"] * 4]) is None
 
 
-def test_the_numbers_of_a_date():
-    (row,) = calendar(read_dates(["1970-01-08T06:00"]))
-    assert dict(zip(PARTS, row, strict=True)) == pytest.approx(
-        {
-            "days": 7.25,
-            "cosine of year": np.cos(2 * np.pi * 7.25 / 365.2425),
-            "sine of year": np.sin(2 * np.pi * 7.25 / 365.2425),
-            "cosine of week": np.cos(2 * np.pi * 0.25 / 7),
-            "sine of week": np.sin(2 * np.pi * 0.25 / 7),
-            "cosine of day": 0.0,
-            "sine of day": 1.0,
-        },
-        abs=1e-9,
-    )
+def test_days_are_counted_from_1970():
+    assert days(read_dates(["1970-01-08T06:00"])).tolist() == [7.25]

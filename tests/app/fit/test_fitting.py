@@ -38,7 +38,7 @@ from noisypairs.app.fit.fitting import (
 )
 from noisypairs.app.fit.request import Request
 from noisypairs.app.model_card import card
-from noisypairs.app.report.model import fit_report
+from noisypairs.app.report.pages import fit_report
 from noisypairs.estimators.inner.classifiers import (
     GaussianClasses,
     LogisticClasses,

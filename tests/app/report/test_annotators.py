@@ -8,8 +8,8 @@ from dataclasses import replace
 from noisypairs.annotators import KINDS, UNDECIDED
 from noisypairs.annotators.crowd import Crowd
 from noisypairs.app.report.advice import MEANINGS, by_suspicion, crowd_answer, meanings
-from noisypairs.app.report.annotators import annotators_report
 from noisypairs.app.report.page import is_generated
+from noisypairs.app.report.pages import annotators_report
 from tests.app.page_reader import check_page, words_of
 from tests.app.report.report_problems import HOSTILE, crowd
 

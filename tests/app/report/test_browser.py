@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from noisypairs.app.check import check
-from noisypairs.app.report.annotators import annotators_report
-from noisypairs.app.report.check import check_report
-from noisypairs.app.report.model import fit_report
 from noisypairs.app.report.page import Picture
-from noisypairs.app.report.plan import plan_report
+from noisypairs.app.report.pages import (
+    annotators_report,
+    check_report,
+    fit_report,
+    plan_report,
+)
 from noisypairs.app.report.thumbnails import Thumbnails
 from tests.app.fit.fit_problems import write_files
 from tests.app.report.report_problems import HOSTILE, crowd, fit_result, plan_result, with_fields

@@ -8,8 +8,8 @@ from dataclasses import replace
 import pytest
 
 from noisypairs.app.check import Feasibility, NoiseFound, check
-from noisypairs.app.report.check import check_report
 from noisypairs.app.report.page import is_generated
+from noisypairs.app.report.pages import check_report
 from noisypairs.estimation import Interval
 from tests.app.fit.fit_problems import write_files
 from tests.app.page_reader import words_of

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
+from html import unescape
 
 import pytest
 
 from noisypairs.app.encoding import ColumnPlan
 from noisypairs.app.fit.result import Calibration, ClassNumber, ReliabilityBin
 from noisypairs.app.model_card import card
-from noisypairs.app.report import evidence, model, suspects
 from noisypairs.app.report.advice import by_suspicion
-from noisypairs.app.report.model import Part, answer, fit_report
-from noisypairs.app.report.page import Figure, Table, is_generated, paragraph
+from noisypairs.app.report.page import LONGEST_CELL, is_generated
+from noisypairs.app.report.pages import fit_report
 from noisypairs.assess.verdict import Check
 from noisypairs.estimation import Interval
-from tests.app.page_reader import check_page, words_of
+from tests.app.page_reader import check_page, rows_of, section_of, tables_of, text_of, words_of
 from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
 
 ORDER = [
@@ -36,16 +37,14 @@ def html() -> str:
     return fit_report(fit_result())
 
 
-def texts(blocks) -> str:
-    return " ".join(getattr(block, "text", "") for block in blocks)
+def lead_of(html: str) -> str:
+    return text_of(re.search(r'<p class="lead">.*?</p>', html, re.DOTALL)[0])
 
 
-def table_of(blocks) -> Table:
-    return next(block for block in blocks if isinstance(block, Table))
-
-
-def figure_of(blocks) -> Figure:
-    return next(block for block in blocks if isinstance(block, Figure))
+def people(**fields) -> str:
+    """Return the section on annotators, where these fields of the table are replaced."""
+    found = replace(fit_result().evidence.annotators, **fields)
+    return fit_report(with_fields(fit_result(), annotators=found))
 
 
 def test_the_answer_comes_first_then_the_parts_in_order(html):
@@ -110,15 +109,17 @@ def test_the_verdict_opens_the_page(html):
 
 def test_no_accuracy_is_said_on_the_page():
     result = with_fields(fit_result(), accuracy=None, accuracy_how="the prior is near ½")
-    assert answer(result).endswith("cannot be estimated from these answers.")
-    assert "No estimate: The prior is near ½." in texts(evidence.accuracy(result.model))
-    check_page(fit_report(result))
+    html = fit_report(result)
+    assert lead_of(html).endswith("cannot be estimated from these answers.")
+    assert "No estimate: The prior is near ½." in section_of(html, "How good the model is")
+    check_page(html)
 
 
 def test_nearly_all_is_not_called_all():
     result = with_fields(fit_result(), accuracy=Interval(0.996, 0.9951, 0.9996, 0.9))
-    shown = answer(result), card({"noisypairs_model": 1, **result.facts})
-    for text in (*shown, texts(evidence.accuracy(result.model))):
+    html = fit_report(result)
+    shown = lead_of(html), card({"noisypairs_model": 1, **result.facts})
+    for text in (*shown, *re.findall(r"<figcaption>Estimated.*?</figcaption>", html)):
         assert "100" not in text.replace("SHA", "")
     assert "an estimated 99.6% of new items" in shown[0]
     assert "(99.5 to >99.9% at 90% confidence)" in shown[0]
@@ -152,12 +153,17 @@ def test_one_test_decides_whether_the_probabilities_hold():
     off = ReliabilityBin(0.5, Interval(0.7, 0.6, 0.8), 50)
     found = fit_result().evidence
     bins = (*found.reliability, off)
-    held = texts(evidence.calibration(replace(found, reliability=bins)))
-    assert held.startswith("No sign of miscalibration")  # a group that is off does not decide
+
+    def said_of(**fields) -> str:
+        html = fit_report(with_fields(fit_result(), reliability=bins, **fields))
+        return section_of(html, "Do its probabilities hold?")
+
+    held = said_of()
+    assert "No sign of miscalibration" in held  # a group that is off does not decide
     assert "p = 0.549" in held
     assert "raises a false alarm in at most 5% of cases" in held
     failed = Calibration(statistic=20.0, degrees=2, p_value=4.5e-5, level=0.05)
-    said = texts(evidence.calibration(replace(found, reliability=bins, calibration=failed)))
+    said = said_of(calibration=failed)
     assert "The probabilities do not hold" in said
     assert "they are 20% apart" in said
     assert "p = below 0.001" in said
@@ -185,40 +191,35 @@ def test_named_classes_are_said_to_be_named():
 # ---------------------------------------------------------------- annotators and suspects
 
 
-def test_suspect_annotators_come_first_and_the_crowd_last():
+def test_suspect_annotators_come_first_and_the_crowd_last(html):
     found = fit_result().evidence.annotators
-    rows = table_of(suspects.annotators(found)).rows
-    first = {row[0].text for row in rows[: len(found.suspects)]}
-    assert first == set(map(str, found.suspects))
+    rows = rows_of(html, "annotator", "verdict", "answers")
+    assert {row[0] for row in rows[: len(found.suspects)]} == set(map(str, found.suspects))
     worth = [found.rows[r].informativeness.estimate for r in by_suspicion(found)]
     assert worth[len(found.suspects) :] == sorted(worth[len(found.suspects) :])
-    assert rows[-1][0].text == "all together"
+    assert rows[-1][0] == "all together"
     assert len(rows) == len(found) + 1
 
 
 def test_a_crowd_without_suspects_is_said_to_have_none():
     found = fit_result().evidence.annotators
-    honest = replace(found, rows=tuple(replace(row, verdict="honest") for row in found))
-    assert "Nobody stands out" in texts(suspects.annotators(honest))
+    honest = people(rows=tuple(replace(row, verdict="honest") for row in found))
+    assert "Nobody stands out" in section_of(honest, "Who answered")
 
 
 def test_of_a_long_crowd_everybody_is_in_the_table_and_some_in_the_picture():
-    found = fit_result().evidence.annotators
-    many = replace(
-        found, rows=tuple(replace(found.rows[0], name=k, verdict="spammer") for k in range(30))
-    )
-    blocks = suspects.annotators(many)
-    assert len(table_of(blocks).rows) == 30 + 1
-    assert f"{suspects.MOST_DRAWN} of the 30 annotators" in figure_of(blocks).caption
-    assert "30 stand out: 30 spammers (0, 1, 2, 3, 4 and 25 more)." in texts(blocks)
+    (first, *_) = fit_result().evidence.annotators.rows
+    html = people(rows=tuple(replace(first, name=k, verdict="spammer") for k in range(30)))
+    assert len(rows_of(html, "annotator", "verdict", "answers")) == 30 + 1
+    assert "20 of the 30 annotators" in section_of(html, "Who answered")
+    assert "30 stand out: 30 spammers (0, 1, 2, 3, 4 and 25 more)." in words_of(html)
 
 
 def test_those_with_too_few_answers_are_counted_not_judged():
     found = fit_result().evidence.annotators
-    few = replace(found, rows=tuple(replace(row, verdict="too few answers") for row in found))
-    said = texts(suspects.annotators(few))
-    start = "Nobody stands out. 8 of 8 gave too few answers to be judged one by one."
-    assert said.strip().startswith(start)
+    few = people(rows=tuple(replace(row, verdict="too few answers") for row in found))
+    said = "Nobody stands out. 8 of 8 gave too few answers to be judged one by one."
+    assert said in section_of(few, "Who answered")
 
 
 def test_many_columns_treated_alike_share_a_line():
@@ -228,56 +229,45 @@ def test_many_columns_treated_alike_share_a_line():
     assert "f20" not in text
 
 
-def cards_of(found, **more):
-    return next(b for b in suspects.suspects(found, 77, 600, **more) if b.kind == "cards")
+def card_of(suspect, **fields) -> tuple[str, list[list[str]], str, list[str]]:
+    """Return heading, rows, words and values to sort by of the one card of a suspect answer."""
+    html = fit_report(with_fields(fit_result(), suspects=(suspect,), **fields))
+    (article,) = re.findall(r"<article.*?</article>", html, re.DOTALL)
+    keys = json.loads(unescape(re.search(r'data-keys="([^"]*)"', article)[1]))
+    heading = unescape(re.search(r"<h3>(.*?)</h3>", article)[1])
+    return heading, tables_of(article)[0], text_of(article), [text for text, _ in keys]
 
 
 def test_suspect_answers_show_both_items_who_answered_and_never_certainty():
-    (card,) = cards_of(fit_result().evidence.suspects).cards
-    assert card.heading == "Called same by item: over 99% likely wrong"
-    assert card.sides == ("item", "b")
-    assert card.rows == (("item", "1.5", "1.5"), ("colour", "item", "item"))
-    assert card.lines == ("2 of 2 other answers to this pair say different.",)
-    assert [key.text for key in card.keys] == [
-        "over 99%",
-        "wrong",
-        "same",
-        "item",
-        "others disagree",
-        "item",
-    ]
-    alone = replace(fit_result().evidence.suspects[0], annotator=None, left_features={})
-    (card,) = cards_of([alone]).cards
-    assert card.heading == "Called same: over 99% likely wrong"
-    assert card.rows[0] == ("item", "–", "1.5")
+    (suspect,) = fit_result().evidence.suspects
+    heading, rows, text, keys = card_of(suspect)
+    assert heading == "Called same by item: over 99% likely wrong"
+    assert rows == [["", "item", "b"], ["item", "1.5", "1.5"], ["colour", "item", "item"]]
+    assert text.endswith("2 of 2 other answers to this pair say different.")
+    assert keys == ["over 99%", "wrong", "same", "item", "others disagree", "item"]
+    heading, rows, *_ = card_of(replace(suspect, annotator=None, left_features={}))
+    assert heading == "Called same: over 99% likely wrong"
+    assert rows[1] == ["item", "–", "1.5"]
 
 
 def test_a_hard_pair_is_not_called_wrong():
     (suspect,) = fit_result().evidence.suspects
     hard = replace(suspect, verdict="hard", expected_error=0.45)
-    (card,) = cards_of([hard]).cards
-    assert card.heading == "Called same by item: a hard pair"
-    assert card.keys[1].text == "hard"
+    heading, *_, keys = card_of(hard)
+    assert heading == "Called same by item: a hard pair"
+    assert keys[1] == "hard"
     html = fit_report(with_fields(fit_result(), suspects=(hard,), n_hard=3))
-    assert "3 of them are about hard pairs, on which people err too often to blame" in html
+    said = "3 of them are about hard pairs, on which people err too often to blame"
+    assert said in words_of(html)
 
 
 def test_items_of_many_columns_are_cut_and_the_rest_counted():
     wide = {f"f{k}": "x" * 500 for k in range(20)}
-    (card,) = cards_of([replace(fit_result().evidence.suspects[0], left_features=wide)]).cards
-    assert len(card.rows) == suspects.MOST_COLUMNS + 1
-    assert card.rows[-1] == ("10 more columns", "…", "…")
-    assert len(card.rows[0][1]) == suspects.LONGEST_CELL
-
-
-def test_a_section_without_blocks_is_left_out(monkeypatch):
-    more = Part("Kinds of people", lambda _: [paragraph("Two kinds.")])
-    none = Part("Nothing", lambda _: [])
-    whole = model.parts()
-    monkeypatch.setattr(model, "parts", lambda *_: (*whole, none, more))
-    text = words_of(fit_report(fit_result()))
-    assert "Kinds of people Two kinds." in text
-    assert "Nothing" not in text
+    (suspect,) = fit_result().evidence.suspects
+    _, (_, *rows), *_ = card_of(replace(suspect, left_features=wide))
+    assert len(rows) == 12 + 1
+    assert rows[-1] == ["10 more columns", "…", "…"]
+    assert len(rows[0][1]) == LONGEST_CELL
 
 
 def test_what_the_rates_cannot_show_is_said_beside_them():

@@ -9,61 +9,79 @@ import re
 from importlib import resources
 
 import pytest
+from jinja2 import UndefinedError
 
 from noisypairs.app.report import charts
-from noisypairs.app.report.page import (
-    Key,
-    Page,
-    Picture,
-    Shown,
-    bullets,
-    callout,
-    card,
-    cards,
-    clean,
-    figure,
-    is_generated,
-    numbers,
-    paragraph,
-    table,
-)
+from noisypairs.app.report import page as room
+from noisypairs.app.report.page import Picture, Shown, clean, figure, is_generated, render
 from tests.app.page_reader import check_page, read
 from tests.app.report.report_problems import HOSTILE
 
+FULL = """
+{% extends "page.html" %}
+{% block opening %}
+{% call callout("good") %}{{ word }}{% endcall %}
+{% call(tile) numbers() %}{{ tile(word, word, word) }}{{ tile("2", "two") }}{% endcall %}
+{% endblock %}
+{% block sections %}
+{% call section("0 " ~ word) %}<p>{{ word }}</p>{% endcall %}
+{% call section("1 " ~ word) %}{{ bullets([word]) }}{% endcall %}
+{% call section("2 " ~ word, folded=true) %}
+{% call figure(drawing(svg)) %}{{ word }}{% endcall %}
+{% endcall %}
+{% call section("3 " ~ word) %}{% endcall %}
+{% call section("Table") %}
+{% call(row) table(word, "n", caption=word, last=true) %}
+{{ row(word, 1) }}{{ row("b", none) }}
+{% endcall %}
+{% endcall %}
+{% endblock %}
+"""
 
-def full_page(word: str = "word") -> Page:
+
+def shown(source: str, **context: object) -> str:
+    """Return the page of a template that extends the page of all, or of what its sections hold."""
+    if "extends" not in source:
+        source = f'{{% extends "page.html" %}}{{% block sections %}}{source}{{% endblock %}}'
+    template = room._environment().from_string(source.strip())
+    return render(template, "noisypairs", **{"title": "t", "lead": "", **context})
+
+
+def full_page(word: str = "word") -> str:
     picture = charts.bars([word, "other"], [0.5, None])
-    page = Page(f"Title {word}", f"Lead {word}")
-    page.open_with(callout(word, "good"), numbers([(word, word, word), ("2", "two")]))
-    blocks = (paragraph(word), bullets([word]), figure(picture, word))
-    for number in range(5):
-        page.section(f"{number} {word}", *blocks[number : number + 1], note=word)
-    return page.section("Table", table([word, "n"], [[word, 1], ["b", None]], word, bold=[1]))
+    return shown(FULL, word=word, svg=picture, title=f"Title {word}", lead=f"Lead {word}")
 
 
 def test_a_page_is_well_formed_and_fetches_nothing():
-    page = check_page(full_page().html())
+    page = check_page(full_page())
     kinds = {tag for tag, _ in page.tags}
     assert {"main", "header", "nav", "section", "figure", "figcaption", "table", "dl"} <= kinds
     assert ("html", {"lang": "en"}) in page.tags
 
 
 def test_the_policy_of_the_page_forbids_everything_but_its_own_style_and_script():
-    page = read(full_page().html())
+    page = read(full_page())
     policy = next(a["content"] for t, a in page.tags if a.get("http-equiv"))
     digest = base64.b64encode(hashlib.sha256(page.script[0].encode()).digest()).decode()
     own = "style-src 'unsafe-inline'; img-src data:"
     assert policy == f"default-src 'none'; {own}; script-src 'sha256-{digest}'"
 
 
+CARDS = """
+{% call section("s") %}
+{% call cards([{"name": "wrong", "numeric": true, "choose": false}], pictures) %}
+{% for k in range(3) %}
+{{ card("%s <b>" % k, ("p", "q"), [("size", "1", "2")], ["why"], [["90%", 0.9], ["x", none]],
+        pictures) }}
+{% endfor %}
+{% endcall %}
+{% endcall %}
+"""
+
+
 def test_a_card_holds_two_items_and_each_picture_is_embedded_once():
-    shown = [
-        card(f"{k} <b>", ("p", "q"), [("size", "1", "2")], ["why"], [Shown("90%", 0.9), "x"])
-        for k in range(3)
-    ]
     picture = Picture("picture-0", 4, 3, "data:image/png;base64,AAAA")
-    block = cards(shown, [Key("wrong", numeric=True), Key("who", choose=True)], {"p": picture})
-    page = check_page(Page("t").section("s", block).html())
+    page = check_page(shown(CARDS, pictures={"p": picture}))
     assert sum(tag == "image" for tag, _ in page.tags) == 1
     assert sum(tag == "use" for tag, _ in page.tags) == 3
     keys = [a["data-keys"] for tag, a in page.tags if tag == "article"]
@@ -73,27 +91,27 @@ def test_a_card_holds_two_items_and_each_picture_is_embedded_once():
 
 def test_a_cell_can_be_sorted_by_another_number_than_it_shows():
     rows = [[Shown("none", 0.0), Shown("over 99%", 0.999)], ["b", 1]]
-    page = read(Page("t").section("s", table(["a", "b"], rows, numeric=[1])).html())
+    page = read(room.filled_table(["a", "b"], rows, numeric=[1]))
     assert [a.get("data-v") for tag, a in page.tags if tag == "td"] == ["0.999", None]
 
 
 def test_hostile_words_are_shown_as_they_are_wherever_they_stand():
-    page = check_page(full_page(HOSTILE).html())
+    page = check_page(full_page(HOSTILE))
     harmless = HOSTILE.replace("\x00", "\ufffd").replace("\x1b", "\ufffd")
     text = "".join(page.text)
-    places = 2 * 1 + 1 + 1 + 3 + 5 + 5 + 5 + 1 + 1 + 1 + 3 + 1
-    # title twice, lead, callout, numbers, contents, headings, notes, paragraph, bullet, caption,
+    places = 2 * 1 + 1 + 1 + 3 + 4 + 4 + 1 + 1 + 1 + 3 + 1
+    # title twice, lead, callout, numbers, contents, headings, paragraph, bullet, caption,
     # heading, cell and caption of the table, and under the pointer; the picture cuts long names.
     assert text.count(harmless) == places
     assert "49" not in text
 
 
 def test_the_same_page_gives_the_same_text():
-    assert full_page().html() == full_page().html()
+    assert full_page() == full_page()
 
 
 def test_tables_name_rows_and_columns():
-    page = read(Page("t").section("s", table(["a", "b"], [["x", 1], ["y", 2]])).html())
+    page = read(room.filled_table(["a", "b"], [["x", 1], ["y", 2]]))
     scopes = [a["scope"] for tag, a in page.tags if tag == "th"]
     assert scopes == ["col", "col", "row", "row"]
     assert [a.get("class") for tag, a in page.tags if tag == "td"] == ["numeric", "numeric"]
@@ -101,13 +119,20 @@ def test_tables_name_rows_and_columns():
 
 def test_columns_of_numbers_are_found():
     rows = [["a", "1.5", "−3 ± 1", "12 %", "n/a", None], ["b", None, ".5", "5", "3", None]]
-    assert table([*"uvwxyz"], rows).numeric == {1, 2, 3}
-    assert table(["a", "b"], [["x", "1"]], numeric=()).numeric == frozenset()
+
+    def numeric(*given: object, **settings: object) -> list[str]:
+        page = read(room.filled_table(*given, **settings))
+        return [
+            tag[1].get("class", "") for tag in page.tags if tag[0] == "th" and "class" in tag[1]
+        ]
+
+    assert len(numeric([*"uvwxyz"], rows)) == 3
+    assert numeric(["a", "b"], [["x", "1"]], numeric=()) == []
 
 
 def test_a_row_of_the_wrong_length_is_refused():
     with pytest.raises(ValueError, match="row 1 of the table has 1 cells under 2 headings"):
-        table(["a", "b"], [["x", "y"], ["z"]])
+        room.filled_table(["a", "b"], [["x", "y"], ["z"]])
 
 
 def test_only_pictures_pass_unescaped():
@@ -115,25 +140,26 @@ def test_only_pictures_pass_unescaped():
         figure("<img src=x onerror=alert(1)>", "no")
 
 
-def test_a_misspelt_callout_gets_a_hint():
-    with pytest.raises(ValueError, match="did you mean 'caution'"):
-        callout("…", "cuation")  # type: ignore[arg-type]
+@pytest.mark.parametrize("source", ['{% call callout("cuation") %}…{% endcall %}', "{{ wrod }}"])
+def test_a_misspelt_name_in_a_template_is_an_error(source):
+    with pytest.raises(UndefinedError, match=r"cuation|wrod"):
+        shown(source)
 
 
 def test_short_pages_have_no_contents():
-    assert "<nav" not in Page("t").section("s").html()
+    assert "<nav" not in shown("")
 
 
 def test_pages_are_recognised_by_who_wrote_them():
-    html = Page("t", generator="noisypairs demo").html()
+    html = render("sections.html", "noisypairs demo", title="t", lead="", sections=[])
     assert is_generated(html, "noisypairs demo")
     assert not is_generated(html, "noisypairs fit")
-    assert not is_generated(Page('"noisypairs fit (version ').html(), "noisypairs fit")
+    assert not is_generated(shown("", title='"noisypairs fit (version '), "noisypairs fit")
 
 
 def test_lone_surrogates_do_not_reach_the_file():
     assert clean("a\udc80b") == "a\ufffdb"
-    assert Page("\udc80", "\ud800").html().encode()
+    assert shown("", title="\udc80", lead="\ud800").encode()
 
 
 # ---------------------------------------------------------------- colours

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from noisypairs.app.fit.result import ShownItem
-from noisypairs.app.report.model import fit_report
-from noisypairs.app.report.page import Table
-from noisypairs.app.report.parts import parts
+from noisypairs.app.report.pages import fit_report
+from tests.app.page_reader import rows_of, words_of
 from tests.app.report.report_problems import HOSTILE, fit_result, with_fields
 
 PARTS = {"people": 0.31, "clarity": 0.05, "pair error": 0.25, "similarity": 0.0}
 
 
 def test_parts_and_their_strengths_stand_in_words() -> None:
-    _, table = parts(with_fields(fit_result(), parts=PARTS))
-    assert isinstance(table, Table)
-    assert [[cell.text for cell in row] for row in table.rows] == [
+    html = fit_report(with_fields(fit_result(), parts=PARTS))
+    assert rows_of(html, "part", "found") == [
         [
             "everybody has a bias and a skill of their own",
             "yes",
@@ -24,7 +22,6 @@ def test_parts_and_their_strengths_stand_in_words() -> None:
         ["some pairs mislead everybody", "yes", "correlation of 0.25 between answers to one pair"],
         ["pairs that look alike are called same more often", "no", "–"],
     ]
-    html = fit_report(with_fields(fit_result(), parts=PARTS))
     assert html.index(">The classes<") < html.index(">How people answer<")
 
 
@@ -32,11 +29,11 @@ def test_hard_items_are_listed_and_counted() -> None:
     items = (ShownItem(HOSTILE, 0.97, {"size": "3"}),)
     result = with_fields(fit_result(), parts=PARTS, hard_items=items, n_hard_items=3)
     html = fit_report(result)
-    assert "3 items are probably hard, 5.0% of all" in html
-    assert "The 1 hardest are below." in html
+    text = words_of(html)
+    assert "3 items are probably hard, 5.0% of all" in text
+    assert "The 1 hardest are below." in text
     assert "<script>alert" not in html
 
 
 def test_a_method_without_an_answer_model_has_no_such_section() -> None:
-    assert parts(fit_result()) == []
     assert ">How people answer<" not in fit_report(fit_result())

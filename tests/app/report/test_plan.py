@@ -10,7 +10,7 @@ import pytest
 
 from noisypairs.app.plan.statement import as_dict, price_of, statement
 from noisypairs.app.report.page import is_generated
-from noisypairs.app.report.plan import plan_report
+from noisypairs.app.report.pages import plan_report
 from noisypairs.estimation import Interval
 from tests.app.page_reader import check_page, words_of
 from tests.app.report.report_problems import HOSTILE, plan_result

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from noisypairs.app.demo.learning import REFERENCE, Annotator, Demo, Row, SimulatedCrowd, Tumours
-from noisypairs.app.demo.story import Story, stories
+from noisypairs.app.demo.learning import REFERENCE, Annotator, Demo, Row, SimulatedCrowd
+from noisypairs.app.demo.story import stories
 from noisypairs.app.report import charts
-from noisypairs.app.report import page as blocks
-from noisypairs.app.report.page import Block, Page, figure, paragraph
-from noisypairs.assess.words import between, percent
+from noisypairs.app.report.page import figure, render
 from noisypairs.estimation import wilson
 
 #: What the file says of itself: only such a page is overwritten by the next demo.
@@ -19,68 +17,19 @@ GENERATOR = "noisypairs demo"
 #: Rows that learn nothing from the answers, or from more than the answers: drawn in grey.
 GREY = ("COP-k-means", "k-means, answers ignored", REFERENCE[0])
 
-_HOW_TO_READ = (
-    "No learner was given the class of a single item; the true classes serve only to count, "
-    "afterwards, how many items it put right.",
-    "Pairs say which items belong together, not what the groups are called. Accuracies are "
-    "therefore taken under the names that fit best.",
-    "Lines through the bars are 95% intervals for the chance of new items alone: methods whose "
-    "lines overlap much may well be equally good.",
-    "The same seed gives the same page, but for the seconds.",
-)
-
 
 def demo_report(result: Demo) -> str:
     """Return the whole page of a demo, ready to be written to one HTML file."""
-    page = Page("Learning from noisy answers about pairs", _answer(result.cancer), GENERATOR)
-    page.open_with(*_opening(result.cancer))
+    part, right = result.cancer, result.cancer.rows[0].test_accuracy
     found = stories(result)
-    _show(page, found[0], _method_bars(result.cancer.rows, result.cancer.n_test))
-    _show(page, found[1], _crowd_bars(result.crowd))
-    for story in found[2:]:
-        _show(page, story, _annotator_dots(result.crowd.worst))
-    seconds = f"Seed {result.seed}, {result.seconds:.0f} s in all."
-    return page.section("How to read this", blocks.bullets(_HOW_TO_READ), note=seconds).html()
+    pictures = [_method_bars(part.rows, part.n_test), _crowd_bars(result.crowd)]
+    pictures += [_annotator_dots(result.crowd.worst) for _ in found[2:]]
+    sure = None if right is None else wilson(right * part.n_test, part.n_test)
+    given = {"result": result, "stories": found, "pictures": pictures, "sure": sure}
+    return render("demo.html", GENERATOR, **given)
 
 
-def _show(page: Page, story: Story, *pictures: Block) -> None:
-    parts = [paragraph(story.before), *pictures, blocks.table(story.headings, story.rows)]
-    after = [paragraph(story.after)] * bool(story.after)
-    page.section(story.title, *parts, *after, note=" ".join(story.footnotes) or None)
-
-
-def _answer(part: Tumours) -> str:
-    joint, clean = part.rows[0].test_accuracy, part.rows[-1].test_accuracy
-    given = (
-        f"{part.n_pairs:,} answers to “are these two the same class?”, "
-        f"{percent(part.n_wrong / part.n_pairs)} of them wrong"
-    )
-    if joint is None or clean is None:
-        return f"From {given}, the joint learner refuses to learn: see the reason below."
-    return (
-        f"Given nothing but {given}, the joint learner puts {percent(joint, 1)} of new tumours in "
-        f"the right class. The same classifier trained on every true class gets "
-        f"{percent(clean, 1)}."
-    )
-
-
-def _opening(part: Tumours) -> list[Block]:
-    joint, found = part.rows[0], part.learnt
-    if joint.test_accuracy is None or found is None:
-        return [blocks.callout(joint.refusal or "The joint learner refused.", "problem")]
-    sure = between(wilson(joint.test_accuracy * part.n_test, part.n_test))
-    share = percent(joint.test_accuracy, 1)
-    tiles = [(share, "of new tumours right", f"{sure}, by the chance of {part.n_test} items")]
-    for rate, truth, what in (
-        (found.similar_flip, part.similar_flip, "of the same pairs called different"),
-        (found.dissimilar_flip, part.dissimilar_flip, "of the different pairs called same"),
-    ):
-        tiles.append((percent(rate), what, f"found out; truly {percent(truth)}"))
-    wrong = f"{found.n_suspect_wrong:,} of them wrong, of {part.n_wrong:,} wrong in all"
-    return [blocks.numbers([*tiles, (f"{found.n_suspect:,}", "answers suspected", wrong)])]
-
-
-def _method_bars(rows: Sequence[Row], n_test: int) -> Block:
+def _method_bars(rows: Sequence[Row], n_test: int) -> str:
     values = [row.test_accuracy for row in rows]
     found = [None if value is None else wilson(value * n_test, n_test) for value in values]
     ends = ([one and one.low for one in found], [one and one.high for one in found])
@@ -98,7 +47,7 @@ def _with_given(row: Row) -> str:
     return f"{row.method}, prior given" if row.told == "share of malignant" else row.method
 
 
-def _crowd_bars(part: SimulatedCrowd) -> Block:
+def _crowd_bars(part: SimulatedCrowd) -> str:
     rows = [row for row in part.rows if row.train_accuracy is not None]
     values = [row.train_accuracy for row in rows]
     x_label = f"share of the {part.n_train:,} compared items in the right class"
@@ -111,7 +60,7 @@ def _crowd_bars(part: SimulatedCrowd) -> Block:
 
 def _bars(
     rows: Sequence[Row], names: list[str], values: Any, ends: Any, x_label: str, caption: str
-) -> Block:
+) -> str:
     picture = charts.bars(
         names,
         values,
@@ -123,7 +72,7 @@ def _bars(
     return figure(picture, caption)
 
 
-def _annotator_dots(worst: Sequence[Annotator]) -> Block:
+def _annotator_dots(worst: Sequence[Annotator]) -> str:
     picture = charts.annotator_plot(
         [f"{one.name}: {one.kind}" for one in worst],
         [[one.similar_flip, one.dissimilar_flip] for one in worst],

@@ -1,4 +1,4 @@
 """Results as pages for people: one HTML file each, with its pictures inside, and nothing to fetch.
 
-`page` lays out sections and blocks, `charts` draws; the other files decide what a page says.
+`pages` has one function per page, the templates beside it have the words, `charts` draws.
 """

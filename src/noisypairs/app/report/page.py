@@ -1,9 +1,13 @@
-"""One self-contained HTML file: the answer first, then sections made of blocks.
+"""One self-contained HTML file per command, from the template that has its sentences.
 
 A page fetches nothing. Style, pictures and the one script that sorts, filters and shows values are
 inside; the content security policy names that script by its digest and forbids the rest. Everything
 is there without it. Every text is escaped when the page is rendered, wherever it comes from; the
-only markup that passes is an SVG drawn by `noisypairs.app.report.charts`.
+only markup that passes is that of the templates beside this file, and an SVG drawn by
+`noisypairs.app.report.charts`.
+
+Templates extend page.html. `section` puts a heading before what it is called with; `table` and
+`numbers` give a function that takes the cells of one row; all other parts are in blocks.html.
 """
 
 from __future__ import annotations
@@ -12,19 +16,20 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
-from typing import ClassVar, Literal, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import astuple
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from noisypairs import __version__
-from noisypairs.assess.verdict import TITLES, Kind
-from noisypairs.assess.words import name_of
-from noisypairs.errors import MissingExtra, did_you_mean
+from noisypairs.app.model_card import column_rows
+from noisypairs.assess import words
+from noisypairs.assess.verdict import TITLES
+from noisypairs.errors import MissingExtra
 
 try:
-    from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
 except ImportError as error:
     raise MissingExtra("jinja2", "app", "noisypairs.app.report") from error
 
@@ -38,51 +43,6 @@ class Shown(NamedTuple):
     value: float | None = None
 
 
-#: What a cell may hold; None is an empty cell.
-Cell = str | int | float | Shown | None
-#: Tones of a callout: each has its colour, its sign and its word, so that colour is never alone.
-TONES: dict[str, str] = dict([*TITLES.items(), ("note", "Note")])
-#: Characters that no file should hold and no page can show; tabs and line ends are fine.
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_LOOKS_NUMERIC = re.compile(r"[-−+±≈<>≤≥]?\s*[.\d]")
-
-
-@dataclass(frozen=True)
-class Block:
-    """A part of a section; the template has one branch for each ``kind``."""
-
-    kind: ClassVar[str]
-
-
-@dataclass(frozen=True)
-class Paragraph(Block):
-    """Sentences."""
-
-    text: str
-    kind = "paragraph"
-
-
-@dataclass(frozen=True)
-class Bullets(Block):
-    """Sentences to be read one by one."""
-
-    items: tuple[str, ...]
-    kind = "bullets"
-
-
-@dataclass(frozen=True)
-class Table(Block):
-    """Rows under headings; the first cell of a row names it."""
-
-    headings: tuple[str, ...]
-    rows: tuple[tuple[Shown, ...], ...]
-    caption: str | None
-    numeric: frozenset[int]
-    bold: frozenset[int]
-    choose: frozenset[int]
-    kind = "table"
-
-
 class Picture(NamedTuple):
     """A small picture of an item: its id in the page, pixels, and a ``data:`` address."""
 
@@ -92,179 +52,135 @@ class Picture(NamedTuple):
     data: str
 
 
-@dataclass(frozen=True)
-class Card:
-    """Two items side by side: a heading, rows of (name, left, right), lines, values to sort by.
+#: What a cell may hold; None is an empty cell.
+Cell = str | int | float | Shown | None
+#: Tones of a callout: each has its colour, its sign and its word, so that colour is never alone.
+TONES: dict[str, str] = dict([*TITLES.items(), ("note", "Note")])
+#: Characters that no file should hold and no page can show; tabs and line ends are fine.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_LOOKS_NUMERIC = re.compile(r"[-−+±≈<>≤≥]?\s*[.\d]")
 
-    ``sides`` is what the two are called, ``items`` the ids by which their pictures are found.
+
+def render(template: str, generator: str, **context: Any) -> str:
+    """Return the whole file; the same context always gives the same text.
+
+    ``generator`` is kept in the file and says what wrote it, see `is_generated`.
+
+    >>> text = render("sections.html", "noisypairs", title="Two <b>", lead="", sections=[])
+    >>> "Two &lt;b&gt;" in text, is_generated(text, "noisypairs")
+    (True, True)
     """
+    contents: list[str] = []
 
-    heading: str
-    sides: tuple[str, str]
-    items: tuple[str, str]
-    rows: tuple[tuple[str, str, str], ...]
-    lines: tuple[str, ...]
-    keys: tuple[Shown, ...]
+    def section(heading: str, caller: Callable[[], str], folded: bool = False) -> Markup:
+        contents.append(heading)
+        return _part("section", len(contents), heading, caller(), folded)
 
-    @property
-    def keys_json(self) -> str:
-        """Texts and numbers of the keys, for the script."""
-        return json.dumps([list(key) for key in self.keys])
+    written_by = f"{generator} (version {__version__})"
+    page = _environment().get_template(template)
+    return page.render(context, section=section, contents=contents, generator=written_by)
 
 
-class Key(NamedTuple):
-    """What cards are sorted by: its name, whether it is a number, and offered as a choice."""
+def is_generated(text: str, generator: str) -> bool:
+    """Whether this text is a page of ours by that generator, whatever the version.
 
-    name: str
-    numeric: bool = False
-    choose: bool = False
-
-
-@dataclass(frozen=True)
-class Cards(Block):
-    """Couples of items to be compared; ``pictures`` by item are embedded once each."""
-
-    cards: tuple[Card, ...]
-    keys: tuple[Key, ...]
-    pictures: Mapping[str, Picture]
-    kind = "cards"
-
-    @property
-    def columns_json(self) -> str:
-        """The keys, for the script."""
-        return json.dumps([key._asdict() for key in self.keys])
-
-
-@dataclass(frozen=True)
-class Figure(Block):
-    """A picture and what it shows, in words that also serve readers who cannot see it."""
-
-    svg: Markup
-    caption: str
-    kind = "figure"
-
-
-@dataclass(frozen=True)
-class Callout(Block):
-    """A sentence that must not be missed, and what it means for the reader."""
-
-    text: str
-    tone: str
-    word: str
-    kind = "callout"
-
-
-@dataclass(frozen=True)
-class Numbers(Block):
-    """The few numbers that matter: (value, what it is, how sure) each."""
-
-    items: tuple[tuple[str, str, str], ...]
-    kind = "numbers"
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading with its blocks; ``note`` is the small print under them.
-
-    One that is ``folded`` shows its heading alone until it is opened or printed.
+    >>> is_generated("<html>a page of somebody else</html>", "noisypairs demo")
+    False
     """
-
-    heading: str
-    blocks: tuple[Block, ...]
-    note: str | None
-    folded: bool = False
-
-
-def paragraph(text: str) -> Paragraph:
-    """Return sentences as a block."""
-    return Paragraph(clean(text))
-
-
-def bullets(items: Iterable[str]) -> Bullets:
-    """Return a list of sentences as a block."""
-    return Bullets(tuple(map(clean, items)))
+    return f'<meta name="generator" content="{generator} (version ' in text
 
 
 def table(
-    headings: Sequence[str],
-    rows: Iterable[Sequence[Cell]],
+    *headings: str,
+    caller: Callable[[Any], Any],
     caption: str | None = None,
     numeric: Collection[int] | None = None,
-    bold: Collection[int] = (),
+    last: bool = False,
     choose: Collection[int] = (),
-) -> Table:
-    """Return a table as a block: ``rows`` of cells under ``headings``, as many in each row.
+) -> Markup:
+    """Return a table: ``caller`` calls what it is given with the cells of each row.
 
     ``numeric`` holds the positions of the columns that are set flush right; by default those with
-    nothing but numbers. ``bold`` holds the positions of the rows to be stressed; the last row stays
-    last, however the others are sorted, if it is among them. ``choose`` holds the positions of
-    columns of few words, by which readers choose rows. A cell is sorted by the first number in it,
-    if its column is numeric, unless it is a `Shown`.
-
-    >>> table(["method", "accuracy"], [["joint", "96.5 %"], ["k-means", None]]).numeric
-    frozenset({1})
+    nothing but numbers. With ``last``, the last row is stressed and stays last, however the others
+    are sorted. ``choose`` holds the positions of columns of few words, by which readers choose
+    rows. A cell is sorted by the first number in it, if its column is numeric, unless it is a
+    `Shown`.
     """
-    cells = tuple(tuple(map(_shown, row)) for row in rows)
-    for number, row in enumerate(cells):
-        if len(row) != len(headings):
+    rows: list[list[Shown]] = []
+
+    def row(*cells: Cell) -> str:
+        if len(cells) != len(headings):
             raise ValueError(
-                f"row {number} of the table has {len(row)} cells under {len(headings)} headings: "
-                "give one cell per heading, None where it is empty"
+                f"row {len(rows)} of the table has {len(cells)} cells under {len(headings)} "
+                "headings: give one cell per heading, None where it is empty"
             )
+        rows.append([c if isinstance(c, Shown) else Shown(clean(c)) for c in cells])
+        return ""
+
+    caller(row)
     if numeric is None:
-        numeric = [j for j in range(1, len(headings)) if _all_numbers(row[j].text for row in cells)]
-    caption = None if caption is None else clean(caption)
-    marked = frozenset(numeric), frozenset(bold), frozenset(choose)
-    return Table(tuple(map(clean, headings)), cells, caption, *marked)
+        columns = enumerate(zip(*rows, strict=True)) if rows else ()
+        numeric = [j for j, cells in columns if j and _all_numbers(c.text for c in cells)]
+    return _part("table", headings, rows, caption, numeric, last, choose)
 
 
-def card(
-    heading: str,
-    items: tuple[str, str],
-    rows: Iterable[tuple[str, str, str]],
-    lines: Iterable[str],
-    keys: Iterable[Cell],
-) -> Card:
-    """Return two items side by side, by their ids; ``keys`` are the values that `cards` names."""
-    left, right = (clean(name_of(item)) for item in items)
-    cells = tuple((clean(name), clean(one), clean(other)) for name, one, other in rows)
-    values = tuple(map(_shown, keys))
-    said = tuple(map(clean, lines))
-    return Card(clean(heading), (left, right), items, cells, said, values)
+def filled_table(
+    headings: Sequence[str], rows: Iterable[Sequence[Cell]], **settings: Any
+) -> Markup:
+    """Return rows that are there already as a `table`."""
+
+    def give(row: Callable[..., str]) -> None:
+        for cells in rows:
+            row(*cells)
+
+    return table(*headings, caller=give, **settings)
 
 
-def cards(
-    shown: Iterable[Card], keys: Sequence[Key], pictures: Mapping[str, Picture] | None = None
-) -> Cards:
-    """Return couples of items as a block, sorted and chosen by ``keys``; pictures by item."""
-    return Cards(tuple(shown), tuple(keys), pictures or {})
+def numbers(caller: Callable[[Any], Any]) -> Markup:
+    """Return the few numbers that matter: value, what it is and how sure, of each."""
+    tiles: list[tuple[str, str, str]] = []
+
+    def tile(value: str, what: str, sure: str = "") -> str:
+        tiles.append((value, what, sure))
+        return ""
+
+    caller(tile)
+    return _part("numbers", tiles)
 
 
-def figure(svg: str, caption: str) -> Figure:
-    """Return a picture as a block; ``svg`` comes from `app.report.charts`, nowhere else."""
+def figure(svg: str, caption: str) -> Markup:
+    """Return a picture with its caption; ``svg`` comes from `app.report.charts`, nowhere else."""
+    return _part("figure", drawing(svg), caller=lambda: caption)
+
+
+def drawing(svg: str) -> Markup:
+    """Let a picture of ours pass as it is."""
     if not svg.startswith("<svg"):
         raise ValueError(f"expected the text of an SVG from charts.svg, got {svg[:40]!r}")
-    return Figure(Markup(svg), clean(caption))
+    return Markup(svg)
 
 
-def callout(text: str, kind: Kind | Literal["note"] = "note") -> Callout:
-    """Return a sentence that stands out, in the tone of a verdict or as a note.
-
-    >>> callout("Every answer is the same.", "problem").word
-    'Problem'
-    """
-    if kind not in TONES:
-        raise ValueError(f"unknown kind of callout {kind!r}: {did_you_mean(kind, TONES)}")
-    return Callout(clean(text), kind, TONES[kind])
-
-
-def numbers(items: Iterable[tuple[str, str] | tuple[str, str, str]]) -> Numbers:
-    """Return key numbers as a block: (value, what it is) or (value, what it is, how sure)."""
-    filled = ((*map(clean, item), "")[:3] for item in items)
-    return Numbers(tuple((value, what, sure) for value, what, sure in filled))
+def side_by_side(
+    left: Mapping[str, str], right: Mapping[str, str], most: int, leave_out: str | None = None
+) -> list[tuple[str, str, str]]:
+    """Return (column, left cell, right cell) for the first columns that either item has."""
+    names = list(dict.fromkeys([*left, *right]))
+    shown = [name for name in names[:most] if name != leave_out]
+    cells = [[_cell(side.get(name, "–")) for name in shown] for side in (left, right)]
+    rows = list(zip(shown, *cells, strict=True))
+    more = len(names) - most
+    return rows + [(words.count(more, "more column"), "…", "…")] * (more > 0)
 
 
-def clean(text: str | int | float | None) -> str:
+#: Letters of a cell of a card; files have them whole.
+LONGEST_CELL = 160
+
+
+def _cell(text: str) -> str:
+    return words.shortened(text, LONGEST_CELL)
+
+
+def clean(text: Any) -> str:
     r"""Return the text with characters that no page can show replaced by U+FFFD; None is empty.
 
     >>> clean("a\x00b"), clean(None), clean(3)
@@ -273,89 +189,57 @@ def clean(text: str | int | float | None) -> str:
     return "" if text is None else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", str(text))
 
 
-def _shown(cell: Cell) -> Shown:
-    return Shown(clean(cell.text), cell.value) if isinstance(cell, Shown) else Shown(clean(cell))
-
-
-@dataclass
-class Page:
-    """A page under construction: a title, the answer as ``lead``, then one section after another.
-
-    ``generator`` is kept in the file and says what wrote it, see `is_generated`.
-
-    >>> page = Page("Two groups", lead="Six of ten items are of one class.")
-    >>> text = page.section("Items", paragraph("Ids such as <b> are shown as they are.")).html()
-    >>> "Ids such as &lt;b&gt; are shown" in text, is_generated(text, "noisypairs")
-    (True, True)
-    """
-
-    title: str
-    lead: str = ""
-    generator: str = "noisypairs"
-    sections: list[Section] = field(default_factory=list)
-    opening: list[Block] = field(default_factory=list)
-
-    def open_with(self, *blocks: Block) -> Page:
-        """Put blocks above the first section, right under the lead: the answer; return the page."""
-        self.opening.extend(blocks)
-        return self
-
-    def section(
-        self, heading: str, *blocks: Block, note: str | None = None, folded: bool = False
-    ) -> Page:
-        """Append a section and return the page."""
-        small = None if note is None else clean(note)
-        self.sections.append(Section(clean(heading), blocks, small, folded))
-        return self
-
-    def html(self) -> str:
-        """Return the whole file; the same page always gives the same text."""
-        return _template().render(
-            title=clean(self.title),
-            lead=clean(self.lead),
-            generator=f"{self.generator} (version {__version__})",
-            policy=_policy(),
-            script=Markup(_script()),
-            opening=self.opening,
-            sections=self.sections,
-        )
-
-
-def is_generated(text: str, generator: str) -> bool:
-    """Whether this text is a page of ours by that generator, whatever the version.
-
-    >>> is_generated(Page("…", generator="noisypairs demo").html(), "noisypairs demo")
-    True
-    >>> is_generated("<html>a page of somebody else</html>", "noisypairs demo")
-    False
-    """
-    return f'<meta name="generator" content="{generator} (version ' in text
-
-
 def _all_numbers(cells: Iterable[str]) -> bool:
     filled = [cell for cell in cells if cell]
     return bool(filled) and all(_LOOKS_NUMERIC.match(cell) for cell in filled)
 
 
+def _part(name: str, *args: Any, **settings: Any) -> Markup:
+    found: Markup = getattr(_environment().get_template("blocks.html").module, name)(
+        *args, **settings
+    )
+    return found
+
+
+def _columns_read(plans: Iterable[Any], caption: str | None = None) -> Markup:
+    rows = column_rows(map(astuple, plans))
+    return filled_table(("column", "read as", "what is done with it"), rows, caption=caption)
+
+
+def _squeezed(text: str) -> str:
+    """Return text on one line, as in a template it seldom is."""
+    return type(text)(" ".join(text.split()))
+
+
+FILTERS: dict[str, Callable[..., Any]] = {
+    **{k: v for k, v in vars(words).items() if getattr(v, "__module__", "") == words.__name__},
+    "commas": "{:,}".format,
+    "file_name": lambda path: Path(path).name,
+    "json": json.dumps,
+    "squeezed": _squeezed,
+}
+
+
 @cache
-def _script() -> str:
-    return resources.files("noisypairs.app.report").joinpath("page.js").read_text(encoding="utf-8")
-
-
-def _policy() -> str:
-    """Return what the page may do: its own style and pictures, and this one script."""
-    digest = base64.b64encode(hashlib.sha256(_script().encode()).digest()).decode()
+def _environment() -> Environment:
+    """Return what renders: everything is escaped, a misspelt name is an error."""
+    folder = Path(__file__).parent
+    script = folder.joinpath("page.js").read_text(encoding="utf-8")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     own = "style-src 'unsafe-inline'; img-src data:"
-    return f"default-src 'none'; {own}; script-src 'sha256-{digest}'"
-
-
-@cache
-def _template() -> Template:
-    """Return the compiled template: everything is escaped, a misspelt name is an error."""
-    return Environment(
-        loader=PackageLoader("noisypairs.app", "report"),
+    found = Environment(
+        loader=FileSystemLoader(folder),
         autoescape=True,
         undefined=StrictUndefined,
+        finalize=lambda value: value if isinstance(value, Markup) else clean(value),
         trim_blocks=True,
         lstrip_blocks=True,
-    ).get_template("page.html")
+    )
+    found.filters |= FILTERS
+    found.globals |= {"TONES": TONES, "script": Markup(script), "table": table, "numbers": numbers}
+    found.globals |= {"columns_read": _columns_read, "drawing": drawing, "Shown": Shown}
+    found.globals |= {"filled_table": filled_table, "side_by_side": side_by_side}
+    found.globals["policy"] = f"default-src 'none'; {own}; script-src 'sha256-{digest}'"
+    for name in ("bullets", "callout", "figure", "cards", "card"):
+        found.globals[name] = partial(_part, name)
+    return found

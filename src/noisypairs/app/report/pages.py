@@ -1,0 +1,221 @@
+"""The pages of the commands: each takes what was found, and a template has the words.
+
+Here is what a template cannot do: the pictures, and who and what is shown first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from itertools import combinations
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorRow
+from noisypairs.annotators.linkage import TOOLS
+from noisypairs.app.plan import Forecast, Goal, Plan
+from noisypairs.app.plan.statement import N_AGAIN, pair_rows, price_of, statement
+from noisypairs.app.report import advice, charts
+from noisypairs.app.report.page import render
+from noisypairs.app.report.thumbnails import Thumbnails
+from noisypairs.assess.words import name_of
+
+if TYPE_CHECKING:
+    from noisypairs.annotators.crowd import Crowd
+    from noisypairs.app.check import DataCheck
+    from noisypairs.app.fit.result import ClassSummary, FitResult, ModelSummary, ShownItem
+    from noisypairs.app.suspects import SuspectPair
+    from noisypairs.assess import NextPairs
+
+#: Flip rates below this are shown with what they cannot show.
+NEAR_ZERO = 0.02
+#: Classes that are called "same" at least so often as this share of one class's own pairs are
+#: confused: people then see hardly a difference.
+CONFUSED = 0.5
+#: The curve is drawn on to so many times the answers at hand, or to what the target takes.
+FARTHEST_DRAWN = 4.0
+#: Two standard errors: the bars of the measured points.
+BARS = 2.0
+#: Outlook of the joint learner -> tone of the callout, and its words.
+_OUTLOOKS = {
+    "works": ("good", "can work"),
+    "doubtful": ("caution", "is doubtful"),
+    "fails": ("problem", "cannot work"),
+    "not tried": ("note", "was not tried"),
+}
+_NO_PICTURES = Thumbnails({}, ())
+
+
+def check_report(found: DataCheck) -> str:
+    """Return the page of ``noisypairs check``: what is wrong first, then what it was found in."""
+    names = [Path(source["path"]).name for source in found.dataset.sources]
+    columns = asdict(found.dataset.columns)
+    given = {"found": found, "names": names, "columns": columns, "OUTLOOKS": _OUTLOOKS}
+    return render("check.html", "noisypairs check", **given)
+
+
+def fit_report(
+    result: FitResult,
+    thumbnails: Thumbnails | None = None,
+    of_classes: Thumbnails | None = None,
+) -> str:
+    """Return the page of a fit: what was learnt, how good it is, whether it may be trusted.
+
+    ``thumbnails`` are pictures of the items of suspect answers, ``of_classes`` those of items
+    that show classes.
+    """
+    model, bins = result.model, result.evidence.reliability
+    S = np.array(model.noise.same_probability)
+    return render(
+        "fit.html",
+        "noisypairs fit",
+        result=result,
+        thumbnails=thumbnails or _NO_PICTURES,
+        of_classes=of_classes or _NO_PICTURES,
+        couples=_couples,
+        heat_map=charts.heat_map(model.groups, S),
+        confused=_confused(model, S),
+        accuracy_bars=None if model.accuracy is None else _accuracy_bars(model),
+        reliability=_reliability(bins) if bins else None,
+        farthest=max((abs(one.predicted - one.observed.estimate) for one in bins), default=0.0),
+        NEAR_ZERO=NEAR_ZERO,
+        **_ADVICE,
+    )
+
+
+def plan_report(
+    found: Plan, ids: list[str], cost: float | None = None, chosen: NextPairs | None = None
+) -> str:
+    """Return the page of a plan: what the target takes, the curve behind it, what to ask next.
+
+    ``cost`` is the price of an answer, ``chosen`` the pairs to ask next, items named by ``ids``.
+    """
+    new, these = found.forecasts
+    curves = [
+        ("New items, by their features alone", new, _curve(found.new_items, new, found)),
+        (
+            "The compared items, by features and answers",
+            these,
+            _curve(found.these_items, these, found),
+        ),
+    ]
+    return render(
+        "plan.html",
+        "noisypairs plan",
+        found=found,
+        ids=ids,
+        cost=cost,
+        price=price_of(found.new_items, cost),
+        chosen=chosen,
+        curves=curves,
+        statement=statement,
+        pair_rows=pair_rows,
+        N_AGAIN=N_AGAIN,
+    )
+
+
+def annotators_report(found: Crowd, notes: Sequence[str] = ()) -> str:
+    """Return the page of ``noisypairs annotators``: who answers how well, and what follows."""
+    given = {"found": found, "notes": notes, "TOOLS": TOOLS, **_ADVICE}
+    return render("crowd.html", "noisypairs annotators", **given)
+
+
+def suspects_report(
+    found: Sequence[SuspectPair],
+    n_suspects: int,
+    n_pairs: int,
+    thumbnails: Thumbnails | None = None,
+    n_hard: int = 0,
+) -> str:
+    """Return the page of ``noisypairs suspects``: nothing but the answers to look at again."""
+    given: dict[str, Any] = {"found": found, "n_suspects": n_suspects, "n_pairs": n_pairs}
+    given |= {"seen": thumbnails or _NO_PICTURES, "n_hard": n_hard}
+    return render("suspects.html", "noisypairs suspects", **given)
+
+
+def _annotator_chart(shown: Sequence[AnnotatorRow]) -> str:
+    rates = [(row.similar_flip, row.dissimilar_flip) for row in shown]
+    return charts.annotator_plot(
+        [name_of(row.name) for row in shown],
+        [[one.estimate for one in row] for row in rates],
+        [[one.low for one in row] for row in rates],
+        [[one.high for one in row] for row in rates],
+        stressed=[row.verdict in KINDS[1:] for row in shown],
+    )
+
+
+_ADVICE = {
+    "UNDECIDED": UNDECIDED,
+    "annotator_chart": _annotator_chart,
+    "by_suspicion": advice.by_suspicion,
+    "standing_out": advice.standing_out,
+    "crowd_answer": advice.crowd_answer,
+    "least_missed": advice.least_missed,
+    "meanings": advice.meanings,
+}
+
+
+def _couples(one: ClassSummary) -> Iterator[tuple[ShownItem, ShownItem, str]]:
+    """Yield items two by two: typical beside doubtful, or two typical ones where none is."""
+    if one.doubtful:
+        for both in zip(one.typical, one.doubtful, strict=False):
+            yield (*both, "typical and doubtful")
+    else:
+        for both in zip(one.typical[::2], one.typical[1::2], strict=False):
+            yield (*both, "typical")
+
+
+def _confused(found: ModelSummary, S: np.ndarray) -> list[tuple[str, str, float]]:
+    """Return the classes that are called "same" almost as often as one class's own pairs."""
+    own, names = np.diag(S), found.groups
+    return [
+        (names[a], names[b], float(S[a, b]))
+        for a, b in combinations(range(len(S)), 2)
+        if S[a, b] >= CONFUSED * min(own[a], own[b])
+    ]
+
+
+def _accuracy_bars(found: ModelSummary) -> str:
+    sure, largest = found.accuracy, found.majority_share
+    assert sure is not None
+    return charts.bars(
+        ["this model", "always the largest class"],
+        [sure.estimate, largest],
+        ([sure.low, largest], [sure.high, largest]),
+        baseline=[False, True],
+        stressed=[True, False],
+        x_label="share of new items in the right class (estimated)",
+    )
+
+
+def _reliability(bins: Sequence[Any]) -> str:
+    observed = [one.observed for one in bins]
+    return charts.reliability(
+        [one.predicted for one in bins],
+        [one.estimate for one in observed],
+        [one.n_answers for one in bins],
+        ([one.low for one in observed], [one.high for one in observed]),
+    )
+
+
+def _curve(goal: Goal, law: Forecast, found: Plan) -> str:
+    curve, now = law.curve, found.n_answers
+    last = FARTHEST_DRAWN * now
+    if goal.needed is not None:
+        last = min(last, 1.2 * (now + goal.needed.estimate))
+    sizes = np.linspace(float(curve.sizes[0]), max(last, 1.2 * now), 120)
+    middle, low, high = law.band(sizes)
+    bars = BARS * curve.error
+    return charts.learning_curve(
+        curve.sizes,
+        curve.accuracy,
+        (curve.accuracy - bars, np.minimum(curve.accuracy + bars, 1.0)),
+        fitted=(sizes, middle),
+        fitted_interval=(low, high),
+        target=found.target,
+        ceiling=goal.ceiling.estimate if goal.ceiling.estimate < 1.0 else None,
+        now=now,
+        x_label="answers in all",
+    )
