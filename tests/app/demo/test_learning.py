@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from noisypairs.app.fit.summary import mean_rates
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 

@@ -26,7 +26,7 @@ from noisypairs.app import annotators as annotators_module
 from noisypairs.app import check as check_module
 from noisypairs.app.check import check
 from noisypairs.app.files import BadFile, Columns, dataset, read_dataset
-from noisypairs.app.fit import comparison
+from noisypairs.app.fit import fitting
 from noisypairs.app.suspects import training_suspects
 
 
@@ -49,7 +49,7 @@ def lowered(monkeypatch):
     monkeypatch.setattr(dataset, "MOST_ROWS", 1000)
     monkeypatch.setattr(dataset, "MOST_BYTES", 10_000)
     monkeypatch.setattr(joint, "SEARCH_PAIRS", 1600)
-    monkeypatch.setattr(comparison, "MOST_PAIRS_COMPARED", 1600)
+    monkeypatch.setattr(fitting, "MOST_JUDGED", 1600)
     monkeypatch.setattr(check_module, "MOST_PAIRS_CHECKED", 1600)
     monkeypatch.setattr(annotators_module, "MOST_ANSWERS_COMPARED", 1600)
     monkeypatch.setattr(joint, "PAIRS_FOR_INTERVALS", 1000)
