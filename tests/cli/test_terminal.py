@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from noisypairs import cli
-from noisypairs.cli import app, terminal
+from noisypairs.cli import terminal
 from tests.app.fit.fit_problems import Files, write_files
 from tests.cli.commands import run
 
@@ -81,7 +81,9 @@ def test_tables_and_lines_of_a_console_show_what_would_steer_it() -> None:
         console = terminal.console_of(
             200, file=stream, force_terminal=is_terminal, color_system=None
         )
-        console.print(HOSTILE, app.table(console, [HOSTILE], [[HOSTILE]]), sep="\n", soft_wrap=True)
+        console.print(
+            HOSTILE, terminal.table(console, [HOSTILE], [[HOSTILE]]), sep="\n", soft_wrap=True
+        )
         shown = stream.getvalue()
         assert steering(shown) == set()
         assert shown.count("\\x1b[31m") == 3

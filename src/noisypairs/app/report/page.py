@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from noisypairs import __version__
 from noisypairs.app.model_card import column_rows
+from noisypairs.app.sentences import FILTERS
 from noisypairs.assess import words
 from noisypairs.assess.verdict import TITLES
 from noisypairs.errors import MissingExtra
@@ -211,15 +212,6 @@ def _squeezed(text: str) -> str:
     return type(text)(" ".join(text.split()))
 
 
-FILTERS: dict[str, Callable[..., Any]] = {
-    **{k: v for k, v in vars(words).items() if getattr(v, "__module__", "") == words.__name__},
-    "commas": "{:,}".format,
-    "file_name": lambda path: Path(path).name,
-    "json": json.dumps,
-    "squeezed": _squeezed,
-}
-
-
 @cache
 def _environment() -> Environment:
     """Return what renders: everything is escaped, a misspelt name is an error."""
@@ -235,7 +227,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= FILTERS
+    found.filters |= FILTERS | {"json": json.dumps, "squeezed": _squeezed}
     found.globals |= {"TONES": TONES, "script": Markup(script), "table": table, "numbers": numbers}
     found.globals |= {"columns_read": _columns_read, "drawing": drawing, "Shown": Shown}
     found.globals |= {"filled_table": filled_table, "side_by_side": side_by_side}
