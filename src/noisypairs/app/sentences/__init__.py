@@ -36,6 +36,7 @@ class _OneLine(Extension):
 
 FILTERS: dict[str, Callable[..., Any]] = {
     **{k: v for k, v in vars(words).items() if getattr(v, "__module__", "") == words.__name__},
+    "asking_first": lambda notes: sorted(notes, key=lambda note: "--" not in note),
     "commas": "{:,}".format,
     "file_name": lambda path: Path(path).name,
     "interval": lambda ends: Interval(**ends),
