@@ -112,7 +112,7 @@ def read_answers(
     words = words or {}
     votes = _votes(table, columns)
     with about(table.path):
-        named, guessed = _named(table, columns, votes, known, words)
+        named, guessed = find_roles(table, columns, votes, known, words)
         found = find_columns(list(table.frame), named, OPTION)
     cells = {role: as_text(table.frame[name]).to_numpy() for role, name in found.items()}
     for role in ("left", "right", "annotator"):
@@ -168,7 +168,7 @@ def _votes(table: FileTable, columns: Columns) -> tuple[str, str] | None:
     return next(((by_name[s], by_name[d]) for s, d in VOTES if {s, d} <= by_name.keys()), None)
 
 
-def _named(
+def find_roles(
     table: FileTable,
     columns: Columns,
     votes: tuple[str, str] | None,
