@@ -290,7 +290,8 @@ N_LOOKED_AT = 1000
 
 def kind_of_large(path: Path) -> Kind | None:
     """Return what a table of pairs is written in if it is too large to load, else None."""
-    if parts := [] if path.is_dir() and link_files(path) else parquet_parts(path):
+    parts = [] if path.is_dir() and link_files(path) else parquet_parts(path)
+    if parts and all(part.is_file() for part in parts):
         rows, size = _rows(parts), sum(part.stat().st_size for part in parts)
         return "parquet" if rows > MOST_ROWS or size > MOST_BYTES else None
     text = path.is_file() and extension(path) in (".csv", ".tsv", ".txt")
