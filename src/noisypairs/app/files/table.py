@@ -517,13 +517,8 @@ def whole_parquet(path: Path) -> Iterator[None]:
 def parquet_parts(path: Path) -> list[Path]:
     """Return a Parquet file, or those below a folder but the hidden ones, in their order."""
     found = path.rglob("*") if path.is_dir() else [path]
-    return sorted(
-        part
-        for part in found
-        if part.suffix.lower() in (".parquet", ".pq")
-        and part.is_file()
-        and part.name[0] not in "_."
-    )
+    parts = (part for part in found if part.suffix.lower() in (".parquet", ".pq"))
+    return sorted(part for part in parts if not part.is_dir() and part.name[0] not in "_.")
 
 
 def folder_table(folder: Path) -> FileTable | None:
