@@ -85,6 +85,7 @@ def fit(
         from noisypairs.app import model_file
         from noisypairs.app.files import atomic_write
         from noisypairs.app.fit.fitting import STEP_SHARES, fit_dataset
+        from noisypairs.app.sentences import blocks
         from noisypairs.app.suspects import items_of
 
         dataset = reading.dataset(only, pairs, labels)
@@ -98,6 +99,13 @@ def fit(
         for what, write in writers.items():
             frame = fitted.items if what == "the items" else fitted.suspects.frame()
             atomic_write(tables[what] or Path(), write(frame), force)
+        outputs["the model"] = None if fitted.model is None else output
+        written = {
+            what.removeprefix("the "): None if path is None else str(path)
+            for what, path in outputs.items()
+        }
+        facts = {"result": fitted.result, "written": written, "items": only, "pairs": pairs}
+        commands = blocks("next.txt", **facts) if written["model"] else []
         if report is not None:
             from noisypairs.app.report.pages import fit_report
 
@@ -105,16 +113,14 @@ def fit(
             if pictures is not None:
                 small = pictures.thumbnails(items_of(fitted.result.evidence.suspects))
                 of_classes = pictures.thumbnails(fitted.result.model.class_items, "class")
-            atomic_write(report, fit_report(fitted.result, small, of_classes), force)
-    model = None if fitted.model is None else output
-    outputs = {"model": model, "report": report, "suspects": suspects, "items": items_out}
-    written = {what: None if path is None else str(path) for what, path in outputs.items()}
+            page = fit_report(fitted.result, small, of_classes, commands)
+            atomic_write(report, page, force)
     to_name = [str(dataset.ids[item]) for item in fitted.result.verdict.to_name]
     if as_json:
         app.print_json(fitted.result.to_dict() | {"written": written, "items_to_name": to_name})
     else:
-        facts = {"items": only, "pairs": pairs, "to_name": to_name, "verbose": verbose}
-        terminal.show("fit.txt", 100, result=fitted.result, written=written, **facts)
+        told = {"commands": commands, "to_name": to_name, "verbose": verbose}
+        terminal.show("fit.txt", 100, **facts, **told)
 
 
 def _writer(what: str, path: Path, raw: bool) -> Callable[[Any], str | bytes]:
