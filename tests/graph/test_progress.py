@@ -170,7 +170,7 @@ def test_a_streamed_fit_reports_its_passes(problem):
     with listening(heard):
         run_em(Spec(2, "shares", "pairing"), "guess", e_step, model, answers, guess, rounds=2)
     passes = [text for text in heard.texts if "pass" in text]
-    assert passes[0] == "round 1 of 2, pass 1 of 5"
+    assert passes[0] == "round 1 of 2, pass 1 of 4"
     assert len(passes) == e_step.propagation.passes
 
 
