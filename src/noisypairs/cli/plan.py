@@ -86,12 +86,9 @@ def _check_use(
     chosen: int | None,
     output: Path | None,
 ) -> None:
-    classes = numbers if isinstance(numbers, int) else max(numbers or (6,))
-    if not 1.0 / classes < target < 1.0:
-        raise ValueError(
-            f"--target {target:g}: expected an accuracy above {1.0 / classes:.2g}, which guessing "
-            f"among {classes} classes reaches, and below 1, such as 0.95"
-        )
+    from noisypairs.app.plan.goal import require_above_chance
+
+    require_above_chance(target, numbers if isinstance(numbers, int) else max(numbers or (6,)))
     if (chosen is None) != (output is None):
         raise ValueError("--next N and -o FILE.csv belong together: give both, or neither")
     if output is not None and output.suffix.lower() != ".csv":

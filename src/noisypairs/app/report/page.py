@@ -204,7 +204,8 @@ def _part(name: str, *args: Any, **settings: Any) -> Markup:
 
 def _columns_read(plans: Iterable[Any], caption: str | None = None) -> Markup:
     rows = column_rows(map(astuple, plans))
-    return filled_table(("column", "read as", "what is done with it"), rows, caption=caption)
+    headings = ("column", "read as", "what is done with it")
+    return filled_table(headings, rows, caption=caption, numeric=())
 
 
 def _squeezed(text: str) -> str:

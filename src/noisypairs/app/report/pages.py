@@ -40,7 +40,7 @@ FARTHEST_DRAWN = 4.0
 BARS = 2.0
 #: Outlook of the joint learner -> tone of the callout, and its words.
 _OUTLOOKS = {
-    "works": ("good", "can work"),
+    "works": ("consistent", "can work"),
     "doubtful": ("caution", "is doubtful"),
     "fails": ("problem", "cannot work"),
     "not tried": ("note", "was not tried"),
