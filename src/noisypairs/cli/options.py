@@ -36,7 +36,7 @@ Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' 
 Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]
 Classes = Annotated[
     str | None,
-    typer.Option(help="How many classes: 3, or 2-5 to choose; else chosen by held-out answers."),
+    typer.Option(help="How many classes: 3, or 2-5 to choose from; else any number."),
 ]
 Kinds = Annotated[
     str | None,
