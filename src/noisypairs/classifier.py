@@ -36,7 +36,6 @@ from noisypairs.estimators.base import (
     GivenOrder,
     NoiseName,
     PairClassifier,
-    aligned,
     all_names,
     check_class_order,
     known_classes,
@@ -291,9 +290,10 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             undisturbed(),
             warnings_kept() as self._warned_,
         ):
-            asked, self._record_ = pairs, None
-            if X is not None and isinstance(pairs, Answers):
-                asked = pairs = aligned(X, pairs)
+            self._record_ = None
+            if X is not None:
+                X, pairs = self._table_and_answers(X, pairs)
+            asked = pairs
             last = None if n_kinds is not None else self._last_fit(X)
             X, pairs, given = self._check_training(X, pairs)
             if X.shape[0] * X.shape[1] <= MOST_NUMBERS_LOOKED_AT:

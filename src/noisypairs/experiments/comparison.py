@@ -5,14 +5,18 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import clone
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.multiclass import type_of_target
 
+from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
+from noisypairs.estimators.base import require_numbers
 from noisypairs.experiments.grids import cell
 from noisypairs.experiments.learners import Learners, register
 from noisypairs.experiments.problem import OwnTable
@@ -20,11 +24,14 @@ from noisypairs.experiments.run import run
 from noisypairs.experiments.spec import COLUMNS, Spec
 from noisypairs.experiments.tables import summary
 from noisypairs.noise import LabelingNoise, NoiseModel, PairingNoise
+from noisypairs.pairs import Answers
 from noisypairs.pairs.columns import frame_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: One answer in five is wrong.
+FIFTH_WRONG = PairingNoise(0.2, 0.2)
 #: What of the package works for any number of classes.
 ANY_NUMBER = ("pn", "joint")
 
@@ -39,9 +46,9 @@ class Comparison(NamedTuple):
 def compare(
     X: ArrayLike,
     y: ArrayLike,
-    methods: Sequence[str] | Mapping[str, Any] = ("joint", "t-loss", "weighted", "pn"),
-    noises: Sequence[NoiseModel] = (PairingNoise(0.2, 0.2),),
-    densities: Sequence[float] = (2.0, 20.0),
+    methods: str | Sequence[str] | Mapping[str, Any] = ("joint", "t-loss", "weighted", "pn"),
+    noises: NoiseModel | Sequence[NoiseModel] = FIFTH_WRONG,
+    densities: ArrayLike = (2.0, 20.0),
     *,
     repeats: int = 3,
     random_state: int = 0,
@@ -70,21 +77,29 @@ def compare(
     >>> frame[["method", "density", "accuracy"]].round(2).values.tolist()
     [['mine', 10.0, 1.0]]
     """
-    names, classes = np.unique(np.asarray(y), return_inverse=True)
-    wanted = _registered(methods, len(names))
-    by_key = {_key(noise): noise for noise in noises}
+    table = _numbers(X)
+    names, classes = _classes(y, len(table))
+    per_item = np.atleast_1d(np.asarray(densities, dtype=float))
+    if not (per_item > 0).all() or repeats < 1:
+        raise ValueError(
+            f"densities={densities!r}, repeats={repeats!r}: expected numbers above 0 of pairs per "
+            "training item, and at least one repeat"
+        )
+    wanted = _registered([methods] if isinstance(methods, str) else methods, len(names))
+    given = [noises] if isinstance(noises, NoiseModel) else noises
+    by_key = {_key(noise): noise for noise in given}
     clean = {("clean", (0.0, 0.0)): PairingNoise(0.0, 0.0)}
-    table = OwnTable(np.asarray(X, dtype=float), classes.astype(np.intp), by_key | clean)
+    own = OwnTable(table, classes, by_key | clean)
     specs = {
         (heading, key, density, seed): _spec(key, method, density, seed)
         for key in by_key
-        for density in densities
+        for density in per_item.tolist()
         for seed in range(random_state, random_state + repeats)
         for heading, method in wanted.items()
     }
     with tempfile.TemporaryDirectory(prefix="noisypairs-") as temporary:
         where = Path(folder or temporary)
-        records = run(list(dict.fromkeys(specs.values())), where, n_jobs=n_jobs, table=table)
+        records = run(list(dict.fromkeys(specs.values())), where, n_jobs=n_jobs, table=own)
     rows = [(*cell_of, records[spec]) for cell_of, spec in specs.items()]
     columns: dict[str, list[Any]] = {
         "method": [heading for heading, *_ in rows],
@@ -97,6 +112,35 @@ def compare(
     }
     frame = frame_of({name: np.array(values) for name, values in columns.items()}, "pandas")
     return Comparison(frame, _plot(rows, by_key))
+
+
+def _numbers(X: Any) -> Array:
+    """Return the items as a table of numbers without gaps, (n, d)."""
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    require_numbers(X)
+    table = np.asarray(X, dtype=float)
+    if not np.isfinite(table).all():
+        raise ValueError(
+            f"X has {np.count_nonzero(~np.isfinite(table))} missing or infinite numbers: fill them "
+            "in first, such as by sklearn.impute.SimpleImputer, since not every method can"
+        )
+    return table
+
+
+def _classes(y: Any, n_items: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the names of the classes, and the number of each item's, (n,)."""
+    if isinstance(y, Answers):
+        raise TypeError(
+            "y are Pairs, and compare draws pairs of its own from true classes: give the classes, "
+            "or compare learners on pairs by cross_val_score(learner, X, pairs)"
+        )
+    kind, size = type_of_target(y), len(y)
+    if kind not in ("binary", "multiclass") or size != n_items:
+        raise ValueError(
+            f"y has {size} values of kind {kind} for {n_items} items: expected one class for each"
+        )
+    names, classes = np.unique(np.asarray(y), return_inverse=True)
+    return names, classes.astype(np.intp)
 
 
 def _spec(key: tuple[Any, tuple[float, float]], method: str, density: float, seed: int) -> Spec:
@@ -132,10 +176,12 @@ def _registered(methods: Sequence[str] | Mapping[str, Any], n_classes: int) -> d
                 )
             found[heading] = method
             continue
-        if not callable(method) and not hasattr(method, "fit"):
+        of_classes = isinstance(method, ClassifierMixin) and "y" in signature(method.fit).parameters
+        usable = callable(method) or hasattr(method, "fit")
+        if of_classes or isinstance(method, type) or not usable:
             raise TypeError(
                 f"methods[{heading!r}] is {method!r}: expected a name, a learner with "
-                "fit(X, pairs), or a function of Learners"
+                "fit(X, pairs), such as JointPairClassifier(classifier), or a function of Learners"
             )
         own = Fitted(method) if hasattr(method, "fit") else method
         register(heading, heading, own)

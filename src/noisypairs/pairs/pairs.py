@@ -381,13 +381,14 @@ class AnswerArrays(OneEntryPerItem):
 
         Items are named by position or, where there are `item_ids`, by id. Without ``by``, whole
         numbers are positions and all else is an id; where ids are other whole numbers, ``by`` must
-        say which is meant.
+        say which is meant. A Series of pandas names items by its index.
 
         >>> from noisypairs import Pairs
         >>> pairs = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False])
         >>> pairs.with_labels({"r": "cat"}).labels == pairs.with_labels({2: "cat"}).labels
         True
         """
+        labels = getattr(labels, "to_dict", lambda: labels)()  # a Series, by its index
         known = check_labels(labelled_positions(labels, lambda: self.item_ids, by), self.n_items)
         return self._replace(labels=known, class_names=names_in(known))
 
@@ -578,6 +579,11 @@ class Pairs(AnswerArrays):
         >>> week, week.ids_of(week.left[2:])
         (Pairs[4 items](n_pairs=3, same=2, different=1), array(['s'], dtype='<U1'))
         """
+        if not isinstance(more, Pairs):
+            raise TypeError(
+                f"more is a {type(more).__name__}, expected Pairs: build them with "
+                "Pairs.from_frame, Pairs.from_ids or Pairs(left, right, same)"
+            )
         if self.scale != more.scale:
             raise ValueError(
                 f"these answers are {self.scale} and the new ones {more.scale}: give both the same "
@@ -1100,7 +1106,7 @@ def check_positions(values: ArrayLike, name: str) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)
     if array.dtype.kind not in "iuf":
         raise TypeError(
-            f"{name} holds {array.dtype} values such as {array[0]!r}, expected integer positions; "
+            f"{name} holds values such as {array.tolist()[0]!r}, expected integer positions; "
             f"for ids use Pairs.from_frame(..., items=ids)"
         )
     wrong = ~(array >= 0) | ~np.isfinite(array) | (array != np.floor(array))
@@ -1119,7 +1125,9 @@ def check_couples(values: ArrayLike, name: str) -> NDArray[np.int64]:
     if array.size == 0:
         return np.zeros((0, 2), np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(f"{name} has shape {array.shape}, expected (n, 2): two positions per row")
+        raise ValueError(
+            f"{name} has shape {array.shape}, expected (n_pairs, 2): two positions per row"
+        )
     return np.column_stack([check_positions(ends, name) for ends in array.T])
 
 
@@ -1200,7 +1208,10 @@ def check_labels(labels: Mapping[int, Hashable] | None, n_items: int) -> dict[in
     if labels is None:
         return {}
     if not isinstance(labels, Mapping):
-        raise TypeError(f"labels is a {type(labels).__name__}, expected {{item position: class}}")
+        raise TypeError(
+            f"labels is a {type(labels).__name__}, expected {{item position: class}}: of a column "
+            "of classes, dict(enumerate(column)) without the unknown ones"
+        )
     known = {operator.index(item): name for item, name in labels.items()}
     for item, name in known.items():
         if not 0 <= item < n_items:
@@ -1238,7 +1249,8 @@ def check_index(which: Any, size: int, what: str) -> NDArray[np.int64]:
     if index.size and index.dtype.kind not in "iu":
         raise TypeError(f"cannot take {what} by {index.dtype} values: give integers or a mask")
     if index.size and not (-size <= index.min() and index.max() < size):
-        raise IndexError(f"{index.min()} … {index.max()} do not all exist: there are {size} {what}")
+        outside = index[(index < -size) | (index >= size)][0]
+        raise IndexError(f"there are {size} {what}, 0 … {size - 1}: {outside} is none of them")
     return np.where(index < 0, index + size, index).astype(np.int64)
 
 

@@ -119,11 +119,18 @@ class Answers(Protocol):
         """Stream all answers in batches of at most ``size``."""
 
 
+NO_CLASSES = (
+    "compares predictions with classes, which pairs do not hold: leave scoring out for the "
+    "likelihood of held-out answers, or score with classes, clf.score(X, y)"
+)
+
+
 def _refuse_what_needs_classes(frame: FrameType | None) -> None:
     """Raise where scikit-learn is about to ask for classes of items, or for groups it lacks.
 
     Its own message would be about "unknown" targets, or a score of nan without a reason.
     """
+    needs = None
     while frame is not None and str(frame.f_globals.get("__name__")).startswith("sklearn."):
         own = frame.f_locals.get("self")
         asking, module = type(own).__name__, type(own).__module__
@@ -148,15 +155,22 @@ def _refuse_what_needs_classes(frame: FrameType | None) -> None:
                 f"{asking} needs the class of every item, which pairs do not hold: give it as "
                 f"estimator= to a learner of pairs, or fit it on their predictions"
             )
-        of_metrics = frame.f_globals["__name__"].startswith("sklearn.metrics.")
-        if of_metrics or isinstance(scoring, str):
-            score = f"scoring={scoring!r}" if isinstance(scoring, str) else "this score"
-            raise ValueError(
-                f"{score} compares predictions with classes, which pairs do not hold: leave "
-                "scoring out for the likelihood of held-out answers, or score with classes, "
-                "clf.score(X, y)"
-            )
+        if frame.f_globals["__name__"].startswith("sklearn.metrics."):
+            raise ValueError(f"this score {NO_CLASSES}")
+        needs = scoring if _needs_classes(scoring) else needs
         frame = frame.f_back
+    if needs is not None:  # as the outermost call has it
+        raise ValueError(f"scoring={needs!r} {NO_CLASSES}")
+
+
+def _needs_classes(scoring: Any) -> bool:
+    """Whether a scoring of scikit-learn, or one of several, is by a metric of its own."""
+    if isinstance(scoring, Mapping):
+        scoring = [*scoring.values()]
+    if isinstance(scoring, list | tuple | set):
+        return any(map(_needs_classes, scoring))
+    metric = getattr(scoring, "_score_func", None)  # of make_scorer
+    return isinstance(scoring, str) or getattr(metric, "__module__", "").startswith("sklearn.")
 
 
 class OneEntryPerItem:
