@@ -2,10 +2,11 @@
 Any scikit-learn estimator inside
 =================================
 
-The answers become beliefs about the items, and any classifier is trained on these: one that takes no
-sample weights, such as nearest neighbours, on classes drawn from the beliefs. Here four of them learn
-two interleaved half moons from the same 3,000 answers, 30 % of which are wrong. Where no estimator is given, the learner compares several
-and keeps the one whose predictions for left-out items explain the answers best.
+The answers become beliefs about the items, and any classifier is trained on these: one that takes
+no sample weights, such as nearest neighbours, on classes drawn from the beliefs. Here four of them
+learn two interleaved half moons from the same 3,000 answers, 30 % of which are wrong. Where no
+estimator is given, the learner compares several and keeps the one whose predictions for left-out
+items explain the answers best.
 """
 
 import matplotlib.pyplot as plt

@@ -34,6 +34,7 @@ pairs = sample_pairs(y[train], 10 * len(train), noise, random_state=0)
 
 
 def module(n_outputs=1, seed=0):
+    """Return a small network."""
     torch.manual_seed(seed)
     return nn.Sequential(nn.Linear(30, 50), nn.ReLU(), nn.Linear(50, n_outputs))
 
@@ -46,6 +47,7 @@ check = next(iter(DataLoader(rest, batch_size=len(rest))))
 
 
 def trained(net, loss, epochs=10):
+    """Return the least loss on held-out answers, and the network that has it."""
     optimizer = torch.optim.Adam([*net.parameters(), *loss.parameters()], lr=2e-3)
     best, weights = np.inf, None
     for _ in range(epochs):
@@ -66,6 +68,7 @@ def trained(net, loss, epochs=10):
 # rates and prior, the likelihood of the answers learns them; it may merge the classes from a bad
 # start, so the best of three is kept. `TorchClassifier` makes the network a classifier.
 def logits(net):
+    """Return what the network says of the new tumours."""
     with torch.no_grad():
         return net(torch.as_tensor(X[new])).numpy()
 

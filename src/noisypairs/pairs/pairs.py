@@ -686,11 +686,14 @@ class Pairs(AnswerArrays):
             answered,
             who,
             weights,
-            items=about.get("id", items),
+            items=None if "position" in about else about.get("id", items),
             unknown=unknown,
             chosen=extra.get("chosen"),
             question=extra.get("question"),
         )
+        if "position" in about:
+            size = check_n_items(pairs.left, pairs.right, len(about["position"]))
+            pairs = pairs._replace(n_items=size)
         if "group" in about:
             pairs = pairs.with_groups(about["group"])
         if "label" in about:
@@ -744,13 +747,14 @@ class Pairs(AnswerArrays):
         return frame_of(columns, backend)
 
     def items_frame(self, backend: Backend = "pandas") -> Any:
-        """Return the items as a data frame: id, and group and label where there are any.
+        """Return the items as a data frame: id, or else position, and group and label if known.
 
         >>> pairs = Pairs.from_ids(["p"], ["q"], [True]).with_labels({"p": "dog", "q": "cat"})
         >>> pairs.items_frame().values.tolist()
         [['p', 'dog'], ['q', 'cat']]
         """
-        columns: dict[str, NDArray[Any]] = {"id": self.ids_of(np.arange(self.n_items))}
+        key = "position" if self.item_ids is None else "id"
+        columns: dict[str, NDArray[Any]] = {key: self.ids_of(np.arange(self.n_items))}
         if self.groups is not None and self.group_names is not None:
             columns["group"] = self.group_names[self.groups]
         if self.labels:
@@ -1281,7 +1285,7 @@ def check_questions(question: ArrayLike | None, annotator: Codes | None, n: int)
     codes = factorise(array)[1].astype(np.int64)
     if annotator is not None:
         codes = codes * (int(annotator.max(initial=0)) + 1) + annotator
-    return np.unique(codes, return_inverse=True)[1].astype(np.int32)
+    return factorise(codes)[1].astype(np.int32)
 
 
 def question_weights(
