@@ -74,6 +74,7 @@ from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.counts import pair_ends
 from noisypairs.pairs.groups import item_groups, single_answers, warn_of_repeated_items
 from noisypairs.pairs.levels import PLAIN
+from noisypairs.pairs.pairs import in_memory, sorted_answers
 
 #: Pairs on which answers are redrawn for intervals: those of more pairs would be narrower.
 PAIRS_FOR_INTERVALS = 500_000
@@ -303,7 +304,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             pairs = pairs if n_kinds is None else pairs.with_labels({})  # they name kinds
             numbers = self._check_parameters(pairs, n_kinds, len(set(labels.values())))
             candidates = candidates_of(self._inner, X, 0)  # a wrong one is refused before work
-            some = pairs if isinstance(pairs, Pairs) else pairs.sample(SEARCH_PAIRS).in_order()[0]
+            in_ram = isinstance(pairs, Pairs)
+            some = pairs if in_ram else sorted_answers(in_memory(pairs, SEARCH_PAIRS))[0]
             problem = self._problem(X, some, min(numbers or [2]))
             search = self._search(problem, n_kinds)
             with progress.stage("search"):
@@ -689,7 +691,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         """
         check_is_fitted(self)
         with undisturbed():
-            X, pairs, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
+            X, pairs, given = self._check_together(X, in_memory(pairs, PAIRS_FOR_INTERVALS))
             problem, fit = self.refit(X, pairs, given)
             return joint_intervals(problem, fit, level, n_bootstrap, self.kind_class_)
 
@@ -703,7 +705,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         record = self._record_
         with undisturbed():
             if X is not None and pairs is not None:
-                ordered, some, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
+                ordered, some, given = self._check_together(
+                    X, in_memory(pairs, PAIRS_FOR_INTERVALS)
+                )
                 record = self._record_of(ordered, some, given)
             if record is None:
                 raise ValueError(

@@ -32,6 +32,7 @@ from noisypairs.estimation.heldout import item_folds, items_by_fold
 from noisypairs.noise import NoiseModel
 from noisypairs.noise import family as noise_family
 from noisypairs.pairs import ItemCounts, Pairs
+from noisypairs.pairs.pairs import neighbour_sums
 
 Positions = NDArray[np.intp]
 Method = Literal["predict", "predict_proba", "decision_function"]
@@ -92,7 +93,7 @@ def out_of_fold_share(
     fold = np.empty(pairs.n_items, dtype=np.intp)
     for k, (_, test) in enumerate(folds):
         fold[test] = k
-    sums = pairs.neighbour_sums(np.eye(len(folds))[fold])  # one pass
+    sums = neighbour_sums(pairs, np.eye(len(folds))[fold])  # one pass
     inside = [
         ItemCounts(*(n[train].sum(axis=1) - n[train, k] for n in sums))
         for k, (train, _) in enumerate(folds)

@@ -46,7 +46,7 @@ from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.counts import some_pairs
 from noisypairs.pairs.groups import Hashes, look_copied, mixed
 from noisypairs.pairs.ids import order_by_ids
-from noisypairs.pairs.pairs import check_couples, check_n_items
+from noisypairs.pairs.pairs import check_couples, check_n_items, in_memory, sorted_answers
 
 #: Numbers in features are smaller: the squares of larger ones, and sums of them, are not finite.
 LARGEST = 1e100
@@ -238,7 +238,7 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         """
         if isinstance(y, Answers):
             y = aligned(X, y)
-            return metrics.pair_log_likelihood(y.to_pairs(), self.predict_proba(X), self.noise_)
+            return metrics.pair_log_likelihood(in_memory(y), self.predict_proba(X), self.noise_)
         predicted = self.predict(X)
         if self.names_known_:
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
@@ -276,7 +276,7 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         """Return X, without missing values if need be, and pairs, if they belong together."""
         X, pairs = self._table_and_answers(X, pairs)
         if not self._leaves_in_place(pairs):
-            pairs = pairs.to_pairs()
+            pairs = in_memory(pairs)
         if isinstance(pairs, Pairs) and not self._takes_levels:
             pairs = pairs.yes_or_no()
         self.id_column_ = id_column(X, pairs.item_ids)
@@ -616,7 +616,7 @@ def _require_rows(X: Any, pairs: Any) -> None:
             f"{facts}: row i of X must be item i. Give Pairs n_items=len(X) if the last items are "
             "in no pair"
         )
-    some = pairs.sample(1_000_000)
+    some = in_memory(pairs, 1_000_000)
     if rows == pairs.n_items - 1 and min(some.left.min(), some.right.min()) == 1:
         raise ValueError(
             f"{facts}: no pair is about row 0, and one is about row {rows}. Positions begin at 0, "
@@ -641,7 +641,7 @@ def _table(X: Any) -> Any:
 
 def _ends(X: Any, pairs: Pairs | ArrayLike, n_items: int) -> tuple[NDArray[Any], NDArray[Any]]:
     if isinstance(pairs, Answers):
-        known = aligned(X, pairs.to_pairs())
+        known = aligned(X, in_memory(pairs))
         if known.n_items != n_items:
             raise ValueError(f"X has {n_items} rows, but the pairs are about {known.n_items} items")
         return known.left, known.right
@@ -690,7 +690,7 @@ def warn_of_copies(pairs: Any) -> None:
             "copied. If they are, take pairs.without_copies()"
         )
     else:
-        share = float(some.copies().mean()) if some.n_pairs else 0.0
+        share = 1.0 - some.without_copies().n_pairs / max(some.n_pairs, 1)
         if share < COPIES_WORTH_SAYING:
             return
         what = (
@@ -750,7 +750,7 @@ def in_order(X: Any, pairs: Answers) -> tuple[Any, Any, GivenOrder]:
         return X, pairs, GivenOrder()
     X = X.tocsr() if hasattr(X, "tocsr") else X  # which can be indexed
     items = item_order(X, pairs)
-    ordered, answers = pairs[items].in_order()
+    ordered, answers = sorted_answers(pairs[items])
     return None if X is None else _safe_indexing(X, items), ordered, GivenOrder(items, answers)
 
 

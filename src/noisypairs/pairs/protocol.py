@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.pairs.audit import Audit
-from noisypairs.pairs.counts import Array, ItemCounts
-
-if TYPE_CHECKING:
-    from noisypairs.pairs.pairs import Pairs
+from noisypairs.pairs.counts import ItemCounts
 
 Labels = Mapping[int, Hashable]
 
@@ -91,32 +88,11 @@ class Answers(Protocol):
     def item_counts(self) -> ItemCounts:
         """Return how often each item occurs in "same" and in "different" pairs."""
 
-    def neighbour_sums(self, values: ArrayLike) -> tuple[Array, Array]:
-        """Return Σ_j w·values[j] over "same" and over "different" answers, (n_items, k) each."""
-
     def degrees(self) -> NDArray[np.int64]:
         """Return the number of answers about each item, self pairs aside, shape (n_items,)."""
 
     def audit(self) -> Audit:
         """Report repeats, contradictions, isolated items, components, degrees and triangles."""
-
-    def to_pairs(self) -> Pairs:
-        """Return all answers in memory."""
-
-    def sample(self, n_pairs: int) -> Pairs:
-        """Return answers in memory: all where they are there already, else about ``n_pairs``."""
-
-    def pooled_answers(self) -> Pairs:
-        """Return answers in memory with the same weight of "same" and of "different"."""
-
-    def among_some_items(self, n_pairs: int) -> tuple[Pairs, NDArray[np.int64]]:
-        """Return answers in memory that keep triangles, and the items they are about.
-
-        All where they are there already, else about ``n_pairs`` among items drawn at random.
-        """
-
-    def batches(self, size: int = ...) -> Iterator[Batch]:
-        """Stream all answers in batches of at most ``size``."""
 
 
 NO_CLASSES = (
