@@ -324,22 +324,6 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             self.asked_, self.pairs_ = _asked(asked), asked
             return self
 
-    def choose_number(self, X: Any, pairs: Pairs) -> tuple[int, dict[int, float]]:
-        """Return the number of classes or kinds that `fit` would keep, without fitting.
-
-        With it comes the mean log-likelihood of a held-out answer for every number that was tried.
-        """
-        with undisturbed():
-            X, pairs, _ = self._check_together(X, pairs)
-            n_kinds = self._options.n_kinds
-            pairs = pairs if n_kinds is None else pairs.with_labels({})
-            numbers = self._check_parameters(pairs, n_kinds, 0)
-            search = self._search(self._problem(X, pairs, min(numbers or [2])), n_kinds)
-            least = max(2, 0 if search.problem.names is None else len(search.problem.names))
-            spec = search.choose(numbers, least)
-            self._require_evidence(search)
-            return spec.n_classes, search.class_numbers()
-
     # --- what is given --------------------------------------------------------------------
 
     def stages(self, n_kinds: Any = None) -> dict[str, float]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.multiclass import type_of_target
@@ -22,10 +23,8 @@ from noisypairs.experiments.learners import Learners, register
 from noisypairs.experiments.problem import OwnTable
 from noisypairs.experiments.run import run
 from noisypairs.experiments.spec import COLUMNS, Spec
-from noisypairs.experiments.tables import summary
 from noisypairs.noise import LabelingNoise, NoiseModel, PairingNoise
 from noisypairs.pairs import Answers
-from noisypairs.pairs.columns import frame_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -100,18 +99,19 @@ def compare(
     with tempfile.TemporaryDirectory(prefix="noisypairs-") as temporary:
         where = Path(folder or temporary)
         records = run(list(dict.fromkeys(specs.values())), where, n_jobs=n_jobs, table=own)
-    rows = [(*cell_of, records[spec]) for cell_of, spec in specs.items()]
-    columns: dict[str, list[Any]] = {
-        "method": [heading for heading, *_ in rows],
-        "noise": [str(by_key[key]) for _, key, *_ in rows],
-        "density": [float(density) for *_, density, _, _ in rows],
-        "seed": [seed for *_, seed, _ in rows],
-        "accuracy": [record.accuracy for *_, record in rows],
-        "seconds": [record.seconds for *_, record in rows],
-        "refused": [record.refused or "" for *_, record in rows],
-    }
-    frame = frame_of({name: np.array(values) for name, values in columns.items()}, "pandas")
-    return Comparison(frame, _plot(rows, by_key))
+    frame = pd.DataFrame(
+        {
+            "method": heading,
+            "noise": str(by_key[key]),
+            "density": density,
+            "seed": seed,
+            "accuracy": records[spec].accuracy,
+            "seconds": records[spec].seconds,
+            "refused": records[spec].refused or "",
+        }
+        for (heading, key, density, seed), spec in specs.items()
+    )
+    return Comparison(frame, _plot(frame))
 
 
 def _numbers(X: Any) -> Array:
@@ -144,8 +144,7 @@ def _classes(y: Any, n_items: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
 
 def _spec(key: tuple[Any, tuple[float, float]], method: str, density: float, seed: int) -> Spec:
-    spec = cell("own", *key, method, float(density), seed)
-    return Spec(**{**vars(spec), "model": "kernel"})
+    return replace(cell("own", *key, method, density, seed), model="kernel")
 
 
 def _key(noise: NoiseModel) -> tuple[str, tuple[float, float]]:
@@ -201,24 +200,21 @@ class Fitted:
         return fitted.predict, {}
 
 
-def _plot(rows: Sequence[tuple[Any, ...]], noises: Mapping[Any, NoiseModel]) -> Figure:
+def _plot(frame: Any) -> Figure:
     """Return mean accuracies ± standard errors, a panel for each noise."""
     from matplotlib.figure import Figure
 
+    noises = list(frame.groupby("noise", sort=False))
     figure = Figure(figsize=(4.5 * len(noises), 3.6), layout="constrained")
     panels = figure.subplots(1, len(noises), squeeze=False, sharey=True)[0]
-    for panel, (key, noise) in zip(panels, noises.items(), strict=True):
-        for heading in dict.fromkeys(row[0] for row in rows):
-            cells: dict[float, list[Any]] = {}
-            for name, of, density, _, record in rows:
-                if (name, of) == (heading, key):
-                    cells.setdefault(density, []).append(record)
-            means = [summary(cells[density]) for density in sorted(cells)]
-            middle = [one.mean for one in means if one]
-            error = np.nan_to_num([one.error for one in means if one])
+    for panel, (noise, under_it) in zip(panels, noises, strict=True):
+        for heading, fits in under_it.groupby("method", sort=False):
+            found = 100 * fits.groupby("density").accuracy.agg(["mean", "sem"]).fillna(0.0)
             label = COLUMNS.get(heading, heading)
-            panel.errorbar(sorted(cells), middle, error, marker="o", capsize=2, label=label)
-        panel.set(title=str(noise), xlabel="pairs per training item", xscale="log")
+            panel.errorbar(
+                found.index, found["mean"], found["sem"], marker="o", capsize=2, label=label
+            )
+        panel.set(title=noise, xlabel="pairs per training item", xscale="log")
     panels[0].set_ylabel("accuracy on test items, %")
     panels[-1].legend(fontsize=8)
     return figure
