@@ -10,7 +10,7 @@ file can hold it without holding code.
               (day-first date: 31/12/2024; unclear date: left out, 1/2/2024 may be either)
     category  one column per level; rare levels share one, unknown ones leave all at zero; from 40
               levels on as text
-    text      numbers by an encoder (`noisypairs.encoders`), scaled
+    text      numbers by an encoder (`noisypairs.encoders`), as `Directions`
     picture   the same of the files that a column names
     sound     the same
     constant  left out
@@ -141,7 +141,7 @@ def item_encoder(
         parts.append(("table", make_pipeline(cells, _vectorizer(len(frame))), table))
     for name in wide:
         words = Words(random_state=random_state)
-        pipeline = make_pipeline(Cells({name: kinds[name]}), words, _Scale())
+        pipeline = make_pipeline(Cells({name: kinds[name]}), words, Directions())
         parts.append((f"category {name}", pipeline, [name]))
     by = encoders_of(encode)
     for name, kind in ((name, kind) for name, kind in kinds.items() if kind in by):
@@ -149,10 +149,13 @@ def item_encoder(
         if "random_state" in one.get_params():
             one.set_params(random_state=random_state)
         parts.append(
-            (f"{kind} {name}", make_pipeline(Cells({name: kind}), one, *_scaled()), [name])
+            (f"{kind} {name}", make_pipeline(Cells({name: kind}), one, Directions()), [name])
         )
-    unused = [one for kind, one in by.items() if one.name in encode and kind not in kinds.values()]
-    if encode != "auto" and unused:
+    asked = (
+        [] if encode == "auto" else [by[named(name.strip()).reads] for name in encode.split(",")]
+    )
+    unused = [one for one in asked if one.reads not in kinds.values()]
+    if unused:
         raise ValueError(
             f"--encode {unused[0].name} reads {unused[0].reads}, but no column holds any: "
             + "; ".join(f"{p.name} ({p.kind})" for p in describe(frame)[:10])
@@ -347,6 +350,42 @@ class _Scale(StandardScaler):  # type: ignore[misc]
     def transform(self, X: Any, copy: bool | None = None) -> Array:
         cut: Array = np.clip(super().transform(X, copy=copy), -FAR, FAR)
         return cut
+
+
+class Directions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Rows of length 1, so that likeness stays what an encoder takes for it.
+
+    The mean is taken off, and one factor gives the columns variance 1 on average: scaling column by
+    column would blow up those that hardly differ. A missing row becomes the mean.
+
+    >>> Directions().fit_transform([[3.0, 4.0], [8.0, 6.0], [np.nan, np.nan]]).round(3).tolist()
+    [[-1.0, 1.0], [1.0, -1.0], [0.0, 0.0]]
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn the mean row and the scale."""
+        rows = _unit(X)
+        known = rows[~np.isnan(rows).any(axis=1)]
+        self.mean_ = known.mean(axis=0) if len(known) else np.zeros(rows.shape[1])
+        self.scale_ = float(np.sqrt(known.var(axis=0).mean())) or 1.0 if len(known) else 1.0
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the rows in these units, cut to ±`FAR`."""
+        found = np.nan_to_num((_unit(X) - self.mean_) / self.scale_, nan=0.0)
+        cut: Array = np.clip(found, -FAR, FAR)
+        return cut
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names as they are."""
+        return np.asarray(input_features, dtype=object)
+
+
+def _unit(rows: Any) -> Array:
+    found = np.asarray(rows, dtype=float)
+    length = np.linalg.norm(found, axis=1, keepdims=True)
+    unit: Array = np.divide(found, length, out=found.copy(), where=length > 0)
+    return unit
 
 
 def _scaled() -> tuple[SimpleImputer, StandardScaler]:

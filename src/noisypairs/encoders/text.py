@@ -22,7 +22,6 @@ RANK_TOLERANCE = 1e-6
 class Words(Encoder):
     """Leading factors of the tf-idf of runs of 3 and 4 letters, through skrub; nothing pretrained.
 
-    Every text has length 1, so that likeness is the cosine and how long a text is says nothing.
     Texts that have fewer factors than asked for have fewer columns; those without letters have one.
 
     >>> texts = ["red house", "red car", "blue car", None]
@@ -64,10 +63,7 @@ class Words(Encoder):
         if self.factors_ is None:
             return np.zeros((len(texts), 1))
         found = self.factors_.transform(_series(texts)).to_numpy()
-        kept = np.asarray(found[:, self.kept_], dtype=float)
-        length = np.linalg.norm(kept, axis=1, keepdims=True)
-        unit: Array = np.divide(kept, length, out=np.zeros_like(kept), where=length > 0)
-        return unit
+        return np.asarray(found[:, self.kept_], dtype=float)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return a name for every factor."""
