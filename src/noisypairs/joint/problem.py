@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 
 from noisypairs.algebra import Array
-from noisypairs.estimation.heldout import dealt, items_by_fold
+from noisypairs.estimation.heldout import check_groups, dealt, items_by_fold
 from noisypairs.estimators.base import known_classes, label_names
 from noisypairs.estimators.inner.features import (
     FiniteNumbers,
@@ -94,6 +94,8 @@ class Problem:
     ) -> None:
         self.X = as_rows(X)
         self.n_folds = n_folds(pairs.n_items) if cv == "auto" else int(cv)
+        if pairs.groups is not None:
+            check_groups(len(np.unique(pairs.groups)), self.n_folds)
         self.seed = int(check_random_state(random_state).randint(2**31 - 1))
         self.features = Features(self.X, X, self.seed)
         self.groups = np.arange(pairs.n_items) if groups is None else groups

@@ -272,7 +272,7 @@ def _summarise_model(
     hard, n_hard = hard_items(model, features, dataset.ids)
     prior = None
     if len(model.classes_) == 2:
-        prior = verdict.intervals.get("prior") or _root(model)
+        prior = verdict.intervals.get("prior") or root_taken(model)
     return ModelSummary(
         method=asked.method,
         method_title=METHOD_TITLES[asked.method],
@@ -351,7 +351,7 @@ def summarise_noise(model: Any, verdict: Verdict) -> NoiseSummary:
     )
 
 
-def _root(model: Any) -> Interval:
+def root_taken(model: Any) -> Interval:
     """Return the root of the prior equation that a point-wise model took."""
     roots: tuple[Interval, ...] = model.prior_estimate_.roots
     return min(roots, key=lambda root: abs(root.estimate - model.prior_))

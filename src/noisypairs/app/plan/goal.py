@@ -115,6 +115,12 @@ def plan(
       the answers learnt from; the noise is taken as estimated from all answers.
 
     Raises `NotIdentifiable` where the answers say nothing about classes.
+
+    >>> from noisypairs import PairingNoise, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=60, prior=0.4, random_state=0)
+    >>> pairs = sample_pairs(y, 400, PairingNoise(0.1, 0.1), random_state=0)
+    >>> plan(X, pairs, target=0.8).new_items.state
+    'reached'
     """
     if isinstance(n_classes, int):
         _require_above_chance(target, n_classes)
