@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 
 import numpy as np
@@ -171,13 +172,8 @@ def test_an_encoder_is_a_step_of_a_pipeline_and_of_a_pair_learner(tmp_path) -> N
 
 
 def test_a_missing_package_is_named_with_its_extra(monkeypatch) -> None:
-    class Needy(Lengths):
-        needs, extra = ("no_such_package",), "needy"
-
-        def encode(self, items):
-            return self._needed("no_such_package").encode(items)
-
-    Needy.name = "needy"
-    assert not Needy.is_installed()
-    with pytest.raises(MissingExtra, match=r"pip install 'noisypairs\[needy\]'"):
-        Needy().encode([])
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
+    encoder = named("sentence-transformers:any")
+    assert not encoder.is_installed()
+    with pytest.raises(MissingExtra, match=r"pip install 'noisypairs\[sentence-transformers\]'"):
+        encoder.fit_transform(["a text"])

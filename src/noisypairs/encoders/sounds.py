@@ -8,8 +8,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.io import wavfile
-from scipy.signal import ShortTimeFFT
-from scipy.signal.windows import hann
 
 from noisypairs.algebra import Array
 from noisypairs.encoders.encoder import Reads, RowEncoder, UnreadableContent
@@ -66,6 +64,9 @@ class Spectra(RowEncoder):
 
     def encode(self, items: Sequence[Sound]) -> Array:
         """Return mean, spread and mean change of each band, in units of 10 dB, (n, 120)."""
+        from scipy.signal import ShortTimeFFT  # slow to import
+        from scipy.signal.windows import hann
+
         rows = []
         for samples, rate in items:
             size = round(WINDOW * rate)
