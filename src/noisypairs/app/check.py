@@ -153,10 +153,11 @@ def check(
     asked = Request(n_classes=n_classes, seed=seed)
     step("counting answers")
     pairs, report = in_memory(dataset.pairs, MOST_PAIRS_CHECKED), dataset.pairs.audit()
-    plans = () if dataset.features is None else tuple(describe(dataset.features))
+    plans = () if dataset.features is None else tuple(describe(dataset.features, dataset.encode))
     joint = Feasibility("joint", "not tried", "no fit was asked for")
     found, beliefs, why, doubts = None, None, None, list[str]()
-    _, X, nothing = encoded(dataset.features)
+    _, X, nothing, unread = encoded(dataset.features, encode=dataset.encode)
+    dataset = replace(dataset, notes=[*unread, *dataset.notes])
     repeated = None if X is None else _repeated_rows(X, dataset.pairs)
     numbers = asked.settled(pairs).n_classes
     if fit:

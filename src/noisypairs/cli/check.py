@@ -129,7 +129,8 @@ def _features(found: DataCheck) -> Iterator[str]:
     """Give a line per kind of column, with names where there are few of them."""
     kinds: dict[str, list[str]] = {}
     for one in found.features:
-        kinds.setdefault(one.kind, []).append(one.name)
+        _, by, encoder = one.note.rpartition("; by ")  # as content has it
+        kinds.setdefault(one.kind, []).append(f"{one.name} (by {encoder})" if by else one.name)
     for kind, names in kinds.items():
         shown = ", ".join(names[:8]) + (", …" if len(names) > 8 else "")
         yield f"{kind:<10} {len(names):>4}: {shown}"

@@ -29,6 +29,7 @@ from noisypairs.app.files.columns import OPTION, Columns, KnownItems, find_ends,
 from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some, unreadable
 from noisypairs.app.files.importers import import_pairs, link_files, naming_near
 from noisypairs.app.files.items import Items, items_of, labels_of, with_group
+from noisypairs.app.files.media import with_media
 from noisypairs.app.files.table import FileTable, extension, read_table
 from noisypairs.app.files.writing import unguarded
 from noisypairs.errors import did_you_mean
@@ -73,6 +74,7 @@ class Dataset:
     rows, place : the row of each answer in its table, (n_pairs,), and what to call it, such as
         "line 7"; None of a file too large to load.
     swapped : whether the file has the ends of an answer the other way round, (n_pairs,).
+    encode : how content becomes numbers, as `noisypairs.app.encoding.encoders_of` takes it.
     """
 
     features: pd.DataFrame | None
@@ -88,6 +90,7 @@ class Dataset:
     rows: NDArray[np.int64] | None = None
     place: Callable[[int], str] | None = None
     swapped: NDArray[np.bool_] | None = None
+    encode: str = "auto"
 
     def in_order(self) -> Dataset:
         """Return the same with items by id and answers by items, so that no draw follows the file.
@@ -125,6 +128,8 @@ def read_dataset(
     question: str | None = None,
     confidence: tuple[str, Sequence[str] | None] | None = None,
     family: str | None = None,
+    images: str | None = None,
+    encode: str = "auto",
 ) -> Dataset:
     r"""Read items and pairs from two files; columns not named and the format are guessed.
 
@@ -137,7 +142,8 @@ def read_dataset(
     With a ``scale``, answers are its levels (`Pairs.from_levels`). ``question`` is the column that
     says which answers were given together, ``family`` the one of families of annotators, whose
     names become "family/annotator", and ``confidence`` is a column and its words from low to high
-    (`Pairs.from_confidence`). All are read of tables that are loaded.
+    (`Pairs.from_confidence`). All are read of tables that are loaded. ``images`` is a folder of
+    pictures or sounds, or the column that names them, and ``encode`` how content becomes numbers.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -156,7 +162,8 @@ def read_dataset(
         _require_items(known, columns)
         found = read_large(Path(pairs), kind, known, columns, words)
         data = _dataset(found.pairs, found.items, found.columns, found.mapping, found.notes)
-        return _with_files(data, found.items, [found.source], labels)
+        data = replace(data, encode=encode)
+        return _with_files(data, found.items, [found.source], labels, images)
     imported = import_pairs(Path(pairs), columns, format, known)
     with naming_near(imported.near):
         meant = {**imported.words, **(words or {}), **(scale.meanings() if scale else {})}
@@ -194,9 +201,10 @@ def read_dataset(
     notes = [*imported.table.notes, *imported.notes, *answers.notes, *on_copies, *more]
     used = replace(answers.columns, id=read.id_column if read else None, group=columns.group)
     data = _dataset(loaded, read, used, answers.mapping, notes)
-    data = replace(data, rows=rows, place=imported.table.place)
+    data = replace(data, rows=rows, place=imported.table.place, encode=encode)
     data = replace(data, seconds=None if seconds is None else seconds[rows])
-    return replace(_with_files(data, read, imported.sources, labels), format=imported.format)
+    data = _with_files(data, read, imported.sources, labels, images)
+    return replace(data, format=imported.format)
 
 
 def _column(table: FileTable, name: str, option: str) -> NDArray[Any]:
@@ -247,11 +255,16 @@ def _dataset(
 
 
 def _with_files(
-    data: Dataset, items: Items | None, sources: Sequence[SourceFile], labels: AnyPath | None
+    data: Dataset,
+    items: Items | None,
+    sources: Sequence[SourceFile],
+    labels: AnyPath | None,
+    images: str | None,
 ) -> Dataset:
-    """Add the known classes, where a file has them, and the list of all files."""
-    pairs, notes = data.pairs, data.notes
+    """Add the pictures and sounds, the known classes, where a file has them, and all files."""
     files = [*([items.source] if items else []), *sources]
+    features, more = with_media(data.features, data.ids, Path(files[0]["path"]), images)
+    pairs, notes = data.pairs, [*data.notes, *more]
     if labels is not None:
         table = read_table(labels)
         classes, said, unknown_ids = labels_of(table, data.ids, data.columns.id)
@@ -259,6 +272,7 @@ def _with_files(
         files.append(table.source)
     return replace(
         data,
+        features=features,
         pairs=pairs,
         notes=list(dict.fromkeys(notes)),
         sources=list({file["path"]: file for file in files}.values()),
