@@ -52,8 +52,10 @@ def judge_annotators(
     count, but only a sample is compared.
     """
     if data.pairs.annotator_names is None:
+        told = "; ".join(note for note in data.notes if "--annotator" in note)
         raise ValueError(
             "the pairs do not say who answered: name the column with --annotator, or add one"
+            + f" ({told})" * bool(told)
         )
     if (many := len(data.pairs.annotator_names)) > MOST_ANNOTATORS:
         raise ValueError(
