@@ -29,7 +29,6 @@ def fit(
     items_out: Annotated[
         Path | None, typer.Option(help="Table of the items with their classes, to write.")
     ] = None,
-    images: options.Images = None,
     method: Annotated[str, typer.Option(help="auto, joint, weighted or correction.")] = "auto",
     estimator: Annotated[
         str, typer.Option(help="default, logistic, forest, boosting or mlp.")
@@ -74,8 +73,6 @@ def fit(
             seed=seed,
         )
         reading.check()
-        if images is not None and report is None:
-            raise ValueError("--images are for the report: name it with --report")
         tables = {"the suspects": suspects, "the items": items_out}
         writers = {what: _writer(what, path, raw) for what, path in tables.items() if path}
         outputs = {"the model": output, "the report": report, **tables}
@@ -89,9 +86,6 @@ def fit(
         from noisypairs.app.suspects import items_of
 
         dataset = reading.dataset(only, pairs, labels)
-        pictures = None
-        if report is not None:
-            pictures = options.pictures(images, dataset, only or pairs)
         with progress.steps(STEP_SHARES, quiet) as step:
             fitted = fit_dataset(dataset, request, step)
         if fitted.model is not None:
@@ -108,8 +102,10 @@ def fit(
         commands = blocks("next.txt", **facts) if written["model"] else []
         if report is not None:
             from noisypairs.app.report.pages import fit_report
+            from noisypairs.app.report.thumbnails import image_source
 
             small = of_classes = None
+            pictures = image_source(dataset.features, dataset.ids)
             if pictures is not None:
                 small = pictures.thumbnails(items_of(fitted.result.evidence.suspects))
                 of_classes = pictures.thumbnails(fitted.result.model.class_items, "class")

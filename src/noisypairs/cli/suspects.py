@@ -26,7 +26,6 @@ def suspects(
         typer.Option("-o", "--output", help="Write .csv, .tsv, .parquet or .jsonl; - is stdout."),
     ] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write, items included.")] = None,
-    images: options.Images = None,
     reading: options.Reading = options.GUESSED,
     raw: options.Raw = False,
     force: options.Force = False,
@@ -43,8 +42,8 @@ def suspects(
         from noisypairs.app.files import table_writer
 
         reading.check()
-        if images is not None and report is None:
-            raise ValueError("--images are for the page: name it with --report")
+        if reading.encode != "auto":
+            raise ValueError("--encode is for fit: a model has its encoders inside")
         options.refuse_two_on_stdout(output, as_json)
         content = None if output is None else table_writer(output, raw)
         outputs = {"the table": output, "the page": report}
@@ -54,16 +53,15 @@ def suspects(
         from noisypairs.app.suspects import MOST_SHOWN, items_of, of_files
 
         dataset = reading.dataset(items, pairs, stream=False)
-        pictures = None
-        if report is not None:
-            pictures = options.pictures(images, dataset, items or pairs)
         found, notes = of_files(model, dataset)
         if output is not None and content is not None:
             atomic_write(output, content(found.frame()), force)
         if report is not None:
             from noisypairs.app.report.pages import suspects_report
+            from noisypairs.app.report.thumbnails import image_source
 
             shown = list(found.first(MOST_SHOWN))
+            pictures = image_source(dataset.features, dataset.ids)
             small = None if pictures is None else pictures.thumbnails(items_of(shown))
             n_pairs = dataset.pairs.n_pairs
             counts = found.n_wrong, n_pairs

@@ -209,7 +209,7 @@ def plan_dataset(
     Of several numbers of classes, any if none is given, the fit of all answers chooses one.
     """
     _enough(data.pairs)
-    _, X, nothing = encoded(data.features, seed)
+    _, X, nothing, unread = encoded(data.features, seed, data.encode)
     if X is None:  # the answers alone must do
         X = np.zeros((data.pairs.n_items, 1))
     numbers = Request(n_classes=n_classes).settled(data.pairs).n_classes or "auto"
@@ -220,7 +220,7 @@ def plan_dataset(
     if nothing:
         doubt = f"{nothing}: new items cannot be classified, whatever the curve of them says"
         found = replace(found, doubts=(*found.doubts, doubt))
-    return found
+    return replace(found, doubts=(*found.doubts, *unread))
 
 
 def reach(law: Forecast, target: float, n_answers: int, *, doubtful: bool = False) -> Goal:
