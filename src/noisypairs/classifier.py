@@ -71,7 +71,6 @@ from noisypairs.joint.search import Race, Search, beyond_chance
 from noisypairs.noise import PARTS, NoiseModel
 from noisypairs.noise.pair_error import warn_if_clear
 from noisypairs.pairs import Answers, Pairs
-from noisypairs.pairs.counts import pair_ends
 from noisypairs.pairs.groups import item_groups, single_answers, warn_of_repeated_items
 from noisypairs.pairs.levels import PLAIN
 from noisypairs.pairs.pairs import in_memory, sorted_answers
@@ -732,10 +731,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
 
 
 def _asked(pairs: Answers) -> NDArray[np.intp] | None:
-    """Return both ends of the distinct pairs, (2, m); None of a table, where they may be many."""
-    if not isinstance(pairs, Pairs):
-        return None
-    return np.array(pair_ends(np.unique(pairs.without_self_pairs().pair_keys), pairs.n_items))
+    """Return both ends of all pairs, (2, n_pairs); None of a table, where they may be many."""
+    return np.stack([pairs.left, pairs.right]) if isinstance(pairs, Pairs) else None
 
 
 def any_order(S: Array) -> bool:

@@ -42,7 +42,8 @@ MOST_CLASSES = 50
 class Request:
     """What is asked for; names are checked at once.
 
-    ``n_classes=None`` leaves the number open: as many as labels name, else chosen from 2 to 6.
+    ``n_classes=None`` leaves the number open: as many as labels name, else what predicts held-out
+    answers best.
 
     >>> Request(estimator="forrest")
     Traceback (most recent call last):
@@ -65,6 +66,8 @@ class Request:
         ):
             if given not in known:
                 raise ValueError(f"{what} {given!r}: {did_you_mean(given, known)}")
+        if isinstance(self.n_classes, int) and self.n_classes < 2:
+            raise ValueError(f"n_classes={self.n_classes}: expected at least 2 classes")
 
     def settled(self, pairs: Pairs) -> Request:
         """Return the request with the open questions answered from the pairs."""
