@@ -24,6 +24,7 @@ from noisypairs.app.files import Dataset, read_frame, read_labels, read_pairs
 from noisypairs.errors import collected_warnings
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.columns import couples_of
+from noisypairs.pairs.pairs import in_memory
 
 #: Answers of a table too large to load that annotators are compared on; all count for their rates.
 MOST_ANSWERS_COMPARED = 500_000
@@ -51,8 +52,10 @@ def judge_annotators(
     count, but only a sample is compared.
     """
     if data.pairs.annotator_names is None:
+        told = "; ".join(note for note in data.notes if "--annotator" in note)
         raise ValueError(
             "the pairs do not say who answered: name the column with --annotator, or add one"
+            + f" ({told})" * bool(told)
         )
     if (many := len(data.pairs.annotator_names)) > MOST_ANNOTATORS:
         raise ValueError(
@@ -65,7 +68,7 @@ def judge_annotators(
     if data.features is not None:
         encoder = item_encoder(data.features, seed, data.encode)
         X, unread = read_content(encoder.fit_transform, data.features)
-    some = data.pairs.sample(MOST_ANSWERS_COMPARED)
+    some = in_memory(data.pairs, MOST_ANSWERS_COMPARED)
     with collected_warnings() as notes:
         known = {} if gold is None else _known_truth(data, some, gold)
     notes += unread

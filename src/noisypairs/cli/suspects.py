@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from noisypairs.cli import app, options, terminal
-
-if TYPE_CHECKING:
-    from noisypairs.app.suspects import Suspects
 
 #: Rows on the screen; files hold them all.
 MOST_ROWS = 10
@@ -83,43 +80,11 @@ def suspects(
         return
     for note in notes if not quiet else []:
         terminal.say(f"Note: {terminal.one_line(note)}", err=True)
-    on_stdout = str(output) == "-"
-    if not (on_stdout and quiet):
-        _print_suspects(found, n_pairs, files, on_stdout)
+    from noisypairs.app.sentences import said
 
-
-def _print_suspects(
-    found: Suspects, n_pairs: int, files: dict[str, str | None], table_on_stdout: bool
-) -> None:
-    from noisypairs.assess.words import count, decimal, hard_ones
-
-    said = (
-        f"{count(found.n_wrong, 'answer')} of {n_pairs:,} "
-        f"{'is' if found.n_wrong == 1 else 'are'} probably wrong. {hard_ones(found.n_hard)}"
-    ).strip()
-    if table_on_stdout:
-        terminal.say(said, err=True)
-        return
-    console = terminal.console_of(150)
-    console.print(said)
-    rows = [
-        (
-            decimal(one.probability),
-            one.verdict,
-            one.left,
-            one.right,
-            one.answer,
-            one.annotator or "",
-            one.why[0],
-        )
-        for one in found.first(MOST_ROWS)
-    ]
-    if rows:
-        headings = ("wrong", "verdict", "left", "right", "answer", "annotator", "why, first of all")
-        console.print("", app.table(console, headings, rows), sep="\n")
-    if len(found) > MOST_ROWS:
-        where = "" if any(files.values()) else ": write them with -o FILE.csv"
-        console.print(f"… and {len(found) - MOST_ROWS:,} more{where}")
-    written = ", ".join(path for path in files.values() if path)
-    if written:
-        console.print("", f"Written: {terminal.one_line(written)}", sep="\n", soft_wrap=True)
+    summary = said("suspects.txt", "summary", found, n_pairs)
+    if str(output) != "-":
+        facts = {"said": summary, "files": files, "most_rows": MOST_ROWS}
+        terminal.show("suspects.txt", 150, found=found, **facts)
+    elif not quiet:
+        terminal.say(summary, err=True)

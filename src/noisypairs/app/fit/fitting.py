@@ -68,6 +68,7 @@ from noisypairs.estimation import Interval, wilson
 from noisypairs.estimation.heldout import Gain, HeldOut, items_by_fold
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.groups import warn_of_repeated_items
+from noisypairs.pairs.pairs import in_memory
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset, SourceFile
@@ -172,7 +173,7 @@ def learn(dataset: Dataset, request: Request, step: Progress = lambda _: None) -
         if X is not None:
             warn_of_repeated_items(X, pairs)
         records = records_to_link(
-            pairs.sample(MOST_JUDGED), None if X is None else lambda: X, asked.seed
+            in_memory(pairs, MOST_JUDGED), None if X is None else lambda: X, asked.seed
         )
         if records is not None:
             warnings.warn(records, NotIdentifiableWarning, stacklevel=2)
@@ -192,7 +193,7 @@ def held_out_answers(learnt: Learnt, pairs: Any) -> HeldOutAnswers:
     The joint learner has that of every item. A point-wise method is fitted again without each of
     `N_FOLDS` parts of the items, and predicts the answers inside them.
     """
-    plain = pairs.sample(MOST_JUDGED).yes_or_no().without_self_pairs()
+    plain: Any = in_memory(pairs, MOST_JUDGED).yes_or_no().without_self_pairs()
     eta = getattr(learnt.model, "oof_proba_", None)
     if eta is not None:
         S = learnt.model.noise_.same_probability(eta.shape[1])
