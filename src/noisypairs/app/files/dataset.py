@@ -168,8 +168,8 @@ def read_dataset(
     stream = stream and not (scale or question or confidence or family)
     if stream and format in (None, "table") and (kind := kind_of_large(Path(pairs))):
         _require_items(known, columns)
-        data, items, sources = read_large(Path(pairs), kind, known, columns, words)
-        return _with_files(replace(data, encode=encode), items, sources, labels, images)
+        data, found, sources = read_large(Path(pairs), kind, known, columns, words)
+        return _with_files(replace(data, encode=encode), found, sources, labels, images)
     imported = import_pairs(Path(pairs), columns, format, known)
     with naming_near(imported.near):
         meant = {**imported.words, **(words or {}), **(scale.meanings() if scale else {})}
