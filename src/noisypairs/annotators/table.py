@@ -34,11 +34,9 @@ from noisypairs.annotators.choice import (
 )
 from noisypairs.annotators.classes import (
     InferredClasses,
-    classes_from_answers,
-    classes_from_features,
     classes_of_fit,
     counts_of_table,
-    noise_of_people,
+    infer_classes,
     streamed_counts,
 )
 from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
@@ -267,14 +265,13 @@ def table_of_fit(
     """
     if pairs.annotator_names is None:
         raise ValueError("the pairs do not say who answered: give Pairs(..., annotator=ids)")
-    S, K = noise_of_people(model), len(model.classes_)
+    K = len(model.classes_)
     choice = ModelChoice("classes", K, (K,), "as the fit has it")
     if not isinstance(pairs, Pairs):
-        counted = counts_of_table(pairs, S, model.item_proba_)
+        counted = counts_of_table(pairs, model)
         return replace(table_from_counts(*counted, level, min_answers), choice=choice)
-    pairs = pairs.yes_or_no().without_self_pairs()
-    found = classes_of_fit(model, S, pairs)
-    return _tabulate(pairs, found, choice, level, min_answers, n_drop)
+    pairs = pairs.without_self_pairs()
+    return _tabulate(pairs, classes_of_fit(model, pairs), choice, level, min_answers, n_drop)
 
 
 @progress.stage("", {"choice of model": 3.0, "classes": 3.0, "without one annotator": 1.0})
@@ -298,7 +295,7 @@ def _judged(
                 f"model='pairs' needs all answers in memory, at most {SEARCH_PAIRS:,}: "
                 "give some of the items with all their pairs, or model='classes'"
             )
-        counted = streamed_counts(whole, pairs, X, numbers, estimator, random)
+        counted = streamed_counts(whole, X, numbers, estimator, random)
         table = table_from_counts(*counted, level, min_answers)
         reason = "of so many answers only classes are inferred"
         K = table.item_proba.shape[1]
@@ -314,10 +311,8 @@ def _judged(
     if choice.model == "pairs":
         alike = None if choice.by_likeness is None else likeness_of(pairs, X)
         found = infer_pair_truth(pairs, known, alike)
-    elif X is None:
-        found = classes_from_answers(pairs, numbers, random)
     else:
-        found = classes_from_features(pairs, X, numbers, estimator, random)
+        found = infer_classes(pairs, X, numbers, estimator, random)
     return _tabulate(pairs, found, choice, level, min_answers, n_drop)
 
 
@@ -358,7 +353,7 @@ def _tabulate(
         if together is not None and together.is_open:
             table = replace(table, rows=tuple(map(_opened, table.rows)), crowd=_opened(table.crowd))
         return replace(table, choice=choice, wrong_proba=found.wrong_proba, together=together)
-    return replace(table, choice=replace(choice, n_classes=found.S.shape[1]))
+    return replace(table, choice=replace(choice, n_classes=found.item_proba.shape[1]))
 
 
 def _opened(row: AnnotatorRow) -> AnnotatorRow:
