@@ -23,6 +23,7 @@ from noisypairs.graph import progress
 from noisypairs.graph.propagation import (
     Beliefs,
     PairGraph,
+    cavities,
     edge_posterior,
     edge_posteriors,
     propagate,
@@ -30,6 +31,7 @@ from noisypairs.graph.propagation import (
 from noisypairs.joint.choices import PartName
 from noisypairs.noise.model import same_view
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import pair_keys
 from noisypairs.tables.propagation import settled
 
 #: What the joint learner adds to the classes that no table of rates has: states, and looks.
@@ -66,6 +68,13 @@ class InferredClasses:
         """P(same class | everything) of every distinct pair, shape (n_edges,)."""
         joint = edge_posterior(self.graph, self.beliefs, self.responses)
         return np.asarray(np.einsum("ekk->e", joint))
+
+    def same_chance(self, pairs: Pairs) -> Array:
+        """Return P(same class | all but the answers to it) of every answer's pair, (n_pairs,)."""
+        keys = pair_keys(self.graph.left, self.graph.right, self.graph.n_items)
+        ends = cavities(self.graph, self.beliefs, np.arange(self.graph.n_edges))
+        chance: Array = np.einsum("ek,ek->e", *ends)
+        return chance[np.searchsorted(keys, pairs.pair_keys)]
 
     def counts(self) -> tuple[Array, Array]:
         """Return the classes behind the answers "same" and "different", (R, K, K) each."""

@@ -81,7 +81,7 @@ class Features:
 def _differ(numbers: Any) -> bool:
     """Return whether any number differs between the items; entries of sparse ones do."""
     if issparse(numbers):
-        return bool(len(numbers.data))
+        return bool(numbers.nnz)
     return bool(np.ptp(numbers, axis=0).any())
 
 
