@@ -161,4 +161,5 @@ def _cells(found: Crowd, r: int) -> tuple[str, ...]:
     kappa = f"{shared.kappa.estimate:.2f}" if shared.kappa else "–"
     changed = "–" if row.drop_effect is None else f"{row.drop_effect}"
     others = "–" if rest is None else f"{rest:.2f}"
-    return (str(row.name), f"{row.n_answers}", *texts, row.verdict, agree, kappa, changed, others)
+    answers = f"{row.n_answers}" + (f", {row.unsure:.0%} unsure" if row.unsure else "")
+    return (str(row.name), answers, *texts, row.verdict, agree, kappa, changed, others)

@@ -195,6 +195,8 @@ def _named(
         same, guessed = find_answers(others, cells, words)
         if scored is not None and (same is None or guessed):
             same, guessed = scored, ""
+    if same is None:
+        _suggest_grades(table, names, cells, (left, right, columns.annotator))
     weight: Role = False if votes else None
     named = columns.of_pairs | {"left": left, "right": right, "same": same, "weight": weight}
     notes = [f"{table.path.name}: {guessed}"] if guessed else []
@@ -216,6 +218,30 @@ def _named(
                 f"another, --annotator {NOBODY} none"
             )
     return named, notes
+
+
+def _suggest_grades(
+    table: FileTable,
+    names: Sequence[str],
+    cells: Callable[[str], list[str]],
+    others: Sequence[str | None],
+) -> None:
+    """Refuse a table whose only likely answers are whole numbers: which end is "same"?"""
+    likely = {}
+    for name in names:
+        distinct = set(cells(name)) - {""} if name not in others else set()
+        if 3 <= len(distinct) <= MOST_GRADES and all(map(str.isdecimal, distinct)):
+            likely[name] = sorted(distinct, key=int)
+    if len(likely) != 1:
+        return
+    ((name, grades),) = likely.items()
+    unsure = " --unsure 0" * (grades[0] == "0" and len(grades) > 3)
+    levels = "<".join(grades[bool(unsure) :])
+    raise BadFile(
+        f"{table.path}: no column says same or different, but {name!r} holds {', '.join(grades)}. "
+        "If these are grades, name them from different to same: "
+        f'--same {name} --levels "{levels}"{unsure}'
+    )
 
 
 def _names_people(

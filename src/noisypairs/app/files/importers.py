@@ -185,7 +185,7 @@ class ImportedTable:
     """A table of answers: its columns by role, the files it came from, and the items, if any.
 
     Without `sources` it came from the table's own file. `words` says what the tool's own answers
-    mean. `import_pairs` fills in `format`, and `near`, the formats that a plain table is not.
+    mean, or `scale`, where they are levels. `import_pairs` fills in `format`, and `near`, the formats that a plain table is not.
     """
 
     table: FileTable
@@ -196,6 +196,7 @@ class ImportedTable:
     words: Mapping[str, str] = field(default_factory=dict)
     format: str = "table"
     near: Mapping[str, str] = field(default_factory=dict)
+    scale: Scale | None = None
 
 
 @dataclass(frozen=True)
@@ -940,7 +941,8 @@ def _read_store(file: PairsFile) -> ImportedTable:
     columns = dict(zip(store.COLUMNS, zip(*rows, strict=True), strict=True))
     source = file.content.source(len(rows))
     table = answer_table(file.path, source, columns, lambda row: f"answer {row + 1}")
-    return ImportedTable(table, Columns("left", "right", "answer", "annotator", file.named.id))
+    columns_of = Columns("left", "right", "answer", "annotator", file.named.id)
+    return ImportedTable(table, columns_of, scale=store.stored_scale(file.path))
 
 
 IMPORTERS: dict[str, Importer] = {}
