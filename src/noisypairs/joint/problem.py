@@ -81,7 +81,8 @@ class Features:
 def _differ(numbers: Any) -> bool:
     """Return whether any number differs between the items; entries of sparse ones do."""
     if issparse(numbers):
-        return bool(numbers.nnz)
+        sparse: Any = numbers
+        return bool(sparse.nnz)
     return bool(np.ptp(numbers, axis=0).any())
 
 

@@ -178,7 +178,9 @@ class Pages:
         role = site.people.role(token)
         person = None if role else site.people.by_token(token)
         if role is None and person is None:
-            page = _template("page.html").render(question="This link is not valid any more.")
+            page = _template("page.html").render(
+                question="This link is not valid any more.", levels=[]
+            )
             return HTMLResponse(page, 403)
         response = RedirectResponse("/", 303)
         if person is not None:

@@ -226,7 +226,7 @@ def _suggest_grades(
     cells: Callable[[str], list[str]],
     others: Sequence[str | None],
 ) -> None:
-    """Refuse a table whose only likely answers are whole numbers: which end is "same"?"""
+    """Refuse a table whose only likely answers are whole numbers: either end may be "same"."""
     likely = {}
     for name in names:
         distinct = set(cells(name)) - {""} if name not in others else set()

@@ -57,6 +57,7 @@ from noisypairs.app.files.table import (
 from noisypairs.errors import did_you_mean
 from noisypairs.pairs import Pairs, answers
 from noisypairs.pairs.columns import by_plain_name, couples_of
+from noisypairs.pairs.levels import Scale
 
 DECLARED: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("formats.toml").read_text(encoding="utf-8")
@@ -185,7 +186,8 @@ class ImportedTable:
     """A table of answers: its columns by role, the files it came from, and the items, if any.
 
     Without `sources` it came from the table's own file. `words` says what the tool's own answers
-    mean, or `scale`, where they are levels. `import_pairs` fills in `format`, and `near`, the formats that a plain table is not.
+    mean, or `scale`, where they are levels. `import_pairs` fills in `format`, and `near`, the
+    formats that a plain table is not.
     """
 
     table: FileTable
