@@ -189,7 +189,7 @@ def test_a_store_goes_on_with_the_scale_that_it_has(tmp_path):
     site = open_site(tmp_path, scale="no<rather|yes")
     answer(site, site.people.add("ann"), "rather")
     site.project.database.close()
-    with pytest.raises(BadFile, match='another kind, levels no<rather|yes: give --scale "no<ra'):
+    with pytest.raises(BadFile, match=r'levels no<rather\|yes: give --scale "no<ra'):
         open_site(tmp_path)
     assert open_site(tmp_path, scale="no<rather|yes").answers.count() == 1
 

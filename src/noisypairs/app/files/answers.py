@@ -45,6 +45,8 @@ NOBODY = "none"
 ROWS_EACH, FEWEST_ROWS = 10, 3
 """Rows of one person on average and at least, in a column that is taken for the annotators."""
 
+WHOLE = re.compile(r"\d{1,2}(\.0*)?")
+
 MOST_GRADES, OWN_VALUES = 6, 0.2
 """Fewer different numbers may be grades; a value that others tell all but a fifth is theirs."""
 
@@ -229,9 +231,11 @@ def _suggest_grades(
     """Refuse a table whose only likely answers are whole numbers: either end may be "same"."""
     likely = {}
     for name in names:
-        distinct = set(cells(name)) - {""} if name not in others else set()
-        if 3 <= len(distinct) <= MOST_GRADES and all(map(str.isdecimal, distinct)):
-            likely[name] = sorted(distinct, key=int)
+        distinct = {one for one in cells(name) if not _is_missing(one)}
+        if name not in others and all(map(WHOLE.fullmatch, distinct)):
+            grades = sorted({int(float(one)) for one in distinct})
+            if 3 <= len(grades) <= MOST_GRADES:
+                likely[name] = list(map(str, grades))
     if len(likely) != 1:
         return
     ((name, grades),) = likely.items()

@@ -150,7 +150,8 @@ def read_dataset(
         found = read_large(Path(pairs), kind, known, columns, words)
         data = _dataset(found.pairs, found.items, found.columns, found.mapping, found.notes)
         return _with_files(data, found.items, [found.source], labels)
-    imported = import_pairs(Path(pairs), columns, format, known)
+    given = {**(words or {}), **(scale.meanings() if scale else {})}
+    imported = import_pairs(Path(pairs), columns, format, known, given)
     scale = scale or imported.scale
     if scale is None and words is None and confidence is None:
         scale = _spoken_scale(imported.table, imported.columns)
