@@ -47,6 +47,8 @@ def joint_intervals(
     ``class_of`` (Q,) is the class of every kind where beliefs are about kinds: all but the rates
     are then those of classes.
     """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level={level!r}: expected a share such as 0.9")
     K = fit.n_classes
     classes = np.arange(K) if class_of is None else class_of
     one_class = np.eye(int(classes.max()) + 1)[classes]  # (Q, K)
@@ -125,7 +127,8 @@ def threshold_names(scale: Scale) -> list[str]:
     if scale.is_plain:
         return []
     names = [f"{name} or more" for name in scale.names[1:]]
-    names += [scale.unsure] * (scale.unsure is not None)
+    if scale.unsure is not None:
+        names.append(scale.unsure)
     return [f"{name}, {kind}" for name in names for kind in ("same", "different")]
 
 

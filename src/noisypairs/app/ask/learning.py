@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs.algebra import Array
@@ -20,13 +19,15 @@ from noisypairs.app.ask.answers import Said
 from noisypairs.app.ask.fits import Estimate, Fit
 from noisypairs.app.ask.project import Settings, Shown
 from noisypairs.app.ask.questions import CHOSEN, RANDOM, Pick
-from noisypairs.app.encoding import item_encoder
+from noisypairs.app.encoding import encoded
 from noisypairs.assess import NextPairs, enough, first_pairs
 from noisypairs.assess.people import ONE_VOICE
 from noisypairs.classifier import JointPairClassifier
+from noisypairs.encoders import cached_in
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.levels import Scale
+from noisypairs.pairs.pairs import with_levels
 
 FEWEST = 20
 """Answers with which the first fit is tried."""
@@ -87,9 +88,12 @@ class Learner:
         if shown is self._shown:
             return
         self._judged = False
-        table = shown.features.drop(columns=[c for c in [shown.media.column] if c is not None])
-        self._shown, self._X = shown, _encoded(table, self.settings.seed)
-        self._size = max(BATCH, round(BATCH_PER_ITEM * len(table)))
+        n_items = len(shown.features)
+        with cached_in(self.settings.store.with_name(f"{self.settings.store.name}.features")):
+            X = encoded(shown.features, self.settings.seed, self.settings.encode).X
+        # without a column to learn from, the answers alone must do
+        self._shown, self._X = shown, np.zeros((n_items, 1)) if X is None else X
+        self._size = max(BATCH, round(BATCH_PER_ITEM * n_items))
         self._model = JointPairClassifier(
             None if self._X.any() else LogisticRegression(),  # nothing to choose a classifier by
             n_classes=self.settings.n_classes or "auto",
@@ -157,15 +161,7 @@ def pairs_of(shown: Shown, said: list[Said], scale: Scale | None = None) -> Pair
     )
     if scale is None or not kept:
         return pairs
-    return pairs.with_levels([str(one.grade) for one in kept], scale)
-
-
-def _encoded(table: pd.DataFrame, seed: int) -> Array:
-    try:
-        X: Array = item_encoder(table, seed).fit_transform(table)
-    except ValueError:  # no column to learn from: the answers alone must do
-        return np.zeros((len(table), 1))
-    return X
+    return with_levels(pairs, [str(one.grade) for one in kept], scale)
 
 
 def _is_fresh(estimate: Estimate, n_answers: int) -> bool:
