@@ -470,9 +470,12 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
                 f"{said}. They are few, {per_item:.1f} for each item compared: collect more about "
                 "the same items"
             )
+        many = f"{said}, with {per_item:.0f} of them for each item compared. They are random, or"
+        if not search.problem.has_features:
+            return f"{many} it takes features X, or items of known class, to see the classes"
         return (
-            f"{said}, with {per_item:.0f} of them for each item compared. They are random, or "
-            "about other rows than those of X: Pairs.from_frame(..., items=X.index) compares ids"
+            f"{many} about other rows than those of X: Pairs.from_frame(..., items=X.index) "
+            "compares ids"
         )
 
     def _warn_of_more_classes(self, fit: Fit, numbers: list[int] | None) -> None:
