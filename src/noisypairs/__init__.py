@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         model_selection,
         theory,
     )
+    from noisypairs.app.judge import judge
     from noisypairs.app.plan import plan
     from noisypairs.assess import choose_pairs, enough, first_pairs
     from noisypairs.classifier import JointPairClassifier, SearchOptions
@@ -80,6 +81,7 @@ _HOME = {
     "compare": "experiments",
     "enough": "assess",
     "first_pairs": "assess",
+    "judge": "app.judge",
     "plan": "app.plan",
     "sample_pairs": "sampling",
 }
@@ -127,6 +129,7 @@ __all__ = [
     "estimation",
     "experiments",
     "first_pairs",
+    "judge",
     "metrics",
     "model_file",
     "model_selection",

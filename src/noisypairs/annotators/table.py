@@ -304,7 +304,8 @@ def _judged(
         K = table.item_proba.shape[1]
         return replace(table, choice=ModelChoice("classes", K, tuple(numbers), reason))
     if model == "pairs":
-        choice = require_pair_truth(pairs, X, random)
+        n_known = 0 if known is None else int(np.count_nonzero(known >= 0))
+        choice = require_pair_truth(pairs, X, random, n_known)
     elif model == "classes":
         choice = ModelChoice("classes", None, tuple(numbers), "as asked for")
     else:
