@@ -47,8 +47,6 @@ MODELS: tuple[Model, ...] = ("auto", "classes", "pairs")
 CLASS_NUMBERS = (2, 3, 4, 5, 6)
 #: The models are compared from so many answers on repeated pairs on, and such a share of all.
 FEWEST_REPEATED, REPEATED_SHARE = 200, 0.2
-#: So many answers on known pairs tell without any pair answered twice.
-FEWEST_KNOWN = 10
 #: The repeated pairs are dealt into so many folds; each holds out one annotator's answers on them.
 N_FOLDS = 2
 #: Standard errors by which a model must be ahead to replace the one that ties are left to.
@@ -174,15 +172,8 @@ def show_classes(truth: PairTruth, X: Any, most: int, random: np.random.RandomSt
     return alignment.excess(np.random.default_rng(random.randint(2**31 - 1))) > DETECTED
 
 
-def require_pair_truth(
-    pairs: Pairs, X: Any, random: np.random.RandomState, n_known: int = 0
-) -> ModelChoice:
-    """Return the choice of single pairs as asked for, or raise `NotIdentifiable` with a reason.
-
-    With ``n_known`` answers on known pairs nobody needs to be compared with others.
-    """
-    if n_known >= FEWEST_KNOWN:
-        return ModelChoice("pairs", None, (), "as asked for, with known pairs")
+def require_pair_truth(pairs: Pairs, X: Any, random: np.random.RandomState) -> ModelChoice:
+    """Return the choice of single pairs as asked for, or raise `NotIdentifiable` with a reason."""
     missing = lacking_repeats(pairs)
     if missing is not None:
         raise NotIdentifiable(

@@ -304,8 +304,7 @@ def _judged(
         K = table.item_proba.shape[1]
         return replace(table, choice=ModelChoice("classes", K, tuple(numbers), reason))
     if model == "pairs":
-        n_known = 0 if known is None else int(np.count_nonzero(known >= 0))
-        choice = require_pair_truth(pairs, X, random, n_known)
+        choice = require_pair_truth(pairs, X, random)
     elif model == "classes":
         choice = ModelChoice("classes", None, tuple(numbers), "as asked for")
     else:

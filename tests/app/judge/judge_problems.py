@@ -1,4 +1,4 @@
-"""A server that answers as a model would, or as badly as it is told to, and items to ask it about."""
+"""A server that answers as a model would, or as badly as it is told to, and items to ask about."""
 
 from __future__ import annotations
 

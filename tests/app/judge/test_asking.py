@@ -48,6 +48,11 @@ def endpoint(server, **settings):
     return Endpoint(server.url, "model", Prompt(), **settings)
 
 
+def always(left, right):
+    del left, right
+    return True
+
+
 def run(server, store, judges=None, **settings):
     given = {"pairs": PAIRS, "repeat": 0.0, "parallel": 3, **settings}
     return judge(items(), judges or {"model/question": endpoint(server)}, store, **given)
@@ -166,7 +171,6 @@ def test_after_a_kill_nothing_is_lost_or_doubled(tmp_path):
     pd.DataFrame(PAIRS, columns=["left", "right"]).to_csv(tmp_path / "pairs.csv", index=False)
     store = tmp_path / "a.db"
     with replaying(seconds=0.02) as server:
-        words = [sys.executable, "-m", "noisypairs", "judge", tmp_path / "items.csv"]
         program = "from noisypairs.cli import main; main()"
         words = [sys.executable, "-c", program, "judge", str(tmp_path / "items.csv")]
         words += ["--store", str(store), "--endpoint", server.url, "--model", "m", "--quiet"]
@@ -200,7 +204,9 @@ def test_pairs_asked_twice_show_consistency_and_the_influence_of_order(tmp_path)
         return same(left["title"], right["title"])
 
     found = judge(items(), {"a": biased, "b": steady}, pairs=PAIRS, repeat=1.0, budget=400)
-    by = found.answers.assign(pair=[frozenset(p) for p in zip(found.answers.left, found.answers.right)])
+    by = found.answers.assign(
+        pair=[frozenset(p) for p in zip(found.answers.left, found.answers.right, strict=True)]
+    )
     twice = by[by.annotator == "b again"].merge(by[by.annotator == "b"], on="pair")
     assert (twice.left_x == twice.right_y).all()
     assert (twice.answer_x == twice.answer_y).all()
@@ -219,7 +225,7 @@ def test_people_answer_what_judges_leave_open_and_then_it_is_measured(tmp_path):
     frame, store = items(160), tmp_path / "a.db"
     pairs = candidates(160)
     frame.rename_axis("id").to_csv(tmp_path / "items.csv")
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(1)
     wrong = {frozenset(pair) for pair in pairs if rng.random() < 0.06}
 
     def erring(left, right):
@@ -228,7 +234,7 @@ def test_people_answer_what_judges_leave_open_and_then_it_is_measured(tmp_path):
     ask = partial(judge, tmp_path / "items.csv", erring, store, pairs=pairs, target=0.9)
     alone = ask()
     assert alone.accuracy is None
-    assert alone.rates is None
+    assert alone.rates == {}
     assert not alone.enough
     assert len(alone.people) >= 29  # a perfect record of so many would show .9
     assert list(alone.people.columns[:3]) == ["left", "right", "answer"]
@@ -246,21 +252,17 @@ def test_people_answer_what_judges_leave_open_and_then_it_is_measured(tmp_path):
         said = "same" if same(*frame.title[ends]) else "different"
         Answers(database).record(ann, one.number, said, 1.0, False)
     assert kinds[KNOWN] >= 29
-    assert frozenset(
-        shown.ids[shown.row_of[end]]
-        for end in vars(questions.current(ann, shown.numbers, shown.row_of)).values()
-        if end in shown.row_of
-    ) not in wanted
+    after = questions.current(ann, shown.numbers, shown.row_of)
+    assert (
+        frozenset(shown.ids[shown.row_of[one]] for one in (after.left, after.right)) not in wanted
+    )
     database.close()
     after = ask()
     assert len(after.people) == 0
     assert after.n_replies == alone.n_replies  # nothing is asked again
-    truth = np.array([same(*frame.title[[a, b]]) for a, b in zip(after.pairs.left, after.pairs.right, strict=True)])
-    right = float(((after.pairs.same > 0.5) == truth).mean())
-    assert right in after.accuracy
+    assert 1.0 - len(wrong) / len(pairs) in after.accuracy
     assert after.n_known == kinds[KNOWN]
-    row = next(row for row in after.rates if row.name == "judge")
-    assert row.similar_flip.low <= 0.06 <= row.similar_flip.high + 0.05
+    assert all(len(wrong) / len(pairs) in rate for rate in after.rates["judge"])
 
 
 def test_answers_of_people_in_a_file_are_kept_once_and_known(tmp_path):
@@ -269,16 +271,13 @@ def test_answers_of_people_in_a_file_are_kept_once_and_known(tmp_path):
     gold.write_text("left,right,same\n" + "\n".join(lines) + "\n")
     store = tmp_path / "a.db"
 
-    def all_same(left, right):
-        return True
-
-    ask = partial(judge, frame, all_same, store, pairs=PAIRS, gold=gold)
+    ask = partial(judge, frame, always, store, pairs=PAIRS, gold=gold)
     first, second = ask(), ask()
     assert sum(row[3] == "gold" for row in rows(store)) == 20
     assert first.n_known == second.n_known == 20
-    known = dict(zip(zip(first.pairs.left, first.pairs.right), first.pairs.same))
-    right = [same(*frame.title[list(pair)]) == (chance > 0.5) for pair, chance in known.items() if pair in PAIRS[:20]]
-    assert all(right)  # gold is in the likelihood
+    for left, right, chance in first.pairs[["left", "right", "same"]].itertuples(index=False):
+        if {(left, right), (right, left)} & set(PAIRS[:20]):  # gold is in the likelihood
+            assert same(*frame.title[[left, right]]) == (chance > 0.5)
     assert first.accuracy is not None
     gold.write_text("left,right,same\ni00,i99,1\ni00,i01,0\n")
     with pytest.raises(BadFile, match="not both among the items"):
@@ -307,12 +306,12 @@ def test_classes_are_learnt_from_the_pairs_that_the_chooser_picks():
 def test_wrong_use_is_refused_with_what_to_do(tmp_path):
     with pytest.raises(TypeError, match="neither a Judge nor a function"):
         judge(items(), {"a": 3})
-    with pytest.raises(BadFile, match="no item; did you mean|items are called"):
-        judge(items(), lambda a, b: True, pairs=[("i00", "x1")])
+    with pytest.raises(BadFile, match="which is no item"):
+        judge(items(), always, pairs=[("i00", "x1")])
     with pytest.raises(ValueError, match="at least 1"):
-        judge(items(), lambda a, b: True, budget=0)
+        judge(items(), always, budget=0)
     with pytest.raises(ValueError, match="share of the pairs"):
-        judge(items(), lambda a, b: True, repeat=2.0)
+        judge(items(), always, repeat=2.0)
     frame = tmp_path / "items.csv"
     items().rename_axis("id").to_csv(frame)
     store = tmp_path / "a.db"
@@ -320,7 +319,7 @@ def test_wrong_use_is_refused_with_what_to_do(tmp_path):
     People(database).add("ann")
     database.close()
     with pytest.raises(ValueError, match="'ann' is a person in this store"):
-        judge(frame, {"ann": lambda a, b: True}, store, pairs=PAIRS)
+        judge(frame, {"ann": always}, store, pairs=PAIRS)
 
 
 def test_an_error_in_a_function_of_ones_own_comes_out_and_its_answers_stay(tmp_path):

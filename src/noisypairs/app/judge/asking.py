@@ -33,8 +33,8 @@ from noisypairs.app.files import BadFile, read_frame, read_pairs
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.writing import Claimed, claim
 from noisypairs.app.judge.judges import Item, Judge, JudgeFailed, Reply, Unanswered
-from noisypairs.app.judge.learners import ByClasses, ByPairs, Pair
-from noisypairs.app.judge.statement import AGAIN, BY_JUDGES, Judged, statement
+from noisypairs.app.judge.learners import AGAIN, BY_JUDGES, ByClasses, ByPairs, Pair
+from noisypairs.app.judge.statement import Judged, statement
 from noisypairs.assess import first_pairs
 from noisypairs.errors import did_you_mean
 from noisypairs.pairs.answers import Meaning, parse

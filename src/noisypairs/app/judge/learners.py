@@ -10,19 +10,28 @@ from collections import Counter
 from collections.abc import Collection
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from noisypairs.algebra import Array
-from noisypairs.annotators.pair_truth import PairTruth, infer_pair_truth, likeness_of
+from noisypairs.annotators.choice import lacking_repeats
+from noisypairs.annotators.pair_truth import infer_pair_truth, likeness_of
 from noisypairs.app.ask.answers import Answers, Said
 from noisypairs.app.ask.learning import BATCH, Learner, encoded, pairs_of
 from noisypairs.app.ask.project import Settings, Shown
-from noisypairs.app.ask.questions import CHOSEN, RANDOM, Pick
+from noisypairs.app.ask.questions import CHOSEN, DOUBT, RANDOM, Pick
 from noisypairs.app.ask.worker import Worker
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
 
 Pair = tuple[int, int]
+
+BY_JUDGES, AGAIN = "judge", " again"
+"""How judges came into the store, and what follows the name of one that is asked a second time."""
+
+
+#: Known pairs that the words of judges count as.
+PRIOR = 3.0
 
 
 class ByClasses:
@@ -104,34 +113,50 @@ class ByPairs:
     ) -> Array | None:
         """Return P(same) of pairs by all answers, or by these; else by the share of "same".
 
-        What ``people`` say of a pair is known.
+        What ``people`` say of a pair is known. Where hardly any pair was answered by several
+        judges, answers do not show how good they are: then P(same) is that of the known pairs whose
+        judges said the same, beside one vote more for either side.
         """
-        found = self._truth(self.answers.telling() if by is None else by, people)
-        return None if found is None else self._of(found, found.same_proba, found.share, pairs)
-
-    def by_features(self, pairs: list[Pair]) -> Array | None:
-        """Return P(same) by how alike the two items are, None without features."""
-        found = self._truth(self.answers.telling(), (), alike=True) if self.X.any() else None
-        if found is None:
-            return None
-        return self._of(found, expit(logit(found.share) + found.lean), found.share, pairs)
-
-    def _truth(
-        self, said: list[Said], people: Collection[str], alike: bool = False
-    ) -> PairTruth | None:
-        judged = pairs_of(self.shown, [one for one in said if one.person not in people])
+        said = self.answers.telling() if by is None else by
+        judged = first_answers(self.shown, said, people)
         if not judged.n_pairs:
             return None
         known = known_answers(judged, self.shown, said, people)
-        return infer_pair_truth(judged, known, likeness_of(judged, self.X) if alike else None)
+        if lacking_repeats(judged) is None:
+            found = infer_pair_truth(judged, known)
+            keys = pair_keys(found.graph.left, found.graph.right, judged.n_items)
+            return self._of(keys, found.same_proba, found.share, pairs)
+        keys, first, place = np.unique(judged.pair_keys, return_index=True, return_inverse=True)
+        same = (np.bincount(place, judged.same) + 1.0) / (np.bincount(place) + 2.0)
+        truth, call = known[first], same > 0.5
+        for side in (call, ~call) if (truth >= 0).any() else ():
+            told = truth[side & (truth >= 0)]
+            same[side] = (told.sum() + PRIOR * same[side]) / (len(told) + PRIOR)
+        return self._of(keys, np.where(truth >= 0, truth, same), float(same.mean()), pairs)
 
-    def _of(self, found: PairTruth, values: Array, share: float, pairs: list[Pair]) -> Array:
-        n, graph = self.shown.row_of, found.graph
-        rows = np.array([(n[low], n[high]) for low, high in pairs], dtype=np.intp).reshape(-1, 2)
-        keys = pair_keys(graph.left, graph.right, graph.n_items)
-        wanted = pair_keys(rows[:, 0], rows[:, 1], graph.n_items)
+    def by_features(self, pairs: list[Pair]) -> Array | None:
+        """Return P(same) by how alike the two items are, None without features."""
+        judged = first_answers(self.shown, self.answers.telling(), ())
+        likeness = likeness_of(judged, self.X) if self.X.any() and judged.n_pairs else None
+        if likeness is None:
+            return None
+        found = infer_pair_truth(judged, None, likeness)
+        keys = pair_keys(found.graph.left, found.graph.right, judged.n_items)
+        return self._of(keys, expit(logit(found.share) + found.lean), found.share, pairs)
+
+    def _of(self, keys: NDArray[np.int64], values: Array, share: float, pairs: list[Pair]) -> Array:
+        row = self.shown.row_of
+        left, right = np.array([(row[low], row[high]) for low, high in pairs]).reshape(-1, 2).T
+        wanted = pair_keys(left, right, len(self.shown.ids))
         at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
         return np.where(keys[at] == wanted, values[at], share)
+
+
+def first_answers(shown: Shown, said: list[Said], people: Collection[str]) -> Pairs:
+    """Return what judges said when they were first asked: a second time would hardly tell more."""
+    return pairs_of(
+        shown, [o for o in said if o.person not in people and not o.person.endswith(AGAIN)]
+    )
 
 
 def known_pairs(said: list[Said], people: Collection[str]) -> dict[Pair, bool]:
@@ -143,9 +168,15 @@ def known_pairs(said: list[Said], people: Collection[str]) -> dict[Pair, bool]:
     return {pair: vote > 0 for pair, vote in votes.items() if vote}
 
 
-def known_answers(judged: Pairs, shown: Shown, said: list[Said], people: Collection[str]) -> Array:
-    """Return what people say of the pair of every answer: 1 same, 0 different, −1 unknown."""
+def known_answers(
+    judged: Pairs, shown: Shown, said: list[Said], people: Collection[str]
+) -> NDArray[np.int8]:
+    """Return what people say of the pair of every answer: 1 same, 0 different, −1 unknown.
+
+    What they were asked because judges probably err there would make all judges look bad.
+    """
     row, n = shown.row_of, judged.n_items
+    said = [one for one in said if one.kind != DOUBT]
     known = {
         int(pair_keys(np.array([row[low]]), np.array([row[high]]), n)[0]): int(same)
         for (low, high), same in known_pairs(said, people).items()

@@ -16,17 +16,19 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from noisypairs.annotators import AnnotatorTable, annotator_table
+from noisypairs.annotators import annotator_table
+from noisypairs.annotators.crowd import gold_rates
 from noisypairs.app.ask.answers import Answers, Said
 from noisypairs.app.ask.database import Database
-from noisypairs.app.ask.learning import pairs_of
 from noisypairs.app.ask.project import Shown
 from noisypairs.app.ask.questions import DOUBT, KNOWN, RANDOM
 from noisypairs.app.files.store import COLUMNS
 from noisypairs.app.judge.learners import (
+    AGAIN,
     ByClasses,
     ByPairs,
     Pair,
+    first_answers,
     known_answers,
     known_pairs,
 )
@@ -39,8 +41,9 @@ LEVEL = 0.9
 
 FOLDS = 5
 
-BY_JUDGES, AGAIN = "judge", " again"
-"""How judges came into the store, and what follows the name of one that is asked a second time."""
+
+Rates = tuple[Interval | None, Interval | None]
+"""How often same pairs are called different, and different pairs same."""
 
 
 @dataclass(frozen=True)
@@ -66,9 +69,10 @@ class Judged:
     ``accuracy`` is the share of pairs for which the more probable answer is right, measured on
     ``n_known`` pairs that people answered, None where these are fewer than ten; ``confused`` counts
     these pairs, [what people say][what was inferred], different first. ``orders`` are of pairs
-    asked twice, ``agreement`` the share of pairs on which two judges agree. ``rates`` are the
-    judges' error rates, None without people. ``people`` are the pairs that a person should answer,
-    ``answers`` everything in the store, ``pairs`` every judged pair with P(same).
+    asked twice, ``agreement`` the share of pairs on which two judges agree. ``rates`` say how often
+    each judge calls same pairs different, and different pairs same, and ``together`` how far judges
+    err together; they are empty without people. ``people`` are the pairs that a person should
+    answer, ``answers`` everything in the store, ``pairs`` every judged pair with P(same).
     """
 
     target: float
@@ -77,7 +81,8 @@ class Judged:
     confused: list[list[int]]
     orders: Orders
     agreement: Interval | None
-    rates: AnnotatorTable | None
+    rates: dict[str, Rates]
+    together: str
     people: pd.DataFrame
     answers: pd.DataFrame
     pairs: pd.DataFrame
@@ -93,7 +98,10 @@ class Judged:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
-        rates = None if self.rates is None else [row.to_dict() for row in self.rates]
+        rates = {
+            name: [None if one is None else vars(one) for one in both]
+            for name, both in self.rates.items()
+        }
         return {
             "stopped": self.stopped,
             "replies": self.n_replies,
@@ -127,17 +135,13 @@ class Judged:
         for name, share in self.unsure.items():
             if share > 0 and not name.endswith(AGAIN):
                 yield f"{name} is unsure, or not understood, in {share:.0%} of its answers."
-        if self.rates is not None:
-            together = self.rates.together
-            yield from [] if together is None else [f"{together}."]
-            for row in self.rates:
-                if str(row.name).endswith(AGAIN):
-                    continue
-                same, different = row.similar_flip, row.dissimilar_flip
-                yield (
-                    f"{row.name} calls same pairs different in {_share(same)}, and different pairs "
-                    f"same in {_share(different)}."
-                )
+        if self.together:
+            yield self.together
+        for name, (missed, mixed) in self.rates.items():
+            yield (
+                f"{name} calls same pairs different in {_share(missed)}, and different pairs "
+                f"same in {_share(mixed)}."
+            )
         if self.accuracy is None:
             yield (
                 f"How accurate this is cannot be known from judges alone: they may err alike. "
@@ -145,11 +149,11 @@ class Judged:
                 "that tell."
             )
         else:
-            (both, missed), (mixed, found) = self.confused[0], self.confused[1]
+            apart, joined = self.confused
             yield (
                 f"Accuracy of the pairs: {_share(self.accuracy)}, measured on {self.n_known} pairs "
-                f"that people answered ({both} of {both + missed} different ones and {found} of "
-                f"{found + mixed} same ones are right)."
+                f"that people answered ({apart[0]} of {sum(apart)} different ones and {joined[1]} "
+                f"of {sum(joined)} same ones are right)."
             )
             if self.enough:
                 yield f"Enough: the target of {self.target:.0%} is reached."
@@ -157,7 +161,9 @@ class Judged:
             yield f"{len(self.people)} pairs that a person should answer are in the store."
 
 
-def _share(one: Interval) -> str:
+def _share(one: Interval | None) -> str:
+    if one is None:
+        return "an unknown share (no such pair is known)"
     return f"{one.estimate:.1%} ({one.low:.1%} to {one.high:.1%})"
 
 
@@ -174,7 +180,10 @@ def statement(
     pairs = list(judged)
     chance = learner.chances(pairs, people)
     known = known_pairs(said, people)
-    sample = sorted(_sampled(database) & known.keys() & judged.keys())
+    if chance is not None:
+        chance = np.array([known.get(*one) for one in zip(pairs, chance, strict=True)], dtype=float)
+    drawn = {(one.left, one.right) for one in said if one.person in people and one.kind == KNOWN}
+    sample = sorted(drawn & known.keys() & judged.keys())
     confused = _confusions(learner, said, people, sample, known)
     right = confused[0][0] + confused[1][1]
     enough_known = len(sample) >= FEWEST_LABELS and chance is not None
@@ -191,22 +200,12 @@ def statement(
         confused,
         _orders(database),
         _agreement(said, judges),
-        _rates(shown, said, judges, people) if enough_known else None,
+        *(_rates(shown, said, people) if enough_known else ({}, "")),
         _for_people(database, shown),
         pd.DataFrame(Answers(database).rows(), columns=list(COLUMNS)),
         of_judges.assign(same=np.nan if chance is None else chance),
         _unsure(database),
     )
-
-
-def _sampled(database: Database) -> set[Pair]:
-    """Return the pairs that people were asked about because they were drawn at random."""
-    rows = database.rows(
-        "SELECT standing.low, standing.high FROM standing JOIN questions USING (question) "
-        "WHERE kind = ?",
-        KNOWN,
-    )
-    return {(int(low), int(high)) for low, high in rows}
 
 
 def _confusions(
@@ -279,17 +278,25 @@ def _unsure(database: Database) -> dict[str, float]:
     return {str(name): float(share) for name, share in rows}
 
 
-def _rates(
-    shown: Shown, said: list[Said], judges: set[str], people: set[str]
-) -> AnnotatorTable | None:
-    """Judge the judges by what people know, each pair by itself; None where that shows nothing."""
-    answers = pairs_of(shown, [one for one in said if one.person in judges])
+def _rates(shown: Shown, said: list[Said], people: set[str]) -> tuple[dict[str, Rates], str]:
+    """Return the rates of judges by what people know, and how far judges err together.
+
+    Where pairs were answered by several judges, these answers tell, too, each pair by itself.
+    Elsewhere rates are counted on the known pairs.
+    """
+    answers = first_answers(shown, said, people)
     known = known_answers(answers, shown, said, people)
     try:
         with collected_warnings():
-            return annotator_table(answers, known=known, model="pairs", n_drop=0, random_state=0)
+            table = annotator_table(answers, known=known, model="pairs", n_drop=0, random_state=0)
     except NotIdentifiable:
-        return None
+        names = np.asarray(answers.annotator_names).tolist()
+        counted = zip(names, gold_rates(answers, known), strict=True)
+        return {str(n): (one.similar_flip, one.dissimilar_flip) for n, one in counted}, ""
+    rates: dict[str, Rates] = {
+        str(row.name): (row.similar_flip, row.dissimilar_flip) for row in table
+    }
+    return rates, "" if table.together is None else f"{table.together}."
 
 
 def sample_size(target: float) -> int:
@@ -318,7 +325,7 @@ def _keep_wanted(
         (low, high): kind for low, high, kind in database.rows("SELECT low, high, kind FROM wanted")
     }
     by_people = {(one.left, one.right) for one in said if one.person not in judges}
-    n_known = len(_sampled(database))
+    n_known = len({(o.left, o.right) for o in said if o.person not in judges and o.kind == KNOWN})
     n_waiting = sum(kind == KNOWN and pair not in by_people for pair, kind in taken.items())
     free = sorted(votes.keys() - taken.keys() - by_people)
     drawn = _drawn_at_random(database)
