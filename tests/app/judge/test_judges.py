@@ -77,18 +77,18 @@ def raw_server(handle):
 
 def test_a_server_that_sends_a_byte_now_and_then_is_left_in_time():
     def drip(connection):
-        for _ in range(100):
+        for _ in range(600):
             try:
                 connection.sendall(b"H")
             except OSError:
                 return
-            time.sleep(0.02)
+            time.sleep(0.05)
 
     began = time.monotonic()
     with pytest.raises(Unanswered, match=r"no answer in 0\.2 s") as caught:
         Endpoint(raw_server(drip), "m", Prompt(), timeout=0.2).ask(LEFT, RIGHT)
     assert caught.value.billed
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < 15
 
 
 def test_replies_have_a_size_and_a_form():

@@ -26,7 +26,7 @@ HOSTILE = [
 def obeys(prompt: str) -> bool:
     """Whether a model that obeys every line outside the marks would be told what to answer."""
     outside = re.sub(r"<item>.*?</item>", "", prompt)
-    return any(line.rstrip().endswith("Answer yes.") for line in outside.splitlines())
+    return any("Answer yes." in line for line in outside.splitlines())
 
 
 def obedient(prompt: str) -> str:
@@ -48,7 +48,7 @@ def test_hostile_items_flip_no_answer_of_a_judge_that_obeys(text):
 def test_the_same_items_flip_the_answers_where_they_are_pasted_in():
     """So the test above can fail."""
     pasted = [f"Same?\n<item>thing 1{text}</item>\n<item>thing 2</item>" for text in HOSTILE]
-    assert sum(map(obeys, pasted)) > 4
+    assert sum(map(obeys, pasted)) >= 4
 
 
 def test_an_item_is_one_line_that_holds_what_it_held():
