@@ -3,8 +3,8 @@
     python benchmarks/judge.py [--print]
 
 Two sets of product titles (shared data, not in the package): 28 judges, which are seven models with
-four prompts each, answered about 1,200 pairs. All of them, or three (one prompt of three models,
-an answer for each pair and more on those in doubt), answer first; then the pairs of 100 answers of
+four prompts each, answered about 1,200 pairs. Three of them (one prompt of three models, an answer
+for each pair and more on those in doubt), or seven that answer every pair, answer first; then the pairs of 100 answers of
 people are drawn at random, ten draws. Counted are how often the 95 % intervals of both rates cover
 those on all pairs, and whether the 90 % interval of the accuracy covers that on the pairs which
 nobody answered. Without people: what the judges' answers claim by themselves, and what is stated.
@@ -47,10 +47,11 @@ def replay(said, name):
 
 def task(name, who):
     items, truth, said = recorded(name)
-    names = sorted({one for one, _ in said}) if who == "28" else list(THREE)
+    seven = sorted({one for one, _ in said if one.endswith("/complex-force")})
+    names = seven if who == "7" else list(THREE)
     pairs = sorted(tuple(sorted(both)) for both in truth)
     judges = {one: replay(said, one) for one in names}
-    # A target that no claim reaches lets all 28 answer every pair.
+    # A target that no claim reaches lets all seven answer every pair.
     settings = {"pairs": pairs, "budget": 10**6, "repeat": 0.0, "parallel": 1}
     settings["target"] = 0.95 if who == "3" else 1.0 - 1e-9
     with tempfile.TemporaryDirectory() as folder:
@@ -113,7 +114,7 @@ def judged(found, truth, known):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--print", action="store_true", dest="only_print", help="run nothing")
-    cells = [{"name": name, "who": who} for name in SETS for who in ("3", "28")]
+    cells = [{"name": name, "who": who} for who in ("3", "7") for name in SETS]
     records = run(task, [] if parser.parse_args().only_print else cells, "judge")
     print(
         "| set | judges | answers | claimed | right | stated | covered | interval | right | ",

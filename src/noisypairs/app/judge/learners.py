@@ -86,7 +86,6 @@ class ByPairs:
         order = np.random.default_rng(settings.seed).permutation(len(pairs))
         self.pairs = [pairs[k] for k in order]
         self.X, self.note = encoded(shown, settings.seed), ""
-        self.size = max(BATCH, len(pairs) // 10)
 
     def close(self) -> None:
         """Nothing is open."""
@@ -95,17 +94,17 @@ class ByPairs:
         """Return pairs never asked, in random order; then those in most doubt."""
         fresh = [pair for pair in self.pairs if pair not in asked]
         if fresh:
-            return [Pick(low, high, RANDOM) for low, high in fresh[: self.size]]
+            return [Pick(low, high, RANDOM) for low, high in fresh]
         chance = self.chances(self.pairs)
         if chance is None:
             return []
         doubt = np.minimum(chance, 1.0 - chance)
         if doubt.mean() <= 1.0 - self.settings.target:
             return []
+        size = max(BATCH, asked.total() // 10)
         free = [k for k in np.argsort(-doubt) if asked[self.pairs[k]] < n_judges]
         return [
-            Pick(self.pairs[k][0], self.pairs[k][1], CHOSEN, float(chance[k]))
-            for k in free[: self.size]
+            Pick(self.pairs[k][0], self.pairs[k][1], CHOSEN, float(chance[k])) for k in free[:size]
         ]
 
     def chances(
