@@ -4,10 +4,11 @@
 
 Two sets of product titles (shared data, not in the package): 28 judges, which are seven models with
 four prompts each, answered about 1,200 pairs. Three of them (one prompt of three models, an answer
-for each pair and more on those in doubt), or seven that answer every pair, answer first; then the pairs of 100 answers of
-people are drawn at random, ten draws. Counted are how often the 95 % intervals of both rates cover
-those on all pairs, and whether the 90 % interval of the accuracy covers that on the pairs which
-nobody answered. Without people: what the judges' answers claim by themselves, and what is stated.
+for each pair and more on those in doubt), or seven that answer every pair, answer first; then 100
+pairs, drawn at random, are answered by people, ten draws. Counted are how often the 95 % intervals
+of both rates cover those on all pairs asked, and whether the 90 % interval of the accuracy covers
+that on the pairs which no person answered. Before: what the judges' answers claim by themselves,
+and whether anything is stated.
 """
 
 from __future__ import annotations

@@ -80,6 +80,7 @@ BOXES = (
     Box("experiments/", "methods compared", 545, 248, 151),
     Box("model_file.py", "load in Python", 877, 306, 102),
     Box("app/model_card.py", "facts for people", 706, 248, 149),
+    Box("app/sentences/", "what is said", 870, 248, 109),
     Box("app/model_archive.py", "whole or refused", 706, 306, 149),
     Box("app/sample/", "files to try", 22, 306, 96),
     Box("app/ask/", "asks people", 126, 306, 96),

@@ -11,6 +11,7 @@ thousands of groups, which no small number of classes describes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -89,6 +90,11 @@ class ModelChoice:
         if self.by_likeness is None:
             return whole
         return f"{whole}; how alike the two items are counts, too: {self.by_likeness}"
+
+    @property
+    def summary(self) -> str:
+        """The same without the numbers that only statisticians read."""
+        return re.sub(r"[,:;] [^,:;]* nats on [\d,]+ held-out answers", "", str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""

@@ -58,6 +58,7 @@ from noisypairs.joint.choices import SEARCH_PAIRS
 from noisypairs.noise.model import PSEUDO_ANSWERS, group_errors
 from noisypairs.noise.people import fit_people
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import in_memory
 
 UNDECIDED = "too few answers"
 #: Newton steps for bias and skill: more change nothing that is shown.
@@ -291,7 +292,7 @@ def _judged(
     n_drop: int,
 ) -> AnnotatorTable:
     """Return the table of answers whose order no longer matters."""
-    pairs = whole.sample(SEARCH_PAIRS)
+    pairs = in_memory(whole, SEARCH_PAIRS)
     if pairs.n_pairs < whole.n_pairs:
         if model == "pairs":
             raise ValueError(

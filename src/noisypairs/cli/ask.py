@@ -23,10 +23,8 @@ def ask(
     store: Annotated[
         Path | None, typer.Option(help="SQLite file of the answers; made if not there.")
     ] = None,
-    images: Annotated[
-        str | None,
-        typer.Option(help="Folder of pictures or sounds named by ids, or a column of file names."),
-    ] = None,
+    images: options.Images = None,
+    encode: options.Encode = "auto",
     columns: Annotated[
         str | None, typer.Option(help="Columns to show, such as name,city; all if not given.")
     ] = None,
@@ -85,11 +83,16 @@ def ask(
         from noisypairs.app.ask.project import Settings
         from noisypairs.app.fit.request import class_numbers
 
+        if encode != "auto":
+            from noisypairs.app.encoding import encoders_of
+
+            encoders_of(encode)
         shown = None if columns is None else tuple(name.strip() for name in columns.split(","))
         settings = Settings(
             items=items or Path(),
             store=store or Path(),
             images=images,
+            encode=encode,
             columns=shown,
             id=id,
             question=question,

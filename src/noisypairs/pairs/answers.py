@@ -272,12 +272,7 @@ def _senses(
 ) -> list[Meaning]:
     """Return what each text means, or raise with what cannot be told."""
     tokens = [canonical(text) for text in texts]
-    by_noun = {
-        token: sense
-        for token in tokens
-        for sense, pattern in _OF_NOUNS.items()
-        if pattern.fullmatch(token)
-    }
+    by_noun = {token: sense for token in tokens if (sense := _of_noun(token)) is not None}
     known: dict[str, Meaning] = {**by_noun, **MEANING, **own}
     open_ = {token for token in tokens if token not in own}  # whose meaning is ours to tell
     answered = {token for token in tokens if known.get(token) != "unsure"}
@@ -319,6 +314,8 @@ def sense_of_sentence(text: str, known: Mapping[str, Meaning]) -> Meaning | None
 
     >>> [sense_of_sentence(text, MEANING) for text in ("Yes, the two are one", "No.\nbrand", "0.5")]
     ['same', 'different', None]
+    >>> sense_of_sentence("Not the same topic: one is about law", MEANING)
+    'different'
     >>> sense_of_sentence('{"match": true, "why": "no doubt"}', MEANING)
     'same'
     >>> sense_of_sentence("<think>One is red.</think> **No**", MEANING)
@@ -347,7 +344,12 @@ def sense_of_sentence(text: str, known: Mapping[str, Meaning]) -> Meaning | None
     first = canonical(re.split(r"[.,:;!\n]|\s[-–—]\s", plain, maxsplit=1)[0])
     if first == token or first in MISSING or not first.isalpha():
         return None
-    return known.get(first)
+    return known.get(first) or _of_noun(first)
+
+
+def _of_noun(token: str) -> Meaning | None:
+    """Return what "Same kind" or "Not the same object type" says, so written."""
+    return next((sense for sense, form in _OF_NOUNS.items() if form.fullmatch(token)), None)
 
 
 def _texts(values: NDArray[Any]) -> tuple[list[str], IntArray]:

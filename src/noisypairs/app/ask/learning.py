@@ -19,10 +19,11 @@ from noisypairs.app.ask.answers import Said
 from noisypairs.app.ask.fits import Estimate, Fit
 from noisypairs.app.ask.project import Settings, Shown
 from noisypairs.app.ask.questions import CHOSEN, RANDOM, Pick
-from noisypairs.app.encoding import item_encoder
+from noisypairs.app.encoding import encoded
 from noisypairs.assess import NextPairs, enough, first_pairs
 from noisypairs.assess.people import ONE_VOICE
 from noisypairs.classifier import JointPairClassifier
+from noisypairs.encoders import cached_in
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.pairs import Pairs
 
@@ -115,7 +116,7 @@ class Learner:
         if shown is self._shown:
             return
         self._judged = False
-        self._shown, self._X = shown, encoded(shown, self.settings.seed)
+        self._shown, self._X = shown, features_of(shown, self.settings)
         self._size = max(BATCH, round(BATCH_PER_ITEM * len(shown.ids)))
         self._model = JointPairClassifier(
             None if self._X.any() else LogisticRegression(),  # nothing to choose a classifier by
@@ -186,14 +187,12 @@ def pairs_of(shown: Shown, said: list[Said]) -> Pairs:
     )
 
 
-def encoded(shown: Shown, seed: int) -> Array:
+def features_of(shown: Shown, settings: Settings) -> Array:
     """Return the features of the items as numbers, zeros where there is nothing to learn from."""
-    table = shown.features.drop(columns=[c for c in [shown.media.column] if c is not None])
-    try:
-        X: Array = item_encoder(table, seed).fit_transform(table)
-    except ValueError:  # no column to learn from: the answers alone must do
-        return np.zeros((len(table), 1))
-    return X
+    with cached_in(settings.store.with_name(f"{settings.store.name}.features")):
+        X = encoded(shown.features, settings.seed, settings.encode).X
+    # without a column to learn from, the answers alone must do
+    return np.zeros((len(shown.ids), 1)) if X is None else X
 
 
 def _is_fresh(estimate: Estimate, n_answers: int) -> bool:

@@ -12,11 +12,12 @@ import numpy as np
 import pandas as pd
 
 from noisypairs.app.ask.database import Database
-from noisypairs.app.ask.media import Media, find_media
+from noisypairs.app.ask.media import Media
 from noisypairs.app.encoding import describe
 from noisypairs.app.files import BadFile
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.items import ROWS_CHANGED, are_contents, items_of
+from noisypairs.app.files.media import with_media
 from noisypairs.app.files.table import read_table
 from noisypairs.app.report.page import clean
 from noisypairs.assess.words import count
@@ -35,8 +36,8 @@ MOST_COLUMNS = 20
 class Settings:
     """How a project is asked; all of it is plain, so that the worker's process can be given it.
 
-    ``images`` and ``columns`` as on the command line, ``repeated`` the share of questions asked of
-    a second person, ``blind`` whether nobody may see what the model thinks.
+    ``images``, ``columns`` and ``encode`` as on the command line, ``repeated`` the share of
+    questions asked of a second person, ``blind`` whether nobody may see what the model thinks.
     """
 
     items: Path
@@ -44,6 +45,7 @@ class Settings:
     images: str | None = None
     columns: tuple[str, ...] | None = None
     id: str | None = None
+    encode: str = "auto"
     question: str = "Are these two the same?"
     n_classes: int | tuple[int, ...] | None = None
     target: float = 0.95
@@ -138,7 +140,9 @@ def read_looks(settings: Settings) -> Looks:
         raise BadFile(
             f"{settings.items} holds {count(len(ids), 'item')}: give at least {FEWEST_ITEMS}"
         )
-    media = find_media(settings.images, features, ids, settings.items)
+    located, _ = with_media(features, ids, settings.items, settings.images)
+    features = features if located is None else located
+    media = Media.of(features)
     kinds = _columns_shown(settings, features, media)
     cells = {name: _texts(features[name]) for name in kinds}
     return Looks(features, ids, contents, cells, kinds, media)

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,7 @@ def read_answers(
     words = words or {}
     votes = _votes(table, columns)
     with about(table.path):
-        named, guessed = _named(table, columns, votes, known, words)
+        named, guessed = find_roles(table, columns, votes, known, words)
         found = find_columns(list(table.frame), named, OPTION)
     cells = {role: as_text(table.frame[name]).to_numpy() for role, name in found.items()}
     for role in ("left", "right", "annotator"):
@@ -167,7 +168,7 @@ def _votes(table: FileTable, columns: Columns) -> tuple[str, str] | None:
     return next(((by_name[s], by_name[d]) for s, d in VOTES if {s, d} <= by_name.keys()), None)
 
 
-def _named(
+def find_roles(
     table: FileTable,
     columns: Columns,
     votes: tuple[str, str] | None,
@@ -203,6 +204,8 @@ def _named(
     elif columns.annotator is None and not by_plain_name(names).keys() & SPELLINGS["annotator"]:
         other = [name for name in names if name not in (left, right, same, *(votes or ()))]
         likely = [name for name in other if _names_people(name, cells, (left, right, same))]
+        # Batches and sessions come one after the other; people answer side by side.
+        likely = [name for name in likely if not _in_blocks(cells(name))] or likely
         if len(likely) > 1:
             notes.append(
                 f"{table.path.name}: columns {some(likely, 6)} could each say who answered, so "
@@ -240,6 +243,15 @@ def _names_people(
         if len(told) < len(texts) and len(both) <= (1 + OWN_VALUES) * len(told):
             return False
     return True
+
+
+def _in_blocks(texts: Sequence[str]) -> bool:
+    """Whether every value stands in one run of rows.
+
+    >>> _in_blocks(["a", "a", "b"]), _in_blocks(["a", "b", "a"])
+    (True, False)
+    """
+    return sum(1 for _ in groupby(texts)) == len(set(texts))
 
 
 def unused_columns(table: FileTable, used: Columns) -> list[str]:

@@ -25,7 +25,6 @@ import pandas as pd
 
 from noisypairs.app.ask.answers import Answers
 from noisypairs.app.ask.database import Database, check_place, now
-from noisypairs.app.ask.learning import encoded
 from noisypairs.app.ask.people import People, Person
 from noisypairs.app.ask.project import Project, Settings, Shown, read_looks
 from noisypairs.app.ask.questions import KNOWN, REPEAT, Pick, Questions
@@ -255,7 +254,8 @@ class Asking:
         question = task.question
         if question is None:
             question = self.questions.ask(task.person, task.pick, task.swapped).number
-        low, high = (shown_item(self.shown, number) for number in task.pick[:2])
+        pictures = self.settings.images is not None
+        low, high = (shown_item(self.shown, number, pictures) for number in task.pick[:2])
         ends = (high, low) if task.swapped else (low, high)
         started, said, insist = time.monotonic(), None, False
         while said is None:
@@ -342,12 +342,12 @@ def meaning(text: str, words: Mapping[str, str] | None = None) -> Meaning | None
     return "same" if found.same[0] else "different"
 
 
-def shown_item(shown: Shown, number: int) -> Item:
-    """Return an item as judges see it: the columns shown, and its picture."""
+def shown_item(shown: Shown, number: int, pictures: bool) -> Item:
+    """Return an item as judges see it: the columns shown, and its picture, if nothing else is."""
     row = shown.row_of[number]
-    picture = shown.file(number) if shown.media.kind(row) == "image" else None
     cells = {name: texts[row] for name, texts in shown.cells.items()}
-    return Item(cells, shown.ids[row], picture)
+    shows = (pictures or not any(cells.values())) and shown.media.kind(row) == "image"
+    return Item(cells, shown.ids[row], shown.file(number) if shows else None)
 
 
 def judge_named(database: Database, name: str) -> Person:
@@ -529,11 +529,11 @@ def expected(
     numbers = list(range(len(looks.ids)))
     shown = Shown(**vars(looks), numbers=numbers, row_of=dict(enumerate(numbers)))
     if pairs is None:
-        found = first_pairs(encoded(shown, 0), 100, random_state=0)
+        found = first_pairs(np.zeros((len(numbers), 1)), 100, random_state=0)
         ends = list(zip(found.left.tolist(), found.right.tolist(), strict=True))
     else:
         ends = listed_pairs(pairs, shown)[:100]
-    asked = [[shown_item(shown, end) for end in pair] for pair in ends]
+    asked = [[shown_item(shown, end, images is not None) for end in pair] for pair in ends]
     bounds = np.array([one.most_tokens(*pair) for one in judges.values() for pair in asked])
     into, out = bounds.mean(axis=0)
     usual = into / 4, min(out, 3.0)

@@ -17,7 +17,7 @@ from noisypairs.algebra import Array
 from noisypairs.annotators.choice import lacking_repeats
 from noisypairs.annotators.pair_truth import infer_pair_truth, likeness_of
 from noisypairs.app.ask.answers import Answers, Said
-from noisypairs.app.ask.learning import BATCH, Learner, encoded, pairs_of
+from noisypairs.app.ask.learning import BATCH, Learner, features_of, pairs_of
 from noisypairs.app.ask.project import Settings, Shown
 from noisypairs.app.ask.questions import CHOSEN, DOUBT, RANDOM, Pick
 from noisypairs.app.ask.worker import Worker
@@ -85,7 +85,7 @@ class ByPairs:
         self.settings, self.shown, self.answers = settings, shown, answers
         order = np.random.default_rng(settings.seed).permutation(len(pairs))
         self.pairs = [pairs[k] for k in order]
-        self.X, self.note = encoded(shown, settings.seed), ""
+        self.X, self.note = features_of(shown, settings), ""
 
     def close(self) -> None:
         """Nothing is open."""

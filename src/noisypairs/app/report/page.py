@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from noisypairs import __version__
 from noisypairs.app.model_card import column_rows
+from noisypairs.app.sentences import FILTERS
 from noisypairs.assess import words
 from noisypairs.assess.verdict import TITLES
 from noisypairs.errors import MissingExtra
@@ -77,7 +78,7 @@ def render(template: str, generator: str, **context: Any) -> str:
         return _part("section", len(contents), heading, caller(), folded)
 
     written_by = f"{generator} (version {__version__})"
-    page = _environment().get_template(template)
+    page = environment().get_template(template)
     return page.render(context, section=section, contents=contents, generator=written_by)
 
 
@@ -195,7 +196,7 @@ def _all_numbers(cells: Iterable[str]) -> bool:
 
 
 def _part(name: str, *args: Any, **settings: Any) -> Markup:
-    found: Markup = getattr(_environment().get_template("blocks.html").module, name)(
+    found: Markup = getattr(environment().get_template("blocks.html").module, name)(
         *args, **settings
     )
     return found
@@ -203,7 +204,8 @@ def _part(name: str, *args: Any, **settings: Any) -> Markup:
 
 def _columns_read(plans: Iterable[Any], caption: str | None = None) -> Markup:
     rows = column_rows(map(astuple, plans))
-    return filled_table(("column", "read as", "what is done with it"), rows, caption=caption)
+    headings = ("column", "read as", "what is done with it")
+    return filled_table(headings, rows, caption=caption, numeric=())
 
 
 def _squeezed(text: str) -> str:
@@ -211,17 +213,8 @@ def _squeezed(text: str) -> str:
     return type(text)(" ".join(text.split()))
 
 
-FILTERS: dict[str, Callable[..., Any]] = {
-    **{k: v for k, v in vars(words).items() if getattr(v, "__module__", "") == words.__name__},
-    "commas": "{:,}".format,
-    "file_name": lambda path: Path(path).name,
-    "json": json.dumps,
-    "squeezed": _squeezed,
-}
-
-
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """Return what renders: everything is escaped, a misspelt name is an error."""
     folder = Path(__file__).parent
     script = folder.joinpath("page.js").read_text(encoding="utf-8")
@@ -235,7 +228,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= FILTERS
+    found.filters |= FILTERS | {"json": json.dumps, "squeezed": _squeezed}
     found.globals |= {"TONES": TONES, "script": Markup(script), "table": table, "numbers": numbers}
     found.globals |= {"columns_read": _columns_read, "drawing": drawing, "Shown": Shown}
     found.globals |= {"filled_table": filled_table, "side_by_side": side_by_side}
