@@ -11,6 +11,7 @@ __version__ = "0.3.0"
 
 #: Public names by the module that they load; ``__init__.pyi`` says the same to type checkers.
 _ROOMS = {
+    "app.judge": "judge",
     "app.plan": "plan",
     "assess": "choose_pairs enough first_pairs",
     "classifier": "JointPairClassifier SearchOptions",

@@ -9,6 +9,7 @@ from noisypairs import metrics as metrics
 from noisypairs import model_file as model_file
 from noisypairs import model_selection as model_selection
 from noisypairs import theory as theory
+from noisypairs.app.judge import judge as judge
 from noisypairs.app.plan import plan as plan
 from noisypairs.assess import choose_pairs as choose_pairs
 from noisypairs.assess import enough as enough

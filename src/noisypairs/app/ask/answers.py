@@ -157,8 +157,12 @@ class Answers:
 
     def csv(self) -> str:
         """Return all answers that count as the text of a CSV file, which all commands read."""
+        return delimited_text(COLUMNS, self.rows())
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return all answers that count, in the columns `COLUMNS`."""
         named = ", ".join(f'"{name}"' for name in COLUMNS)
-        return delimited_text(COLUMNS, self.database.rows(f"SELECT {named} FROM {VIEW}"))
+        return self.database.rows(f"SELECT {named} FROM {VIEW}")
 
 
 def _is_number(given: object) -> TypeGuard[int]:

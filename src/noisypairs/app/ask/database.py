@@ -132,10 +132,25 @@ ALTER TABLE people ADD COLUMN blocked_at TEXT;
 ALTER TABLE people ADD COLUMN left_out_at TEXT;
 {_FROM_VERSION_2}"""
 
-#: What an item looks like besides its id (`row_contents`): a store keeps both.
-_CONTENTS = """
+#: Tables that stores of this version may lack: what an item looks like besides its id
+#: (`row_contents`), what was sent to judges, and the pairs that a person should answer.
+_LATER = """
 CREATE TABLE IF NOT EXISTS contents (
     item INTEGER PRIMARY KEY REFERENCES items, content TEXT NOT NULL
+);
+
+-- Open until it has an answer; lost if that may have been made and did not arrive.
+CREATE TABLE IF NOT EXISTS requests (
+    request INTEGER PRIMARY KEY,
+    question INTEGER NOT NULL REFERENCES questions,
+    sent_at TEXT NOT NULL,
+    cost REAL NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'lost', 'refused'))
+);
+
+CREATE TABLE IF NOT EXISTS wanted (
+    place INTEGER PRIMARY KEY, low INTEGER NOT NULL, high INTEGER NOT NULL, kind TEXT NOT NULL,
+    UNIQUE (low, high)
 )
 """
 
@@ -169,8 +184,7 @@ class Database:
             if version < VERSION:
                 self._make({1: _FROM_VERSION_1, 2: _FROM_VERSION_2}[version], _VIEWS)
             with self.writing():  # which fails where the file may only be read
-                self._connection.execute(_CONTENTS)
-                self._connection.execute(f"PRAGMA user_version = {VERSION}")
+                self._make(_LATER)
         except sqlite3.Error as error:
             raise damaged(path, error) from error
 
