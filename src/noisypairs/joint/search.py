@@ -88,7 +88,8 @@ class Search:
     ``given`` is the noise if it is known, ``families`` the names of those in question, the simplest
     first. ``fold_beliefs`` are those about the items without the answers of each fold, by Spec.
     After `choose`: ``spec``, ``log_chance`` {Spec: log P of every answer that was held out,
-    NaN of others}, ``gain`` that of the Spec kept over the share of "same" alone.
+    NaN of others}, ``gain`` that of the Spec kept over the share of "same" alone, ``leaders`` the
+    starts that were best for a number of classes.
     """
 
     problem: Problem
@@ -102,6 +103,7 @@ class Search:
     ranking: list[tuple[float, str]] = field(default_factory=list)
     numbers: Sequence[int] | None = None
     least: int = 2
+    leaders: dict[int, list[str]] = field(default_factory=dict)
 
     # --- one Spec -------------------------------------------------------------------------
 
@@ -414,6 +416,7 @@ class Search:
                 if known is not None and known.log_likelihood >= own.log_likelihood:
                     continue
                 self._keep(own, out)
+        self.leaders[K] = list(beginnings)
 
     def _predicted(self, fit: Fit, out: NDArray[np.bool_]) -> Array:
         """Return log P of the answers held out, (n_pairs,), NaN of all others."""
@@ -469,16 +472,21 @@ class Search:
         return dict(sorted(found.items()))
 
     def final(self, spec: Spec, more: Mapping[str, Array] | None = None) -> Fit:
-        """Fit a Spec to all answers, from what was found without those held out, and repair it.
+        """Fit a Spec to all answers, and repair it: from what was found without those held out.
 
-        Without features the guesses rest on the answers alone: all of them tell more than a part.
+        The starts that led there are tried anew: all answers make better guesses than a part. What
+        has converged is ahead of them at first, so it does not compete before they have converged.
         """
-        beginnings = {self.fits[spec].start: self.fits[spec].item_proba} | dict(more or {})
-        if self.problem.Z is None:
-            again = guesses(self.problem, spec.n_classes, self.problem.seed)
-            beginnings |= {f"{name}, all answers": guess for name, guess in again.items()}
-        found = self.repaired(self.problem, self.best_start(self.problem, spec, beginnings))
-        return self.occupied(self.problem, found)
+        problem, known = self.problem, self.fits[spec]
+        fits = [
+            self.run(problem, spec, name, beliefs)
+            for name, beliefs in ({known.start: known.item_proba} | dict(more or {})).items()
+        ]
+        if leaders := self.leaders.get(spec.n_classes):
+            again = guesses(problem, spec.n_classes, problem.seed)
+            fits.append(self.best_start(problem, spec, {name: again[name] for name in leaders}))
+        best = max(fits, key=lambda fit: fit.log_likelihood)
+        return self.occupied(problem, self.repaired(problem, best))
 
 
 def in_order_of(noise: NoiseModel, guess: Array, pairs: Pairs) -> Array:
