@@ -44,7 +44,7 @@ from typer.testing import CliRunner
 
 import noisypairs
 from noisypairs import JointPairClassifier
-from noisypairs.annotators import annotator_table
+from noisypairs.annotators import KINDS, annotator_table
 from noisypairs.cli import application
 from noisypairs.estimation import wilson
 from noisypairs.metrics import accuracy_up_to_names
@@ -290,7 +290,7 @@ def questions(problem: Problem) -> Record:
     with caught() as said:
         table = annotator_table(problem.pairs, problem.X, n_classes=3, random_state=0)
         right = list(table)[N_OTHER_QUESTION:]
-        bad = [row.verdict for row in right if row.verdict != "honest"]
+        bad = [row.verdict for row in right if row.verdict in KINDS[1:]]
         said["verdicts"] = dict(Counter(row.verdict for row in table))
         said["called bad"] = len(bad) / len(right)
     record["beside"]["right people called bad"] = said.get("called bad")

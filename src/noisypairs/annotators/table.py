@@ -48,6 +48,7 @@ from noisypairs.annotators.pair_truth import (
     infer_pair_truth,
     likeness_of,
 )
+from noisypairs.assess.people import answer_another
 from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
@@ -55,11 +56,14 @@ from noisypairs.estimators.base import in_order
 from noisypairs.graph import progress
 from noisypairs.graph.propagation import RandomSource
 from noisypairs.joint.choices import SEARCH_PAIRS
+from noisypairs.joint.problem import Problem
 from noisypairs.noise.model import PSEUDO_ANSWERS, group_errors
 from noisypairs.noise.people import fit_people
 from noisypairs.pairs import Pairs
 
 UNDECIDED = "too few answers"
+#: The verdict on people who agree with each other and not with the classes of the others.
+ANOTHER = "another question"
 #: Newton steps for bias and skill: more change nothing that is shown.
 STEPS = 30
 #: Draws behind the interval of J.
@@ -72,8 +76,8 @@ N_TRUTHS = 300
 class AnnotatorRow:
     """One annotator, or the crowd, whose ``verdict`` is empty.
 
-    ``verdict`` is the kind of annotator judged, one of `KINDS` or `UNDECIDED`, and ``probability``
-    that of the most probable kind. ``accuracy`` is the expected share of right answers,
+    ``verdict`` is the kind of annotator judged, one of `KINDS`, `ANOTHER` or `UNDECIDED`, and
+    ``probability`` that of the most probable kind. ``accuracy`` is the expected share of right answers,
     ``informativeness`` J, and ``drop_effect`` the number of items whose most probable class changes
     without this annotator, all rates kept (None: not computed), or the number of pairs whose truth
     changes where each pair is judged by itself. ``bias`` is how far they lean towards "same", and
@@ -138,7 +142,7 @@ class AnnotatorTable:
 
     def named(self, *verdicts: str) -> list[Any]:
         """Return the names of the annotators with one of these verdicts."""
-        known = (*KINDS, UNDECIDED)
+        known = (*KINDS, ANOTHER, UNDECIDED)
         for verdict in set(verdicts) - set(known):
             raise ValueError(f"unknown verdict {verdict!r}: {did_you_mean(verdict, known)}")
         return [row.name for row in self.rows if row.verdict in verdicts]
@@ -184,7 +188,7 @@ def annotator_table(
     pairs: Pairs,
     X: Any = None,
     *,
-    n_classes: int | Sequence[int] | Literal["auto"] = 2,
+    n_classes: int | Sequence[int] | Literal["auto"] = "auto",
     model: Model = "auto",
     level: float = 0.95,
     gold: Mapping[int, Hashable] | None = None,
@@ -274,7 +278,10 @@ def table_of_fit(
         return replace(table_from_counts(*counted, level, min_answers), choice=choice)
     pairs = pairs.yes_or_no().without_self_pairs()
     found = classes_of_fit(model, S, pairs)
-    return _tabulate(pairs, found, choice, level, min_answers, n_drop)
+    table = _tabulate(pairs, found, choice, level, min_answers, n_drop)
+    if (record := model._record_) is None:
+        return table
+    return _by_question(table, record.problem, record.fit.item_proba)
 
 
 @progress.stage("", {"choice of model": 3.0, "classes": 3.0, "without one annotator": 1.0})
@@ -318,7 +325,24 @@ def _judged(
         found = classes_from_answers(pairs, numbers, random)
     else:
         found = classes_from_features(pairs, X, numbers, estimator, random)
-    return _tabulate(pairs, found, choice, level, min_answers, n_drop)
+    table = _tabulate(pairs, found, choice, level, min_answers, n_drop)
+    if choice.model == "pairs":
+        return table
+    return _by_question(table, Problem(X, pairs, random_state=random), found.item_proba)
+
+
+def _by_question(table: AnnotatorTable, problem: Problem, beliefs: Array) -> AnnotatorTable:
+    """Return the table with those named who answer another question, however little they err."""
+    suspects = set(table.suspects)
+    names = np.asarray(problem.pairs.annotator_names).tolist()
+    doubtful = np.array([name in suspects for name in names])
+    another = answer_another(problem, doubtful, beliefs)
+    told = {name for name, is_one in zip(names, another.tolist(), strict=True) if is_one}
+    rows = (
+        replace(row, verdict=ANOTHER, probability=None) if row.name in told else row
+        for row in table.rows
+    )
+    return replace(table, rows=tuple(rows))
 
 
 def _class_numbers(n_classes: int | Sequence[int] | str, pairs: Pairs) -> Sequence[int]:

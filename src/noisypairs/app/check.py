@@ -21,9 +21,9 @@ from noisypairs.app.files import Dataset
 from noisypairs.app.fit.fitting import class_number, learn, summarise_noise, verdict_on
 from noisypairs.app.fit.request import Request
 from noisypairs.app.triangles import TrianglesExpected, expected_triangles, triangle_problem
+from noisypairs.assess.people import ONE_VOICE
 from noisypairs.assess.words import percent
 from noisypairs.errors import (
-    ClassNumberWarning,
     NotIdentifiable,
     NotIdentifiableWarning,
     collected_warnings,
@@ -176,7 +176,7 @@ def check(
         *(text for text in doubts if text.startswith(RECORDS)),
         *([f"{nothing}: new items cannot be classified"] if nothing else []),
         *_repeated_problem(repeated, dataset),
-        *_problems(dataset, report),
+        *_problems(dataset, report, K),
         *_repeat_problem(found),
         *triangle_problem(triangles),
     )
@@ -203,10 +203,11 @@ def _fitted(
     model, K = learnt.model, learnt.model.n_classes_
     verdict = verdict_on(learnt, None)
     noise, accuracy = summarise_noise(model, verdict), verdict.accuracy
+    how = "a measured" if verdict.is_measured else "an estimated"
     works = (
         "the answers alone show the classes of the items compared; new items cannot be classified"
         if accuracy is None
-        else f"an estimated {percent(accuracy.estimate, 1)} of new items are predicted rightly "
+        else f"{how} {percent(accuracy.estimate, 1)} of new items are predicted rightly "
         f"[{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
     )
     signal = None
@@ -225,8 +226,7 @@ def _fitted(
         None if K == 2 else f"{K} classes have no single prior",
         noise.repeat_correlation,
     )
-    kinds = NotIdentifiableWarning, ClassNumberWarning
-    doubts = [str(one) for one in learnt.warned.caught if isinstance(one, kinds)]
+    doubts = list(verdict.doubts)
     return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works), doubts
 
 
@@ -319,8 +319,11 @@ def _with_triangles(
     return some, some.audit(), None if beliefs is None else beliefs[items]
 
 
-def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
-    """Yield what is wrong with the answers, worst first, each with what to do."""
+def _problems(dataset: Dataset, report: Audit, n_classes: int) -> Iterator[str]:
+    """Yield what is wrong with the answers, worst first, each with what to do.
+
+    What so many classes explain is not wrong.
+    """
     pairs = dataset.pairs.pooled_answers()
     drawn = pairs.drawn_at_random()
     if drawn is not pairs:
@@ -332,7 +335,7 @@ def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
     if report.same_share in (0.0, 1.0):
         only = "same" if report.same_share else "different"
         yield f"every answer is {only!r}: nothing can be learnt before both answers occur"
-    elif drawn.n_pairs and (share := same_share(drawn)).high < 0.5:
+    elif n_classes == 2 and drawn.n_pairs and (share := same_share(drawn)).high < 0.5:
         yield (
             f"only {share.estimate:.1%} of the answers are 'same', which two classes without "
             "noise never give: there are more than two classes, or the pairs were "
@@ -365,7 +368,7 @@ def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
             "the answers alone cannot separate classes, and noise can hardly be estimated"
         )
     if report.n_annotators == 1:
-        yield "a single annotator gave every answer: that annotator's own bias cannot be seen"
+        yield ONE_VOICE
 
 
 def _repeated_problem(repeated: RepeatedRows | None, dataset: Dataset) -> Iterator[str]:

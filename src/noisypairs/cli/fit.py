@@ -31,6 +31,10 @@ def fit(
     items_out: Annotated[
         Path | None, typer.Option(help="Table of the items with their classes, to write.")
     ] = None,
+    name_out: Annotated[
+        Path | None,
+        typer.Option(help="Table of 20 items to name, to write: a file for --labels."),
+    ] = None,
     images: options.Images = None,
     method: Annotated[str, typer.Option(help="auto, joint, weighted or correction.")] = "auto",
     estimator: Annotated[
@@ -78,7 +82,11 @@ def fit(
         reading.check()
         if images is not None and report is None:
             raise ValueError("--images are for the report: name it with --report")
-        tables = {"the suspects": suspects, "the items": items_out}
+        tables = {
+            "the suspects": suspects,
+            "the items": items_out,
+            "the items to name": name_out,
+        }
         writers = {what: _writer(what, path, raw) for what, path in tables.items() if path}
         outputs = {"the model": output, "the report": report, **tables}
         options.check_outputs(outputs, [only, pairs, labels], force)
@@ -97,9 +105,13 @@ def fit(
             fitted = fit_dataset(dataset, request, step)
         if fitted.model is not None:
             model_file.save(output, fitted.model, fitted.result.facts, force)
+        frames = {
+            "the suspects": fitted.suspects.frame,
+            "the items": lambda: fitted.items,
+            "the items to name": fitted.to_name,
+        }
         for what, write in writers.items():
-            frame = fitted.items if what == "the items" else fitted.suspects.frame()
-            atomic_write(tables[what] or Path(), write(frame), force)
+            atomic_write(tables[what] or Path(), write(frames[what]()), force)
         if report is not None:
             from noisypairs.app.report.pages import fit_report
 
@@ -110,22 +122,30 @@ def fit(
             atomic_write(report, fit_report(fitted.result, small, of_classes), force)
     model = None if fitted.model is None else output
     outputs = {"model": model, "report": report, "suspects": suspects, "items": items_out}
+    outputs["items to name"] = name_out
     written = {what: None if path is None else str(path) for what, path in outputs.items()}
-    to_name = [str(dataset.ids[item]) for item in fitted.result.verdict.to_name]
+    verdict = fitted.result.verdict
+    doubted = () if verdict.measured is None else verdict.measured.contradicted
+    items_of_verdict = {
+        name: [str(dataset.ids[item]) for item in positions]
+        for name, positions in (("items_to_name", verdict.to_name), ("doubtful_labels", doubted))
+    }
     if as_json:
-        app.print_json(fitted.result.to_dict() | {"written": written, "items_to_name": to_name})
+        app.print_json(fitted.result.to_dict() | {"written": written} | items_of_verdict)
     else:
         _print_result(fitted.result, written, [only, pairs], verbose)
-        if to_name:
-            terminal.say(f"Items to name, in a file for --labels: {', '.join(to_name)}.")
+        to_name, to_check = items_of_verdict.values()
+        if to_name and name_out is None:
+            terminal.say(f"Items to name, in a file for --labels (--name-out): {', '.join(to_name)}.")
+        if to_check:
+            terminal.say(f"Labels to look at again: {', '.join(to_check)}.")
 
 
 def _writer(what: str, path: Path, raw: bool) -> Callable[[Any], str | bytes]:
     from noisypairs.app.files import table_writer
 
     if str(path) == "-":
-        option = "--suspects" if what == "the suspects" else "--items-out"
-        raise ValueError(f"{option} - would mix the table with what is printed: name a file")
+        raise ValueError(f"- for {what} would mix the table with what is printed: name a file")
     return table_writer(path, raw)
 
 

@@ -102,7 +102,7 @@ def _check_use(
 
 
 def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
-    from noisypairs.app.plan.statement import N_AGAIN, pair_rows, statement
+    from noisypairs.app.plan.statement import N_AGAIN, outlook, pair_rows, statement
     from noisypairs.assess.words import decimal, percent, sentence
 
     console = terminal.console_of(110)
@@ -111,8 +111,8 @@ def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
     goals = (found.new_items, found.these_items)
     for text in found.doubts:
         console.print(f"Warning: {sentence(text)}", soft_wrap=True)
-    for goal in goals:
-        said = statement(goal, found.target, cost)
+    for goal, law in zip(goals, found.forecasts, strict=True):
+        said = f"{statement(goal, found.target, cost)} {outlook(law)}"
         console.print(f"{goal.name}: {said}", soft_wrap=True)
     missed, mixed = found.rates
     console.print(

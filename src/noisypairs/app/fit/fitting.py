@@ -99,6 +99,11 @@ class Fitted:
     suspects: Suspects
     items: pd.DataFrame
 
+    def to_name(self) -> pd.DataFrame:
+        """Return the items to name that measure the accuracy: ids, and classes to be filled in."""
+        ids = self.items["id"].iloc[list(self.result.verdict.to_name)]
+        return pd.DataFrame({"id": ids, "class": ""})
+
 
 class Learnt(NamedTuple):
     """A learner fitted to a data set, with what it was given; ``X`` is None without features."""

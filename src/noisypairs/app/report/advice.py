@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorTable
+from noisypairs.annotators import ANOTHER, KINDS, UNDECIDED, AnnotatorTable
 from noisypairs.annotators.crowd import Crowd
 from noisypairs.assess.words import count, listed, name_of, percent, sentence
 
@@ -15,6 +15,10 @@ MEANINGS = {
     "reversed": (
         "says the opposite of what is seen, as if the two buttons were swapped",
         "check the instructions; answers given after that are as good as anybody's",
+    ),
+    ANOTHER: (
+        "agrees with others of this kind, not with the classes of most: looks at something else",
+        "ask what they looked at: most people need not be right",
     ),
     UNDECIDED: ("cannot be judged yet", "keep for now; judge after about 30 answers"),
 }
@@ -55,6 +59,12 @@ def crowd_answer(found: Crowd) -> str:
         parts.insert(
             1 + bool(found.contradicted),
             "The pairs look like records to link, not classes to learn.",
+        )
+    if others := table.named(ANOTHER):
+        parts.insert(
+            1,
+            f"{count(len(others), 'person answers', 'people answer')} another question: they agree "
+            "with each other, and not with the others, who need not be right.",
         )
     if few := len(table.named(UNDECIDED)):
         parts.append(
