@@ -68,7 +68,7 @@ from noisypairs.joint.class_model import (
 )
 from noisypairs.joint.em import Fit, GraphEStep, Spec, TableEStep, expectation, run_em
 from noisypairs.joint.problem import Problem, sampled_items
-from noisypairs.joint.search import Race, Search, beyond_chance
+from noisypairs.joint.search import Race, Search, beyond_chance, label_noise
 from noisypairs.noise import PARTS, NoiseModel
 from noisypairs.noise.pair_error import warn_if_clear
 from noisypairs.pairs import Answers, Pairs
@@ -92,6 +92,7 @@ class SearchOptions:
 
     ``max_iter`` and ``tol`` are the rounds with the estimator and the change at which they have
     converged. ``n_kinds`` lets `fit` infer kinds, as `JointPairClassifier.fit_kinds` does.
+    ``label_noise`` is the share of the labels that are wrong; None learns it.
 
     >>> SearchOptions(max_iter=0)
     Traceback (most recent call last):
@@ -101,12 +102,15 @@ class SearchOptions:
     max_iter: int = LAST_ROUNDS
     tol: float = LAST_TOLERANCE
     n_kinds: int | Sequence[int] | Literal["auto"] | None = None
+    label_noise: float | None = None
 
     def __post_init__(self) -> None:
         if self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r}: expected at least one round")
         if not self.tol >= 0:
             raise ValueError(f"tol={self.tol!r}: expected a number from 0 up")
+        if self.label_noise is not None and not 0 <= self.label_noise < 0.5:
+            raise ValueError(f"label_noise={self.label_noise!r}: expected a share below one half")
 
 
 class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswers):
@@ -155,6 +159,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs; where some pairs
         were chosen, among items in pairs drawn at random.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
+    label_noise_ : share of the labels that are wrong, as learnt; None without labels.
     wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
         were streamed from a table (see `stream_suspects`).
     n_classes_, class_numbers_ : the number of classes, and the mean log-likelihood of a held-out
@@ -232,6 +237,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         return self.search or SearchOptions()
 
     n_searched_: int
+    label_noise_: float | None
     pairs_: Any
     spec_: Spec
     item_kinds_: Array | None = None
@@ -311,6 +317,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
                     search, numbers, None if last is None else last[given_items(given)]
                 )
             fit = self._named(problem, fit, keep=last is not None)
+            self.label_noise_ = self._label_noise(problem, fit)
             candidates = candidates_of(self._inner, X, problem.seed, fit.n_classes)
             model, fit = self._with_estimator(problem, fit, candidates, pairs)
             self._store(X, pairs, problem, model, fit)
@@ -337,6 +344,14 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             spec = search.choose(numbers, least)
             self._require_evidence(search)
             return spec.n_classes, search.class_numbers()
+
+    def _label_noise(self, problem: Problem, fit: Fit) -> float | None:
+        """Return how often labels are wrong: as given, or as features and answers show it."""
+        if problem.clamp is None:
+            return None
+        if self._options.label_noise is None:
+            problem.clamp.noise = label_noise(problem, fit)
+        return problem.clamp.noise
 
     # --- what is given --------------------------------------------------------------------
 
@@ -409,7 +424,10 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         groups = item_groups(X, pairs)
         if pairs.groups is None and groups.max(initial=0) + 1 < np.sqrt(len(groups)):
             groups = np.arange(len(groups))  # categories: equal rows are not one item
-        return Problem(X, pairs, named, self.cv, self.random_state, groups, people, names)
+        problem = Problem(X, pairs, named, self.cv, self.random_state, groups, people, names)
+        if problem.clamp is not None and self._options.label_noise is not None:
+            problem.clamp.noise = self._options.label_noise
+        return problem
 
     def _search(self, problem: Problem, n_kinds: Any = None) -> Search:
         given = self.noise if isinstance(self.noise, NoiseModel) else None
@@ -735,6 +753,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         """Return the problem of a fitted learner, in canonical order, and its fit."""
         pairs = single_answers(pairs if self.kind_class_ is None else pairs.with_labels({}))
         problem = self._problem(X, pairs, self.n_classes_)
+        if problem.clamp is not None and self.label_noise_ is not None:
+            problem.clamp.noise = self.label_noise_
         answers = without_similarity(self.answer_model_)
         if answers.part("people") is not None and not problem.annotators:
             answers = answers.without("people")

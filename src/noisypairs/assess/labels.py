@@ -124,9 +124,7 @@ def _without(problem: Problem, fit: Fit, items: NDArray[np.intp]) -> Fit:
     """Return where EM leads without the labels of these items, from what their features say."""
     beliefs = fit.item_proba.copy()
     beliefs[items] = fit.phi[items]
-    known = {
-        item: k for item, k in (problem.clamp or {}).items() if item not in set(items.tolist())
-    }
+    known = None if problem.clamp is None else problem.clamp.without(items.tolist())
     model, e_step = problem.class_model(fit.spec.class_model), GraphEStep(problem.graph, known)
     return run_em(fit.spec, fit.start, e_step, model, fit.answers, beliefs, rounds=ROUNDS)
 

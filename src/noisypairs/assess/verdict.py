@@ -244,10 +244,12 @@ def _of_labels(found: Measured | None, own: Interval | None) -> Iterator[Check]:
                 f"{n} of “{true}” were called “{said}”"
                 for true, said, n in found.confused[:N_SHOWN]
             )
+            advice = "Rely on the measured accuracy, and label more items of these classes"
+            if found.contradicted:
+                advice = "Check the labels that the answers contradict before you rely on either"
             text = (
                 f"the labels contradict what the model believes of itself: of "
-                f"{count(found.n_items, 'labelled item')}, {which}. Its probabilities are too "
-                "certain; rely on the measured accuracy, and label more items of these classes"
+                f"{count(found.n_items, 'labelled item')}, {which}. {advice}"
                 if found.accuracy.estimate < own.estimate
                 else "the labels are predicted better than the model believes: the labelled items "
                 "may be easy ones; label items drawn at random"

@@ -36,7 +36,7 @@ def test_the_answer_comes_first_then_the_curves_and_what_to_ask() -> None:
     assert needed is not None
     assert needed.estimate == pytest.approx(1200, rel=0.25)
     for part in (
-        "about 90% of new items are classified correctly",
+        "of new items are classified correctly",
         f"91.5% takes {needed.estimate:,.0f} [",
         f"at a cost of {0.04 * needed.estimate:,.2f} [",
         "30 new pairs to ask next: 24 chosen",

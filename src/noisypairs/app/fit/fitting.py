@@ -57,7 +57,7 @@ from noisypairs.assess.verdict import (
     of_warnings,
 )
 from noisypairs.assess.words import percent
-from noisypairs.classifier import JointPairClassifier
+from noisypairs.classifier import MOST_NUMBERS_LOOKED_AT, JointPairClassifier
 from noisypairs.errors import (
     CollectedWarnings,
     NotIdentifiable,
@@ -171,7 +171,8 @@ def learn(dataset: Dataset, request: Request, step: Progress = lambda _: None) -
         raise ValueError(f"{nothing}: only the joint method learns from answers alone")
     step(f"{METHOD_TITLES[asked.method]} on {'the answers alone' if nothing else 'all items'}")
     with collected_warnings() as warned:
-        if X is not None:
+        looked = asked.method == "joint" and X is not None and X.size <= MOST_NUMBERS_LOOKED_AT
+        if X is not None and not looked:  # the joint learner looks itself at what is small
             warn_of_repeated_items(X, pairs)
         records = records_to_link(
             pairs.sample(MOST_JUDGED), None if X is None else lambda: X, asked.seed
