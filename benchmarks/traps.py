@@ -2,7 +2,7 @@
 
     NOISYPAIRS_DATA=… python benchmarks/traps.py [--label NAME] [--rows NAME ...] [--draws 3]
     python benchmarks/traps.py --plain 200 [--label NAME]
-    python benchmarks/traps.py --print [--texts]
+    python benchmarks/traps.py --print [--texts | --short]
 
 Every problem of `trap_problems` is fitted with `JointPairClassifier(random_state=0)` and with the
 command ``noisypairs fit --json``. "Stated" is the accuracy on new items that the command prints,
@@ -616,6 +616,19 @@ def table(records: Sequence[Record], texts: bool) -> str:
     return "\n".join(lines + (["", *said] if texts else []))
 
 
+def short_table(records: Sequence[Record]) -> str:
+    """Return what docs/how-good.md shows of the newest version: one line per problem."""
+    version = versions_of(records)[-1]
+    lines = ["| trap | problem | stated | truth | verdict |", "|---|---|---|---|---|"]
+    for row, traps in TRAPS.items():
+        for trap, problem in ((t, p) for t in traps for p in t.problems):
+            cell = {"row": row, "problem": problem, "version": version}
+            if mine := [one for one in records if cell.items() <= one["cell"].items()]:
+                told = line(trap, problem, version, mine)
+                lines.append(f"| {' | '.join([*told[:2], *told[4:7]])} |")
+    return "\n".join(lines)
+
+
 def plain_table(records: Sequence[Record]) -> str:
     """Return how often plain problems are doubted although the truth is inside the interval."""
     lines = ["| plain problems | fits | refused | inside | doubted, of those inside | median s |"]
@@ -650,6 +663,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--label", default=noisypairs.__version__, help="name of this version")
     parser.add_argument("--plain", type=int, metavar="N", help="fit N plain problems instead")
     parser.add_argument("--print", action="store_true", dest="only_print", help="run nothing")
+    parser.add_argument("--short", action="store_true", help="print five columns")
     parser.add_argument("--texts", action="store_true", help="print also what the command said")
     return parser.parse_args()
 
@@ -663,7 +677,9 @@ def main() -> None:
         run(task, [cell | {"seed": seed} for seed in range(given.plain)], "traps")
     records = [one for one in read("traps") if one["cell"]["row"] in (*given.rows, "plain")]
     plain_ones = [one for one in records if one["cell"]["row"] == "plain"]
-    if given.plain is None:
+    if given.short:
+        print(short_table([one for one in records if one not in plain_ones]))
+    elif given.plain is None:
         print(table([one for one in records if one not in plain_ones], given.texts))
     if plain_ones and (given.plain is not None or given.only_print):
         print(f"\n{plain_table(plain_ones)}")

@@ -63,9 +63,7 @@ def other_question(search: Search, fit: Fit, predicted: Array) -> OtherQuestion 
     return OtherQuestion(tuple(names[another].tolist()), int((answered & ~another).sum()))
 
 
-def answer_another(
-    problem: Problem, some: NDArray[np.bool_], beliefs: Array
-) -> NDArray[np.bool_]:
+def answer_another(problem: Problem, some: NDArray[np.bool_], beliefs: Array) -> NDArray[np.bool_]:
     """Return who of ``some`` people, (R,), answers another question than that of these classes.
 
     ``beliefs`` (n_items, K) are about the classes of everybody.

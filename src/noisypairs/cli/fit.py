@@ -82,11 +82,7 @@ def fit(
         reading.check()
         if images is not None and report is None:
             raise ValueError("--images are for the report: name it with --report")
-        tables = {
-            "the suspects": suspects,
-            "the items": items_out,
-            "the items to name": name_out,
-        }
+        tables = dict(zip(_OPTIONS, (suspects, items_out, name_out), strict=True))
         writers = {what: _writer(what, path, raw) for what, path in tables.items() if path}
         outputs = {"the model": output, "the report": report, **tables}
         options.check_outputs(outputs, [only, pairs, labels], force)
@@ -136,16 +132,26 @@ def fit(
         _print_result(fitted.result, written, [only, pairs], verbose)
         to_name, to_check = items_of_verdict.values()
         if to_name and name_out is None:
-            terminal.say(f"Items to name, in a file for --labels (--name-out): {', '.join(to_name)}.")
+            terminal.say(
+                f"Items to name, in a file for --labels (--name-out): {', '.join(to_name)}."
+            )
         if to_check:
             terminal.say(f"Labels to look at again: {', '.join(to_check)}.")
+
+
+_OPTIONS = {
+    "the suspects": "--suspects",
+    "the items": "--items-out",
+    "the items to name": "--name-out",
+}
 
 
 def _writer(what: str, path: Path, raw: bool) -> Callable[[Any], str | bytes]:
     from noisypairs.app.files import table_writer
 
     if str(path) == "-":
-        raise ValueError(f"- for {what} would mix the table with what is printed: name a file")
+        option = _OPTIONS[what]
+        raise ValueError(f"{option} - would mix the table with what is printed: name a file")
     return table_writer(path, raw)
 
 

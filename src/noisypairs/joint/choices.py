@@ -45,8 +45,6 @@ LAST_ROUNDS, LAST_TOLERANCE = 10, 5e-3
 #: Standard deviations beyond permuted answers from which features or graph show classes at all,
 #: and below which little is to be expected.
 DETECTED, CLEARLY_DETECTED = 2.5, 6.0
-#: Share of labels taken as wrong beforehand, as if so many labels had shown it.
-LABEL_NOISE, LABEL_NOISE_SEEN = 0.05, 20.0
 #: Answers by which a warm fit may grow, as a multiple, before everything is searched again.
 SEARCH_AGAIN = 1.5
 #: Penalty of the directions along which answers follow features: the number of items over this.

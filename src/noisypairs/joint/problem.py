@@ -25,7 +25,6 @@ from noisypairs.estimators.inner.features import (
     finite_numbers,
 )
 from noisypairs.graph.propagation import Labels, PairGraph
-from noisypairs.joint.choices import LABEL_NOISE
 from noisypairs.joint.class_model import (
     ClassModel,
     Fold,
@@ -34,6 +33,7 @@ from noisypairs.joint.class_model import (
     SharesModel,
 )
 from noisypairs.joint.starts import Alignment
+from noisypairs.noise.model import SLIPS
 from noisypairs.pairs import Answers, Pairs
 
 
@@ -112,7 +112,7 @@ class Problem:
     def name_classes(self, names: NDArray[Any] | None, pairs: Pairs) -> None:
         """Set the names of classes, in the order of their columns."""
         self.names = names
-        noise = LABEL_NOISE if self.clamp is None else self.clamp.noise
+        noise = SLIPS[0] / sum(SLIPS) if self.clamp is None else self.clamp.noise
         self.clamp = None if names is None else Labels(known_classes(pairs, names), noise)
 
     def _take(self, pairs: Pairs) -> None:

@@ -33,8 +33,6 @@ from noisypairs.joint.choices import (
     ENOUGH_HELD_OUT,
     ENOUGH_TESTED,
     HALVING_ROUNDS,
-    LABEL_NOISE,
-    LABEL_NOISE_SEEN,
     N_FOLDS,
     NEGLIGIBLE,
     ONE_ERROR,
@@ -58,6 +56,7 @@ from noisypairs.joint.problem import Problem
 from noisypairs.joint.starts import graph_excess, guessed_table, guesses, spectral_guess
 from noisypairs.noise import PARTS, AnswerModel, NoiseModel
 from noisypairs.noise.answers import expected_log_chance, log_chance
+from noisypairs.noise.model import SLIPS
 from noisypairs.pairs import Pairs
 
 #: Numbers of classes that are tried where the number is open; larger ones follow by quarters.
@@ -71,8 +70,8 @@ CLASS_MODELS = ("shares", "gaussian", "ridge")
 def label_noise(problem: Problem, fit: Fit) -> float:
     """Return how often labels are wrong, by what features and answers say of the labelled items.
 
-    With q_i the chance of the class that label i names, and ε the share of wrong labels, the
-    expectation of ε is taken again and again, from a Beta law of mean `LABEL_NOISE`.
+    With q_i the chance of the class that label i names, the expected share is taken again and
+    again, from the law of `SLIPS`.
     """
     labels = problem.clamp
     assert labels is not None
@@ -82,8 +81,7 @@ def label_noise(problem: Problem, fit: Fit) -> float:
     for _ in range(ROUNDS):
         other = noise * (1.0 - q) / (fit.n_classes - 1)
         wrong = other / np.maximum((1.0 - noise) * q + other, 1e-300)
-        seen = len(q) + LABEL_NOISE_SEEN
-        noise = (float(wrong.sum()) + LABEL_NOISE * LABEL_NOISE_SEEN) / seen
+        noise = (float(wrong.sum()) + SLIPS[0]) / (len(q) + sum(SLIPS))
     return noise
 
 

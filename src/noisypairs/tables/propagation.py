@@ -105,8 +105,9 @@ class TablePropagation:
         known = pa.table({"item": items, "class_": pa.array(self.known.values(), pa.int64())})
         table = table.left_join(ibis.memtable(known), "item").drop("item_right")
         named = table.class_.notnull()
-        certain = not (isinstance(self.known, Labels) and self.known.noise > 0)
-        odds = sweep.REACH if certain else self.known.log_odds(K)
+        labels = self.known if isinstance(self.known, Labels) else Labels()
+        certain = not labels.noise
+        odds = sweep.REACH if certain else labels.log_odds(K)
         columns: dict[str, Any] = {"known": named if certain else ibis.literal(False)}
         for k in range(1, K):
             said = ibis.cases((table.class_ == 0, -odds), (table.class_ == k, odds), else_=0.0)

@@ -17,9 +17,9 @@ STATED = {"accuracy": Interval(0.9, 0.87, 0.93, 0.9), "items": Interval(0.95, 0.
 
 
 def fitted(X: np.ndarray, pairs: Pairs) -> JointPairClassifier:
-    return JointPairClassifier(
-        LogisticRegression(), 2, class_order="rising", random_state=0
-    ).fit(X, pairs)
+    return JointPairClassifier(LogisticRegression(), 2, class_order="rising", random_state=0).fit(
+        X, pairs
+    )
 
 
 @pytest.fixture(scope="module")

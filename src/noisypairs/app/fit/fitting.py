@@ -48,6 +48,7 @@ from noisypairs.app.fit.result import (
 )
 from noisypairs.app.suspects import MOST_SHOWN, Suspects, training_suspects
 from noisypairs.assess.intervals import N_REDRAWN
+from noisypairs.assess.labels import Measured, compared
 from noisypairs.assess.verdict import (
     CLEAR,
     LEVEL,
@@ -212,9 +213,7 @@ def _without_each_fold(learnt: Learnt, plain: Pairs) -> HeldOutAnswers:
     chance, classes = np.zeros(plain.n_pairs), np.zeros(plain.n_items, dtype=np.intp)
     for k, (train, test) in enumerate(items_by_fold(held.item_fold, N_FOLDS)):
         with collected_warnings():
-            model = pair_classifier(learnt.asked).fit(
-                learnt.X[train], plain[train].with_labels(None)
-            )
+            model = pair_classifier(learnt.asked).fit(learnt.X[train], plain[train])
         eta = np.zeros((plain.n_items, len(model.classes_)))
         eta[test] = model.predict_proba(learnt.X[test])
         inside, S = held.fold == k, model.noise_.same_probability(eta.shape[1])
@@ -261,7 +260,19 @@ def verdict_on(learnt: Learnt, held_out: HeldOutAnswers | None) -> Verdict:
             "no better than always giving the more frequent answer"
         )
     checks.insert(0, Check("held-out items", known, text, "problem"))
-    return judged(checks, accuracy, None, float(shares.max()), len(shares))
+    found = _measured(held_out)
+    return judged(checks, accuracy, found, float(shares.max()), len(shares))
+
+
+def _measured(held_out: HeldOutAnswers) -> Measured | None:
+    """Compare labels with the classes that a point-wise method predicts without them."""
+    labels = held_out.pairs.labels
+    if not labels:
+        return None
+    items, groups = list(labels), held_out.pairs.groups
+    names, truth = np.unique(np.array(list(labels.values())), return_inverse=True)
+    of = np.asarray(items if groups is None else groups[items], dtype=np.intp)
+    return compared(names, truth, held_out.classes[items], of, LEVEL)
 
 
 # --- what it says -----------------------------------------------------------------------------

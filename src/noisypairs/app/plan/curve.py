@@ -99,9 +99,7 @@ def learning_curves(
     return curves[0], curves[1]
 
 
-def _stated(
-    X: Any, part: Pairs, model: JointPairClassifier, seed: int
-) -> dict[str, Interval]:
+def _stated(X: Any, part: Pairs, model: JointPairClassifier, seed: int) -> dict[str, Interval]:
     """Return what a fit of a part of the answers states, with classes and estimator as found.
 
     What it warns about shows as a lower accuracy, and is not said again.
@@ -111,7 +109,8 @@ def _stated(
     )
     with collected_warnings():
         smaller.fit(X, part)
-        return smaller.intervals(X, part, n_bootstrap=N_REDRAWN)
+        limits: dict[str, Interval] = smaller.intervals(X, part, n_bootstrap=N_REDRAWN)
+    return limits
 
 
 def _seen(found: Array) -> NDArray[np.bool_]:

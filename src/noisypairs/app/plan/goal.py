@@ -122,7 +122,7 @@ def plan(
     with collected_warnings() as warned:
         model.fit(X, _enough(pairs))
     verdict = model.verdict().with_checks(of_warnings(warned.caught))
-    return plan_of_fit(X, pairs, target, model, verdict, n_orders, begin)
+    return plan_of_fit(X, pairs, target, model, verdict, n_orders, random_state, begin)
 
 
 def plan_of_fit(
@@ -132,10 +132,11 @@ def plan_of_fit(
     model: JointPairClassifier,
     verdict: Verdict,
     n_orders: int = N_ORDERS,
+    seed: int = 0,
     begin: Step = lambda _: None,
 ) -> Plan:
     """Plan by a model that was fitted to all answers, and the verdict on it."""
-    pairs, seed, K = pairs.without_self_pairs(), model.random_state, model.n_classes_
+    pairs, K = pairs.without_self_pairs(), model.n_classes_
     _require_above_chance(target, K)
     stated = verdict.intervals
     curves = learning_curves(X, pairs, model, stated, n_orders=n_orders, seed=seed, step=begin)
@@ -203,7 +204,9 @@ def plan_dataset(
     X = learnt.X
     if X is None:  # the answers alone must do
         X = np.zeros((data.pairs.n_items, 1))
-    found = plan_of_fit(X, data.pairs, target, learnt.model, verdict, begin=step or (lambda _: None))
+    found = plan_of_fit(
+        X, data.pairs, target, learnt.model, verdict, seed=seed, begin=step or (lambda _: None)
+    )
     if learnt.nothing:
         doubt = f"{learnt.nothing}: new items cannot be classified, whatever the curve of them says"
         found = replace(found, doubts=(*found.doubts, doubt))

@@ -48,18 +48,15 @@ def statement(goal: Goal, target: float, cost: float | None = None) -> str:
 def outlook(law: Forecast) -> str:
     """Say whether more answers would help, by what twice as many would add.
 
-    The curve rises where that is clearly above zero, and is flat where it is clearly below a point.
+    The curve is flat where that is clearly below a point, and rises where it is clearly above zero.
     """
     gain = law.doubling
-    low, high = (percent(end, 1).removesuffix("%") for end in (gain.low, gain.high))
+    low, high = (f"{100 * end:.1f}" for end in (gain.low, gain.high))
+    if gain.high < LITTLE:
+        return "More answers would bring little: twice as many add less than a point."
     if gain.low > 0.0:
         return f"More answers would help: twice as many add {low} to {high} points."
-    if gain.high < LITTLE:
-        return f"More answers would bring little: twice as many add at most {high} points."
-    return (
-        "Whether more answers would help cannot be told: twice as many add between nothing and "
-        f"{high} points."
-    )
+    return f"Whether more answers would help cannot be told: twice as many add 0 to {high} points."
 
 
 def price_of(goal: Goal, cost: float | None) -> Interval | None:
