@@ -82,6 +82,9 @@ PAIRS_FOR_INTERVALS = 500_000
 #: Fewer answers for each item compared may simply be too few; more that show nothing are random.
 FEW_PER_ITEM = 5.0
 
+#: The weight of answers that stand for none.
+WEIGHTLESS = 1e-9
+
 #: Nearly identical rows are looked for in tables of at most this many numbers.
 MOST_NUMBERS_LOOKED_AT = 200_000
 
@@ -265,6 +268,15 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     def _leaves_in_place(self, pairs: Answers) -> bool:
         return pairs.n_pairs > SEARCH_PAIRS  # a table is then sampled and streamed
 
+    def _without_answers(self, pairs: Answers) -> Answers:
+        """Labels of two classes are enough: two answers that weigh nothing stand for none."""
+        enough = pairs.n_items > 2 and len(pairs.class_names) > 1
+        if self.answers_only_ or not isinstance(pairs, Pairs) or not enough:
+            return super()._without_answers(pairs)
+        weight = np.full(2, WEIGHTLESS)
+        none = Pairs([0, 0], [1, 2], [True, False], pairs.n_items, weight=weight)
+        return none.with_labels(pairs.labels).with_groups(pairs.groups)
+
     def _leaves_out(self, name: str) -> bool:
         return self.answer_model != "auto" and name not in self.answer_model
 
@@ -326,6 +338,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             self._record_ = Record(problem, search, fit, model, labels, given)
             self._warn_of_new_items(self._record_)
             self._restore_order(given)
+            if self._record_.is_labels_alone:
+                self.wrong_proba_ = self.expected_error_ = np.empty(0)
             self.asked_, self.pairs_ = _asked(asked), asked
             return self
 

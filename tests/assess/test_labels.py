@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from noisypairs import MatrixNoise, PairingNoise, sample_pairs
+from sklearn.linear_model import LogisticRegression
+
+from noisypairs import MatrixNoise, PairingNoise, Pairs, sample_pairs
 from noisypairs.assess.labels import FEWEST_LABELS, exact_interval
 from noisypairs.classifier import SearchOptions
 from tests.joint.builders import joint, overlapping
@@ -104,3 +106,16 @@ def test_how_often_labels_are_wrong_is_learnt_and_answers_overrule_them():
 def test_a_label_noise_of_one_half_says_nothing_and_is_refused():
     with pytest.raises(ValueError, match="expected a share below one half"):
         SearchOptions(label_noise=0.5)
+
+
+def test_labels_without_any_pair_are_learnt_from_and_measure():
+    X, y, pairs = overlapping(300, 10)
+    known = {int(item): int(y[item]) for item in range(60)}
+    clf = joint().fit(X, Pairs([], [], [], n_items=300).with_labels(known))
+    alone = LogisticRegression().fit(X[:60], y[:60])
+    assert (clf.predict(X) == y).mean() > alone.score(X, y) - 0.02
+    verdict = clf.verdict()
+    assert (verdict.kind, verdict.measured.n_items) == ("good", 60)
+    assert len(clf.suspect_pairs()[0]) == 0
+    with pytest.raises(ValueError, match="no pair of two distinct items"):
+        joint().fit(X, Pairs([], [], [], n_items=300).with_labels({0: 1}))

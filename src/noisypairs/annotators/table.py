@@ -80,9 +80,10 @@ class AnnotatorRow:
     ``probability`` that of the most probable kind. ``accuracy`` is the expected share of right
     answers, ``informativeness`` J, and ``drop_effect`` the number of items whose most probable
     class changes without this annotator, all rates kept (None: not computed), or the number of
-    pairs whose truth changes where each pair is judged by itself. ``bias`` is how far they lean towards "same", and
-    ``skill`` how much further than the crowd's their answers to same and to different pairs lie
-    apart, both in log-odds, 0 for the crowd (`noisypairs.noise.people`); None for the crowd.
+    pairs whose truth changes where each pair is judged by itself. ``bias`` is how far they lean
+    towards "same", and ``skill`` how much further than the crowd's their answers to same and to
+    different pairs lie apart, both in log-odds, 0 for the crowd (`noisypairs.noise.people`); None
+    for the crowd.
     """
 
     name: Any

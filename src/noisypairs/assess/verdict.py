@@ -331,6 +331,11 @@ class Record:
     labels: Mapping[int, Hashable]
     given: GivenOrder
 
+    @property
+    def is_labels_alone(self) -> bool:
+        """Whether there are no answers: labels alone were learnt from."""
+        return self.problem.pairs.total_weight < 1e-6
+
     def gain_of_features(self) -> Gain:
         """Return how much better P(class | x), out of fold, predicts answers than their share."""
         pairs, answers = self.problem.pairs, self.fit.answers
@@ -358,7 +363,7 @@ class Record:
 
     def unpredicted(self) -> str:
         """Return what answers cannot say about new items, to warn of at once; "" for nothing."""
-        if not self.problem.has_features:
+        if not self.problem.has_features or self.is_labels_alone:
             return ""
         if not self.gain_of_features().exceeds(ONE_ERROR):
             return UNPREDICTED
@@ -398,6 +403,9 @@ class Record:
         return tuple(np.sort(self.given.items[list(items)]).tolist())
 
     def _checks(self, warned: Sequence[Warning]) -> Iterator[Check]:
+        if self.is_labels_alone:
+            yield from of_warnings(warned)
+            return
         predicted = self.search.predicted(self.fit.spec)
         held = self.search.held
         gain = held.gain(predicted, self.search.blind)

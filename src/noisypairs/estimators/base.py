@@ -293,10 +293,7 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             pairs.labels or named or getattr(self, "class_order", None) is not None
         )
         if pairs.without_self_pairs().n_pairs == 0:
-            raise ValueError(
-                f"there is no pair of two distinct items (n_samples={pairs.n_items}): nothing to "
-                "learn from"
-            )
+            pairs = self._without_answers(pairs)
         X = validate_data(self, X, skip_check_array=True)
         require_moderate(X)
         if getattr(self, "estimator", None) is None:
@@ -306,6 +303,13 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             X = filled(self.filler_, X)
         # Not all kinds of sparse arrays take rows.
         return X.tocsr() if hasattr(X, "tocsr") else X, pairs
+
+    def _without_answers(self, pairs: Answers) -> Answers:
+        """Return what to learn from where no two items were compared, or refuse."""
+        raise ValueError(
+            f"there is no pair of two distinct items (n_samples={pairs.n_items}): nothing to "
+            "learn from"
+        )
 
     def _leaves_in_place(self, pairs: Answers) -> bool:  # noqa: ARG002 -- subclasses need it
         """Whether a `PairTable` is only counted, sampled or streamed; else it is loaded."""
