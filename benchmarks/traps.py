@@ -357,15 +357,20 @@ def judges(problem: Problem) -> Record:
             said[flip] = {
                 "covered": float(np.mean(inside)),
                 "true": float(rates.mean()),
-                "stated": float(np.mean([getattr(row, flip).estimate for row in table])),
+                "stated": [
+                    float(np.mean([getattr(getattr(row, flip), end) for row in table]))
+                    for end in ("estimate", "low", "high")
+                ],
             }
+        if table.together is not None and table.together.is_open:
+            said["is open"] = True
     found = said.get("dissimilar_flip") or {"covered": None, "true": None, "stated": None}
     covered = found["covered"]
     trapped = said.verdict == SILENT and covered < ENOUGH_COVERAGE
     return {
-        "stated": None if covered is None else [found["stated"]] * 3,
+        "stated": found["stated"],
         "truth": found["true"],
-        "verdict": said.verdict,
+        "verdict": "open" if said.get("is open") else said.verdict,
         "python verdict": said.verdict,
         "n_classes": None,
         "trapped": trapped,

@@ -24,11 +24,12 @@ from traps import versions_of  # noqa: E402
 
 TARGET = HERE / "how-good.svg"
 #: Told apart by colour-blind readers too.
-COLOURS = {"good": "#009e73", "consistent": "#0072b2", "caution": "#e69f00", "problem": "#d55e00"}
+COLOURS = {"good": "#009e73", "consistent": "#0072b2", "caution": "#e69f00"}
+BAR = {"lw": 5, "alpha": 0.45, "solid_capstyle": "butt"}
 
 
 def lines() -> list[tuple[str, dict]]:
-    """Return title and record of every problem with a verdict, an interval and a truth."""
+    """Return title and record of every problem with an interval and a truth."""
     records = read("traps")
     version = versions_of(records)[-1]
     found = []
@@ -51,11 +52,11 @@ def main() -> None:
     for place, (_, one) in enumerate(found):
         middle, low, high = one["stated"]
         colour = COLOURS[one["verdict"]]
-        axes.plot([low, high], [place, place], color=colour, lw=5, alpha=0.45)
+        axes.plot([low, high], [place, place], color=colour, **BAR)
         axes.plot(middle, place, "|", color=colour, ms=9, mew=2)
         axes.plot(one["truth"], place, "o", color="#1c2126", ms=4)
     for name, colour in COLOURS.items():
-        axes.plot([], [], color=colour, lw=5, alpha=0.45, label=name)
+        axes.plot([], [], color=colour, **BAR, label=name)
     axes.plot([], [], "o", color="#1c2126", ms=4, label="truth")
     axes.set_yticks(range(len(found)), [title for title, _ in found])
     axes.set(xlabel="accuracy on new items, with its 90 % interval", xlim=(None, 1.01))

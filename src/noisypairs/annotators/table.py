@@ -333,8 +333,8 @@ def _judged(
 
 
 def _by_question(table: AnnotatorTable, problem: Problem, beliefs: Array) -> AnnotatorTable:
-    """Return the table with those named who answer another question, however little they err."""
-    suspects = set(table.suspects)
+    """Return the table with those named who seem to guess, and answer another question."""
+    suspects = set(table.named("spammer"))
     names = np.asarray(problem.pairs.annotator_names).tolist()
     doubtful = np.array([name in suspects for name in names])
     another = answer_another(problem, doubtful, beliefs)

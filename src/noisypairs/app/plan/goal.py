@@ -199,14 +199,14 @@ def plan_dataset(
     Of several numbers of classes, any if none is given, the fit of all answers chooses one.
     """
     _enough(data.pairs)
-    learnt = learn(data, Request(n_classes=n_classes, seed=seed), step or (lambda _: None))
+    begin: Callable[[str], None] = step or (lambda _: None)
+    begin(f"learning from all {data.pairs.n_pairs:,} answers")
+    learnt = learn(data, Request(n_classes=n_classes, seed=seed))
     verdict = verdict_on(learnt, None)
     X = learnt.X
     if X is None:  # the answers alone must do
         X = np.zeros((data.pairs.n_items, 1))
-    found = plan_of_fit(
-        X, data.pairs, target, learnt.model, verdict, seed=seed, begin=step or (lambda _: None)
-    )
+    found = plan_of_fit(X, data.pairs, target, learnt.model, verdict, seed=seed, begin=begin)
     if learnt.nothing:
         doubt = f"{learnt.nothing}: new items cannot be classified, whatever the curve of them says"
         found = replace(found, doubts=(*found.doubts, doubt))
