@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from noisypairs.experiments import COLUMNS, load_records, register, tables
-from noisypairs.experiments.learners import _HOW, OURS, Learners
+from noisypairs.experiments.learners import METHODS, OURS, Learners
 from noisypairs.experiments.report import build
 
 PAGE = Path(__file__).parents[2] / "docs" / "researchers.md"
@@ -19,8 +19,8 @@ NAME = "signed-graph"
 def code():
     """Give the pieces of code of the page, and forget their methods afterwards."""
     yield re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    for name in set(_HOW) - OURS:
-        del COLUMNS[name], _HOW[name]
+    for name in set(METHODS) - OURS:
+        del COLUMNS[name], METHODS[name]
 
 
 def test_twenty_lines_compare_and_a_method_is_a_column(code, tmp_path, monkeypatch, capsys):
@@ -45,7 +45,7 @@ def test_twenty_lines_compare_and_a_method_is_a_column(code, tmp_path, monkeypat
     assert all(one.accuracy > 0.85 for one in found.values())
     with pytest.raises(ValueError, match="'joint' is a method of the package"):
         register("joint", "Another", Learners.joint)
-    del COLUMNS[NAME], _HOW[NAME]  # as in the process of `noisypairs report`
+    del COLUMNS[NAME], METHODS[NAME]  # as in the process of `noisypairs report`
     grid = build(Path("tables")).grids["table1-20"]
     assert grid.headings[-1] == NAME
     assert tables.headings(load_records(Path("tables")))[-1] == NAME

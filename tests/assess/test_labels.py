@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
-
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs import MatrixNoise, PairingNoise, Pairs, sample_pairs
@@ -109,7 +108,7 @@ def test_a_label_noise_of_one_half_says_nothing_and_is_refused():
 
 
 def test_labels_without_any_pair_are_learnt_from_and_measure():
-    X, y, pairs = overlapping(300, 10)
+    X, y, _ = overlapping(300, 10)
     known = {int(item): int(y[item]) for item in range(60)}
     clf = joint().fit(X, Pairs([], [], [], n_items=300).with_labels(known))
     alone = LogisticRegression().fit(X[:60], y[:60])

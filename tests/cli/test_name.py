@@ -56,7 +56,8 @@ def test_a_named_model_predicts_classes(model: Path, files: Files, tmp_path: Pat
     assert told["groups"] == {"1": "yew", "2": "ash"}
 
 
-def test_two_classes_of_another_method_get_names_too(files: Files, tmp_path: Path) -> None:
+def test_two_classes_of_another_method_get_names_too(tmp_path: Path) -> None:
+    files = write_files(tmp_path, n_items=100, n_pairs=2000)
     model, names, named = (tmp_path / name for name in ("m.skops", "names.csv", "n.skops"))
     words = ["-o", model, "--method", "weighted", "--estimator", "logistic", "--quiet"]
     assert run("fit", files.items, files.pairs, *words).exit_code == 0

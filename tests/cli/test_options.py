@@ -98,7 +98,7 @@ def test_groups_of_answers_without_items_are_refused(files, tmp_path):
 
 
 def test_two_groups_are_too_few_for_the_folds_of_fit(files, tmp_path):
-    said = "the items are in 2 groups, which cannot be put into 3 folds"
+    said = "the items are in 2 groups, which cannot be put into 5 folds"
     fails(1, said, tmp_path, *words_for("fit", files, tmp_path), "--group", "colour", "--quiet")
 
 

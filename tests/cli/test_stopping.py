@@ -134,7 +134,7 @@ def test_a_file_that_was_there_before_is_not_called_kept(tmp_path: Path) -> None
 # -- reproduce
 
 
-def one_record(group: Any) -> Iterator[Record]:
+def one_record(group: Any, *_: object) -> Iterator[Record]:
     """Stand for the work on a group: one record is there, then the run is stopped in another."""
     if group[0].seed > 0:
         raise KeyboardInterrupt

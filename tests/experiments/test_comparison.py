@@ -8,15 +8,15 @@ from sklearn.linear_model import LogisticRegression
 
 from noisypairs import CleanPairs, JointPairClassifier, LabelingNoise, PairingNoise, compare
 from noisypairs.experiments import COLUMNS
-from noisypairs.experiments.learners import _HOW, OURS
+from noisypairs.experiments.learners import METHODS, OURS
 
 
 @pytest.fixture(autouse=True)
 def own_methods():
     """Forget what a test registers."""
     yield
-    for name in set(_HOW) - OURS:
-        del COLUMNS[name], _HOW[name]
+    for name in set(METHODS) - OURS:
+        del COLUMNS[name], METHODS[name]
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from noisypairs import JointPairClassifier, PairingNoise, Pairs, datasets, sample_pairs
+from noisypairs import (
+    JointPairClassifier,
+    PairingNoise,
+    Pairs,
+    PairTable,
+    datasets,
+    sample_pairs,
+)
 from noisypairs.annotators import annotator_table
 from noisypairs.errors import NotIdentifiable
 from noisypairs.graph.progress import At, Lines, each, listening, stage
@@ -152,21 +159,19 @@ def test_intervals_and_annotators_report_too(problem):
 def test_a_streamed_fit_reports_its_passes(problem):
     _, pairs = problem
 
-    class Stream:
-        n_items = pairs.n_items
-
-        def batches(self, size):
-            assert size >= pairs.n_pairs
-            yield pairs
-
+    ibis = pytest.importorskip("ibis", reason="ibis is not installed")
+    rows = pytest.importorskip("pyarrow").table(
+        {"left": pairs.left, "right": pairs.right, "same": pairs.same}
+    )
+    table = PairTable.from_ibis(ibis.memtable(rows), n_items=pairs.n_items)
     heard, guess = Heard(), np.random.default_rng(0).dirichlet([1.0, 1.0], pairs.n_items)
     answers = AnswerModel(PairingNoise(0.2, 0.2), "pairing", 2)
-    e_step, model = TableEStep(Stream(), 1, None), SharesModel(np.ones(pairs.n_items))
+    e_step, model = TableEStep(table, False, None), SharesModel(np.ones(pairs.n_items))
     with listening(heard):
         run_em(Spec(2, "shares", "pairing"), "guess", e_step, model, answers, guess, rounds=2)
     passes = [text for text in heard.texts if "pass" in text]
-    assert passes[0] == "round 1 of 2, pass 1 of 5"
-    assert len(passes) == e_step.stream.passes
+    assert passes[0] == "round 1 of 2, pass 1 of 4"
+    assert len(passes) == e_step.propagation.passes
 
 
 def test_what_is_found_does_not_depend_on_who_listens(problem, capsys):

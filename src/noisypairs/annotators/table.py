@@ -60,6 +60,7 @@ from noisypairs.joint.problem import Problem
 from noisypairs.noise.model import PSEUDO_ANSWERS, group_errors
 from noisypairs.noise.people import fit_people
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import in_memory
 
 UNDECIDED = "too few answers"
 #: The verdict on people who agree with each other and not with the classes of the others.
@@ -299,7 +300,7 @@ def _judged(
     n_drop: int,
 ) -> AnnotatorTable:
     """Return the table of answers whose order no longer matters."""
-    pairs = whole.sample(SEARCH_PAIRS)
+    pairs = in_memory(whole, SEARCH_PAIRS)
     if pairs.n_pairs < whole.n_pairs:
         if model == "pairs":
             raise ValueError(

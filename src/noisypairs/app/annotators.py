@@ -24,6 +24,7 @@ from noisypairs.app.files import Dataset, read_frame, read_labels, read_pairs
 from noisypairs.errors import collected_warnings
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.columns import couples_of
+from noisypairs.pairs.pairs import in_memory
 
 #: Answers of a table too large to load that annotators are compared on; all count for their rates.
 MOST_ANSWERS_COMPARED = 500_000
@@ -63,7 +64,7 @@ def judge_annotators(
     X: Any = None
     if data.features is not None:
         X = item_encoder(data.features, seed).fit_transform(data.features)
-    some = data.pairs.sample(MOST_ANSWERS_COMPARED)
+    some = in_memory(data.pairs, MOST_ANSWERS_COMPARED)
     with collected_warnings() as notes:
         known = {} if gold is None else _known_truth(data, some, gold)
     labels = known.get("labels")

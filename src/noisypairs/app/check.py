@@ -41,6 +41,7 @@ from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.audit import Audit
 from noisypairs.pairs.groups import NearIdentical, item_groups, n_sharing, near_identical
+from noisypairs.pairs.pairs import in_memory, pooled_answers
 
 Step = Callable[[str], None]
 Outlook = Literal["works", "doubtful", "fails", "not tried"]
@@ -151,7 +152,7 @@ def check(
     """
     asked = Request(n_classes=n_classes, seed=seed)
     step("counting answers")
-    pairs, report = dataset.pairs.sample(MOST_PAIRS_CHECKED), dataset.pairs.audit()
+    pairs, report = in_memory(dataset.pairs, MOST_PAIRS_CHECKED), dataset.pairs.audit()
     plans = () if dataset.features is None else tuple(describe(dataset.features))
     joint = Feasibility("joint", "not tried", "no fit was asked for")
     found, beliefs, why, doubts = None, None, None, list[str]()
@@ -291,8 +292,8 @@ def _pointwise(
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
         return tuple(Feasibility(name, "not tried", reason) for name in names)
     prior = float(np.clip(found.prior.estimate, 1e-6, 1 - 1e-6))
-    pooled = pairs.pooled_answers().drawn_at_random()
-    total = pooled.total_weight
+    pooled = pooled_answers(pairs).drawn_at_random()
+    total = float(pooled.weights.sum())
     works = (
         f"the signal |a − b| = {found.signal:.3f} is {found.signal * np.sqrt(2 * total):.0f} times "
         "its own error"
@@ -313,9 +314,10 @@ def _with_triangles(
 
     A sample of the pairs would hold next to no triangles.
     """
-    some, items = pairs.among_some_items(MOST_PAIRS_CHECKED)
-    if some is pairs:
-        return some, report, beliefs
+    if isinstance(pairs, Pairs):
+        return pairs, report, beliefs
+    table: Any = pairs
+    some, items = table.among_some_items(MOST_PAIRS_CHECKED)
     return some, some.audit(), None if beliefs is None else beliefs[items]
 
 
@@ -324,7 +326,7 @@ def _problems(dataset: Dataset, report: Audit, n_classes: int) -> Iterator[str]:
 
     What so many classes explain is not wrong.
     """
-    pairs = dataset.pairs.pooled_answers()
+    pairs = pooled_answers(dataset.pairs)
     drawn = pairs.drawn_at_random()
     if drawn is not pairs:
         yield (

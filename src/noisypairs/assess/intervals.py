@@ -44,6 +44,8 @@ def joint_intervals(
     ``class_of`` (Q,) is the class of every kind where beliefs are about kinds: all but the rates
     are then those of classes.
     """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level={level!r}: expected a share such as 0.9")
     K = fit.n_classes
     classes = np.arange(K) if class_of is None else class_of
     one_class = np.eye(int(classes.max()) + 1)[classes]  # (Q, K)

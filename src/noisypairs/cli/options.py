@@ -35,7 +35,8 @@ Model = Annotated[Path, typer.Argument(help="Model file that `noisypairs fit` wr
 Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' ids"))]
 Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]
 Classes = Annotated[
-    str | None, typer.Option(help="How many classes: 3, or 2-5 to choose; else chosen from 2 to 6.")
+    str | None,
+    typer.Option(help="How many classes: 3, or 2-5 to choose from; else any number."),
 ]
 Kinds = Annotated[
     str | None,

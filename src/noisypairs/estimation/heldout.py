@@ -152,7 +152,7 @@ class HeldOut:
         difference = better - np.asarray(worse, dtype=np.float64)
         known = np.isfinite(difference)
         some, difference = self.pairs.select(known), difference[known]
-        weight, total = some.weights, some.total_weight
+        weight, total = some.weights, float(some.weights.sum())
         nats = float(weight @ difference)
         error = _error(some, weight * (difference - nats / max(total, 1e-12)), self.groups)
         return Gain(nats, error, some.n_pairs, total)
@@ -198,12 +198,7 @@ def item_folds(pairs: Answers, n_folds: int, random_state: int | None = None) ->
             fold[test] = k
         return fold
     members, size = np.unique(pairs.groups, return_inverse=True, return_counts=True)[1:]
-    if not 2 <= n_folds <= size.size:
-        raise ValueError(
-            f"the items are in {size.size} groups, which cannot be put into {n_folds} folds: a "
-            "group stays in one fold. Give from two folds to as many as there are groups, or "
-            "finer groups"
-        )
+    check_groups(size.size, n_folds)
     order = check_random_state(random_state).permutation(size.size)
     order = order[np.argsort(-size[order], kind="stable")]  # the largest groups first
     of_group, n_items = np.empty(size.size, dtype=np.intp), [0] * n_folds
@@ -212,6 +207,16 @@ def item_folds(pairs: Answers, n_folds: int, random_state: int | None = None) ->
         of_group[group] = smallest
         n_items[smallest] += n_more
     return of_group[members]
+
+
+def check_groups(n_groups: int, n_folds: int) -> None:
+    """Refuse more folds than groups."""
+    if not 2 <= n_folds <= n_groups:
+        raise ValueError(
+            f"the items are in {n_groups} groups, which cannot be put into {n_folds} folds: a "
+            "group stays in one fold. Give from two folds to as many as there are groups, or "
+            "finer groups"
+        )
 
 
 def items_by_fold(fold: Positions, n_folds: int) -> list[tuple[Positions, Positions]]:

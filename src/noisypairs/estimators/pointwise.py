@@ -39,6 +39,7 @@ from noisypairs.estimators.inner.features import finite_numbers
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, ItemCounts, Pairs
 from noisypairs.pairs.counts import some_pairs
+from noisypairs.pairs.pairs import in_memory, pooled_answers, sorted_answers
 
 HeldOut = Callable[[], model_selection.HeldOutShare]
 
@@ -214,11 +215,11 @@ class PointwiseClassifier(PairClassifier):
                 cv=[(order[train], order[test]) for train, test in folds],
                 n_jobs=self.n_jobs,
             )
-            some = share.pairs.sample(model_selection.MOST_PAIRS)
+            some = in_memory(share.pairs, model_selection.MOST_PAIRS)
             place = np.argsort(order).astype(some.left.dtype)
             ends = place[some.left], place[some.right]
             few = some.select(some_pairs(*ends, model_selection.MOST_PAIRS))
-            return replace(share, pairs=few[order].in_order()[0], centred=share.centred[order])
+            return replace(share, pairs=sorted_answers(few[order])[0], centred=share.centred[order])
 
         return held_out
 
@@ -238,7 +239,7 @@ class PointwiseClassifier(PairClassifier):
         if isinstance(self.prior, str):
             if self.prior != "estimate":
                 raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
-            found = estimate_prior(pairs.pooled_answers(), noise)
+            found = estimate_prior(pooled_answers(pairs), noise)
             self.prior_estimate_ = found
             # Estimated rates cannot test the share of "same"; left-out answers can.
             if isinstance(self.noise, NoiseModel) or held_out().strength < CLEAR:
@@ -282,7 +283,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when the randomness of the answers hides a − b, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
-    total = pairs.pooled_answers().drawn_at_random().total_weight
+    total = pooled_answers(pairs).drawn_at_random().weights.sum()
     strength = abs(difference) * np.sqrt(2.0 * total)
     if strength >= WEAK:
         return

@@ -93,7 +93,7 @@ class Learners:
 
     def fit(self, method: str) -> tuple[Predict, dict[str, Any]]:
         """Return (predict, details) of a method; `NotIdentifiable` where it refuses."""
-        return _HOW[method](self)
+        return METHODS[method](self)
 
     @cached_property
     def tuned(self) -> Tuned:
@@ -264,7 +264,7 @@ def best_prior(held_out: model_selection.HeldOutShare, noise: NoiseModel) -> flo
 
 Method = Callable[[Learners], tuple[Predict, dict[str, Any]]]
 
-_HOW: dict[str, Method] = {
+METHODS: dict[str, Method] = {
     "pn": Learners.true_labels,
     "sd-clean": Learners.clean_pairs,
     "t-loss": Learners.t_loss,
@@ -279,7 +279,7 @@ _HOW: dict[str, Method] = {
 
 
 #: Methods of the package, which nobody replaces.
-OURS = frozenset(_HOW)
+OURS = frozenset(METHODS)
 
 
 def register(name: str, heading: str, method: Method) -> None:
@@ -291,9 +291,9 @@ def register(name: str, heading: str, method: Method) -> None:
     """
     if name in OURS:
         raise ValueError(f"{name!r} is a method of the package: choose another name")
-    COLUMNS[name], _HOW[name] = heading, method
+    COLUMNS[name], METHODS[name] = heading, method
 
 
 def registered() -> dict[str, tuple[str, Method]]:
     """Return heading and function of the methods that were registered, for other processes."""
-    return {name: (COLUMNS[name], how) for name, how in _HOW.items() if name not in OURS}
+    return {name: (COLUMNS[name], how) for name, how in METHODS.items() if name not in OURS}

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_random_state
+from sklearn.utils import _safe_indexing, check_random_state
 
 from noisypairs.algebra import Array
-from noisypairs.estimation.heldout import dealt, items_by_fold
+from noisypairs.estimation.heldout import check_groups, dealt, items_by_fold
 from noisypairs.estimators.base import known_classes, label_names
 from noisypairs.estimators.inner.features import (
     FiniteNumbers,
@@ -29,6 +29,7 @@ from noisypairs.joint.class_model import (
     ClassModel,
     Fold,
     GaussianModel,
+    Positions,
     RidgeModel,
     SharesModel,
 )
@@ -75,6 +76,15 @@ class Features:
         front, Z = self.items.through(Pipeline(columns))
         return front, np.asarray(Z)
 
+    def of(self, rows: NDArray[np.intp]) -> Features:
+        """Return the features of some items; what was made of all of them is not made again."""
+        some = Features(None if self.X is None else _safe_indexing(self.X, rows), None, self.seed)
+        for name in {"scaled", "columns"} & vars(self).keys():
+            front, numbers = getattr(self, name) or (None, None)
+            if numbers is not None:
+                vars(some)[name] = front, numbers[rows]
+        return some
+
 
 class Problem:
     """What every stage of one fit needs. Items are in canonical order; ``groups`` (n_items,).
@@ -95,6 +105,8 @@ class Problem:
     ) -> None:
         self.X = as_rows(X)
         self.n_folds = n_folds(pairs.n_items) if cv == "auto" else int(cv)
+        if pairs.groups is not None:
+            check_groups(len(np.unique(pairs.groups)), self.n_folds)
         self.seed = int(check_random_state(random_state).randint(2**31 - 1))
         self.features = Features(self.X, X, self.seed)
         self.groups = np.arange(pairs.n_items) if groups is None else groups
@@ -185,20 +197,23 @@ class Problem:
     def class_model(self, name: str) -> ClassModel:
         """Return the class model of this name; what it factorises is kept."""
         if name not in self._models:
-            self._models[name] = self.new_class_model(name, self.in_pairs.astype(float))
+            learning = self.in_pairs.astype(float)
+            self._models[name] = _class_model(
+                name, self.features, self.groups, learning, self.folds
+            )
         return self._models[name]
 
-    def new_class_model(
-        self, name: str, weight: Array, folds: Sequence[Fold] | None = None
-    ) -> ClassModel:
-        """Return the class model of this name that learns from items of weight one, (n_items,)."""
-        folds = self.folds if folds is None else folds
-        if name == "shares":
-            return SharesModel(weight)
-        if name == "gaussian":
-            return GaussianModel(*self.features.scaled, self.groups, weight, folds)
-        assert self.columns is not None  # else only shares are in question
-        return RidgeModel(*self.columns, self.groups, weight)
+    def scores_of_others(self, name: str, beliefs: Array, train: Positions, test: Positions) -> Any:
+        """Return log-scores of the test items, learnt by a class model from the beliefs of others.
+
+        ``beliefs`` (n_items, K). Only these items are looked at, however many there are.
+        """
+        rows = np.concatenate([train, test])
+        learning = (np.arange(len(rows)) < len(train)).astype(float)
+        fold = np.flatnonzero(learning), np.flatnonzero(learning == 0)
+        some = self.features.of(rows)
+        model = _class_model(name, some, self.groups[rows], learning, [fold])
+        return model.scores(beliefs[rows])[len(train) :]
 
     @property
     def share(self) -> float:
@@ -212,6 +227,18 @@ class Problem:
         total = self.pairs.n_pairs if weight is None else float(weight.sum())
         p = min(max(self.share, 1e-12), 1 - 1e-12)
         return total * float(p * np.log(p) + (1 - p) * np.log1p(-p))
+
+
+def _class_model(
+    name: str, features: Features, groups: Positions, weight: Array, folds: Sequence[Fold]
+) -> ClassModel:
+    """Return the class model of this name that learns from items of weight one, (n_items,)."""
+    if name == "shares":
+        return SharesModel(weight)
+    if name == "gaussian":
+        return GaussianModel(*features.scaled, groups, weight, folds)
+    assert features.columns is not None  # else only shares are in question
+    return RidgeModel(*features.columns, groups, weight)
 
 
 def n_folds(n_items: int) -> int:

@@ -713,10 +713,7 @@ class Race:
     def _scores(self, name: str, train: Positions, test: Positions) -> Array:
         """Return log φ of the test items, (n_test, K), learnt from the others."""
         if name not in self.candidates:
-            learning = np.zeros(len(self.targets))
-            learning[train] = 1.0
-            model = self.problem.new_class_model(name, learning, [(train, test)])
-            return np.asarray(model.scores(self.targets)[test])
+            return np.asarray(self.problem.scores_of_others(name, self.targets, train, test))
         _, learner, seen = self.problem.items_as_given.split(self.estimators[name])
         phi = fold_proba(learner, seen, self.targets, train, test)
         return np.asarray(np.log(np.maximum(phi, CERTAIN / 10)))

@@ -201,12 +201,12 @@ def most_suspect(
     by the items, so the order of the rows does not matter.
 
     >>> import ibis, pyarrow
-    >>> rows = pyarrow.table({"left": [0, 1, 2], "right": [1, 2, 2], "same": [1, 1, 0]})
+    >>> rows = pyarrow.table({"left": [0, 1, 2], "right": [1, 2, 0], "same": [1, 1, 0]})
     >>> table = PairTable.from_ibis(ibis.memtable(rows), n_items=3)
     >>> S = np.array([[0.9, 0.3], [0.3, 0.9]])
-    >>> certain = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
-    >>> most_suspect(table, certain, S, k=2).left.tolist()
-    [2, 1]
+    >>> beliefs = np.array([[0.99, 0.01], [0.9, 0.1], [0.05, 0.95]])
+    >>> most_suspect(table, beliefs, S, k=1).left.tolist()
+    [1]
     """
     at, responses = _at_rest(table, item_proba, S, depth)
     wrong = sweep.wrong_answers(at.answers, at.beliefs, responses)

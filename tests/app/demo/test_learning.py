@@ -93,9 +93,9 @@ def test_mean_rates_of_labeling_noise_agree_with_counting_pairs():
     truly_same = y[pairs.left] == y[pairs.right]
     counted = 1 - pairs.same[truly_same].mean(), pairs.same[~truly_same].mean()
     # Standard errors are below .0013; four of them.
-    assert mean_rates(noise, np.array([1.0 - y.mean(), y.mean()])) == pytest.approx(
-        counted, abs=0.005
-    )
+    assert mean_rates(
+        noise.same_probability(), np.array([1.0 - y.mean(), y.mean()])
+    ) == pytest.approx(counted, abs=0.005)
 
 
 def test_rates_for_every_annotator_label_the_compared_items_better(result):

@@ -310,6 +310,6 @@ def test_the_prior_is_the_root_that_the_model_took() -> None:
     pairs = sample_pairs(y, 4000, noise, random_state=0)
     model = WeightedPairClassifier(noise=noise, class_order="falling", random_state=0).fit(X, pairs)
     assert len(model.prior_estimate_.roots) == 2
-    found = fitting._root(model)
+    found = fitting.root_taken(model)
     assert found.estimate == model.prior_
     assert found.low < model.prior_ < found.high

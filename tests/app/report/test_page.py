@@ -43,7 +43,7 @@ def shown(source: str, **context: object) -> str:
     """Return the page of a template that extends the page of all, or of what its sections hold."""
     if "extends" not in source:
         source = f'{{% extends "page.html" %}}{{% block sections %}}{source}{{% endblock %}}'
-    template = room._environment().from_string(source.strip())
+    template = room.environment().from_string(source.strip())
     return render(template, "noisypairs", **{"title": "t", "lead": "", **context})
 
 

@@ -37,6 +37,13 @@ from noisypairs.pairs.answers import UnknownWords
 from noisypairs.pairs.columns import OPTIONAL
 from noisypairs.pairs.ids import clean_ids
 from noisypairs.pairs.levels import Scale
+from noisypairs.pairs.pairs import (
+    sorted_answers,
+    with_confidence,
+    with_families,
+    with_levels,
+    with_questions,
+)
 from noisypairs.tables import PairTable
 from noisypairs.tables.engine import fetch
 from noisypairs.tables.reading import distinct_ids, select_columns
@@ -92,7 +99,7 @@ class Dataset:
         order = np.argsort(np.array(self.ids, dtype=object), kind="stable")
         features = None if self.features is None else self.features.iloc[order]
         moved = self.pairs[order]
-        pairs, at = moved.in_order()
+        pairs, at = sorted_answers(moved)
         swapped = (moved.left > moved.right)[at]
         return replace(
             self,
@@ -130,7 +137,7 @@ def read_dataset(
     With a ``scale``, answers are its levels (`Pairs.from_levels`). ``question`` is the column that
     says which answers were given together, ``family`` the one of families of annotators, whose
     names become "family/annotator", and ``confidence`` is a column and its words from low to high
-    (`Pairs.with_confidence`). All are read of tables that are loaded.
+    (`Pairs.from_confidence`). All are read of tables that are loaded.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -164,22 +171,22 @@ def read_dataset(
     ids = None if read is None else read.ids
     loaded, more, rows = pairs_of(answers, ids, where, copies)
     if question is not None:
-        loaded = loaded.with_questions(_column(imported.table, question, "--question")[rows])
+        loaded = with_questions(loaded, _column(imported.table, question, "--question")[rows])
     if scale is not None and answers.columns.same is not None:
         cells = _column(imported.table, answers.columns.same, "--same")
-        loaded = loaded.with_levels(cells[rows], scale)
+        loaded = with_levels(loaded, cells[rows], scale)
         more.append(f"{imported.table.path.name}: levels {scale}")
     if confidence is not None:
         name, words_of = confidence
         cells = _column(imported.table, name, "--confidence")[rows]
         try:
-            loaded = loaded.with_confidence(cells, words_of)
+            loaded = with_confidence(loaded, cells, words_of)
         except ValueError as error:
             raise BadFile(f"{imported.table.path}: column {name!r}: {error}") from error
         more.append(f"{imported.table.path.name}: levels {loaded.scale}")
     if family is not None:
         of_family = _column(imported.table, family, "--family")[rows]
-        loaded = loaded.with_families(of_family)
+        loaded = with_families(loaded, of_family)
     seconds, on_times = seconds_of(imported.table)
     more += on_times
     if imported.format == "table":

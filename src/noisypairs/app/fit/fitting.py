@@ -69,6 +69,7 @@ from noisypairs.estimation import Interval, wilson
 from noisypairs.estimation.heldout import Gain, HeldOut, items_by_fold
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.groups import warn_of_repeated_items
+from noisypairs.pairs.pairs import in_memory
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset, SourceFile
@@ -176,7 +177,7 @@ def learn(dataset: Dataset, request: Request, step: Progress = lambda _: None) -
         if X is not None and not looked:  # the joint learner looks itself at what is small
             warn_of_repeated_items(X, pairs)
         records = records_to_link(
-            pairs.sample(MOST_JUDGED), None if X is None else lambda: X, asked.seed
+            in_memory(pairs, MOST_JUDGED), None if X is None else lambda: X, asked.seed
         )
         if records is not None:
             warnings.warn(records, NotIdentifiableWarning, stacklevel=2)
@@ -196,7 +197,7 @@ def held_out_answers(learnt: Learnt, pairs: Any) -> HeldOutAnswers:
     The joint learner has that of every item. A point-wise method is fitted again without each of
     `N_FOLDS` parts of the items, and predicts the answers inside them.
     """
-    plain = pairs.sample(MOST_JUDGED).yes_or_no().without_self_pairs()
+    plain: Any = in_memory(pairs, MOST_JUDGED).yes_or_no().without_self_pairs()
     eta = getattr(learnt.model, "oof_proba_", None)
     if eta is not None:
         S = learnt.model.noise_.same_probability(eta.shape[1])
@@ -286,7 +287,7 @@ def _summarise_model(
     hard, n_hard = hard_items(model, features, dataset.ids)
     prior = None
     if len(model.classes_) == 2:
-        prior = verdict.intervals.get("prior") or _root(model)
+        prior = verdict.intervals.get("prior") or root_taken(model)
     return ModelSummary(
         method=asked.method,
         method_title=METHOD_TITLES[asked.method],
@@ -365,7 +366,7 @@ def summarise_noise(model: Any, verdict: Verdict) -> NoiseSummary:
     )
 
 
-def _root(model: Any) -> Interval:
+def root_taken(model: Any) -> Interval:
     """Return the root of the prior equation that a point-wise model took."""
     roots: tuple[Interval, ...] = model.prior_estimate_.roots
     return min(roots, key=lambda root: abs(root.estimate - model.prior_))

@@ -25,6 +25,7 @@ from noisypairs.estimators.base import PairClassifier
 from noisypairs.joint.choices import PartName
 from noisypairs.noise import families
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import pooled_answers
 
 #: Methods by the titles people read; "auto" is the first.
 METHOD_TITLES = {
@@ -41,7 +42,8 @@ MOST_CLASSES = 50
 class Request:
     """What is asked for; names are checked at once.
 
-    ``n_classes=None`` leaves the number open: as many as labels name, else chosen from 2 to 6.
+    ``n_classes=None`` leaves the number open: as many as labels name, else what predicts held-out
+    answers best.
 
     >>> Request(estimator="forrest")
     Traceback (most recent call last):
@@ -64,6 +66,8 @@ class Request:
         ):
             if given not in known:
                 raise ValueError(f"{what} {given!r}: {did_you_mean(given, known)}")
+        if isinstance(self.n_classes, int) and self.n_classes < 2:
+            raise ValueError(f"n_classes={self.n_classes}: expected at least 2 classes")
 
     def settled(self, pairs: Pairs) -> Request:
         """Return the request with the open questions answered from the pairs."""
@@ -131,7 +135,7 @@ def require_both_answers(pairs: Pairs) -> None:
     n_proper = pairs.without_self_pairs().n_pairs
     if n_proper == 0:
         raise ValueError("there is no answer about two distinct items: nothing to learn from")
-    said = pairs.pooled_answers().same
+    said = pooled_answers(pairs).same
     if said.all() or not said.any():
         word = "same" if said[0] else "different"
         raise NotIdentifiable(

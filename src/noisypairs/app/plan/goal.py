@@ -113,6 +113,12 @@ def plan(
 
     How good the learner is now is what `JointPairClassifier.verdict` says. Raises `NotIdentifiable`
     where the answers say nothing about classes.
+
+    >>> from noisypairs import PairingNoise, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=60, prior=0.4, random_state=0)
+    >>> pairs = sample_pairs(y, 400, PairingNoise(0.1, 0.1), random_state=0)
+    >>> plan(X, pairs, target=0.8).new_items.state
+    'reached'
     """
     if isinstance(n_classes, int):
         _require_above_chance(target, n_classes)

@@ -77,7 +77,7 @@ def render(template: str, generator: str, **context: Any) -> str:
         return _part("section", len(contents), heading, caller(), folded)
 
     written_by = f"{generator} (version {__version__})"
-    page = _environment().get_template(template)
+    page = environment().get_template(template)
     return page.render(context, section=section, contents=contents, generator=written_by)
 
 
@@ -195,7 +195,7 @@ def _all_numbers(cells: Iterable[str]) -> bool:
 
 
 def _part(name: str, *args: Any, **settings: Any) -> Markup:
-    found: Markup = getattr(_environment().get_template("blocks.html").module, name)(
+    found: Markup = getattr(environment().get_template("blocks.html").module, name)(
         *args, **settings
     )
     return found
@@ -221,7 +221,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
     """Return what renders: everything is escaped, a misspelt name is an error."""
     folder = Path(__file__).parent
     script = folder.joinpath("page.js").read_text(encoding="utf-8")
