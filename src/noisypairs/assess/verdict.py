@@ -334,7 +334,7 @@ class Record:
     @property
     def is_labels_alone(self) -> bool:
         """Whether there are no answers: labels alone were learnt from."""
-        return self.problem.pairs.total_weight < 1e-6
+        return float(self.problem.pairs.weights.sum()) < 1e-6
 
     def gain_of_features(self) -> Gain:
         """Return how much better P(class | x), out of fold, predicts answers than their share."""
