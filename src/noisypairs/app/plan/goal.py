@@ -121,7 +121,7 @@ def plan(
     'reached'
     """
     if isinstance(n_classes, int):
-        _require_above_chance(target, n_classes)
+        require_above_chance(target, n_classes)
     begin: Callable[[str], None] = step or (lambda _: None)
     begin(f"learning from all {pairs.n_pairs:,} answers")
     model = JointPairClassifier(estimator, n_classes, random_state=random_state)
@@ -143,7 +143,7 @@ def plan_of_fit(
 ) -> Plan:
     """Plan by a model that was fitted to all answers, and the verdict on it."""
     pairs, K = pairs.without_self_pairs(), model.n_classes_
-    _require_above_chance(target, K)
+    require_above_chance(target, K)
     stated = verdict.intervals
     curves = learning_curves(X, pairs, model, stated, n_orders=n_orders, seed=seed, step=begin)
     begin("weighing the pairs to ask next")
@@ -173,11 +173,12 @@ def plan_of_fit(
     )
 
 
-def _require_above_chance(target: float, n_classes: int) -> None:
+def require_above_chance(target: float, n_classes: int) -> None:
+    """Refuse a target that guessing reaches, or nothing does."""
     if not 1.0 / n_classes < target < 1.0:
         raise ValueError(
-            f"target={target!r}: expected an accuracy above {1.0 / n_classes:.2g}, which guessing "
-            f"among {n_classes} classes reaches, and below 1"
+            f"target {target:g}: expected an accuracy above {1.0 / n_classes:.2g}, which guessing "
+            f"among {n_classes} classes reaches, and below 1, such as 0.95"
         )
 
 
@@ -216,7 +217,7 @@ def plan_dataset(
     if learnt.nothing:
         doubt = f"{learnt.nothing}: new items cannot be classified, whatever the curve of them says"
         found = replace(found, doubts=(*found.doubts, doubt))
-    return found
+    return replace(found, doubts=(*found.doubts, *learnt.unread))
 
 
 def reach(law: Forecast, now: Interval, target: float, *, doubtful: bool = False) -> Goal:
