@@ -116,7 +116,7 @@ def test_known_unequal_labeling_noise_names_the_classes(noise):
 # --- class names ---------------------------------------------------------------------------------
 
 
-def test_labels_name_the_classes_and_are_believed():
+def test_labels_name_the_classes_and_are_certain_where_that_is_asked_for():
     X, y, pairs = data(n_pairs=4000)
     names = np.array(["no", "yes"])
     labels = {int(item): names[y[item]] for item in range(6)}
@@ -126,8 +126,11 @@ def test_labels_name_the_classes_and_are_believed():
     clf = joint(class_order=None).fit(X, pairs.with_labels(labels))
     assert clf.classes_.tolist() == ["no", "yes"]
     assert clf.score(X, names[y]) > 0.97
+    assert names[clf.item_proba_[liar].argmax()] == "yes"
+    certain = joint(class_order=None, search=SearchOptions(label_noise=0.0))
+    certain.fit(X, pairs.with_labels(labels))
     for item, name in labels.items():
-        assert_array_equal(clf.item_proba_[item], names == name)
+        assert_array_equal(certain.item_proba_[item], names == name)
 
 
 def test_one_label_per_class_names_three_classes():

@@ -56,6 +56,7 @@ from noisypairs.joint.problem import Problem
 from noisypairs.joint.starts import graph_excess, guessed_table, guesses, spectral_guess
 from noisypairs.noise import PARTS, AnswerModel, NoiseModel
 from noisypairs.noise.answers import expected_log_chance, log_chance
+from noisypairs.noise.model import SLIPS
 from noisypairs.pairs import Pairs
 
 #: Numbers of classes that are tried where the number is open; larger ones follow by quarters.
@@ -66,6 +67,31 @@ GRID = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100)
 CLASS_MODELS = ("shares", "gaussian", "ridge")
 
 
+def label_noise(problem: Problem, fit: Fit) -> float:
+    """Return how often labels are wrong, by what features and answers say of the labelled items.
+
+    With q_i the chance of the class that label i names, the expected share is taken again and
+    again, from the law of `SLIPS`.
+    """
+    labels = problem.clamp
+    assert labels is not None
+    at = np.fromiter(labels, np.intp, len(labels)), np.fromiter(labels.values(), np.intp)
+    q = without_labels(problem, fit)[at]
+    noise = labels.noise
+    for _ in range(ROUNDS):
+        other = noise * (1.0 - q) / (fit.n_classes - 1)
+        wrong = other / np.maximum((1.0 - noise) * q + other, 1e-300)
+        noise = (float(wrong.sum()) + SLIPS[0]) / (len(q) + sum(SLIPS))
+    return noise
+
+
+def without_labels(problem: Problem, fit: Fit) -> Array:
+    """Return what features and answers say of the items, (n_items, K), not their labels."""
+    states = np.log(fit.answers.states(fit.phi))
+    seen, _ = GraphEStep(problem.graph)(states, fit.item_proba, fit.phi, fit.answers)
+    return fit.answers.classes(seen.beliefs.item, fit.phi)
+
+
 def named_order(problem: Problem, fit: Fit) -> NDArray[np.intp] | None:
     """Return, for each name, which class of a fit its labelled items are in; None if as named.
 
@@ -73,10 +99,7 @@ def named_order(problem: Problem, fit: Fit) -> NDArray[np.intp] | None:
     """
     if problem.clamp is None or problem.names is None:
         return None
-    states = np.log(fit.answers.states(fit.phi))
-    seen, _ = GraphEStep(problem.graph)(states, fit.item_proba, fit.phi, fit.answers)
-    found = fit.answers.classes(seen.beliefs.item, fit.phi)
-    order = match_labels(found, problem.all_pairs, problem.names)
+    order = match_labels(without_labels(problem, fit), problem.all_pairs, problem.names)
     named = np.unique(list(problem.clamp.values())).astype(np.intp)
     return None if np.array_equal(order[named], named) else order
 
