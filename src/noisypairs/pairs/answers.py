@@ -38,6 +38,9 @@ ANSWER_FIELDS = frozenset(
 REFUSALS = ("imsorry", "iamsorry", "sorry", "icannot", "ican't", "icant", "asanai", "unableto")
 """How a model begins that does not answer, written as `canonical` writes it."""
 
+_NOT_SAID = re.compile(r"^\s*<think>.*?</think>|```(?:json)?|[*`]", re.DOTALL)
+"""What models write around an answer."""
+
 WORDS: Mapping[Meaning, tuple[str, ...]] = {
     "same": (
         *("same", "the same", "same class", "identical", "yes", "y", "true", "t", "s", "1"),
@@ -305,8 +308,9 @@ def sense_of_sentence(text: str, known: Mapping[str, Meaning]) -> Meaning | None
     r"""Return what a sentence, or JSON with one field for the answer, says; None where it is open.
 
     A sentence is read by the word that it begins with, up to the first comma, full stop, colon,
-    dash or line break; refusals count as unsure. A known word that ends in ``*`` is the beginning
-    of a sentence. Nothing is read from the middle.
+    dash or line break; refusals count as unsure. Marks such as ** and the thoughts that some models
+    write before their answer, in <think> and </think>, are left out. A known word that ends in
+    ``*`` is the beginning of a sentence. Nothing is read from the middle.
 
     >>> [sense_of_sentence(text, MEANING) for text in ("Yes, the two are one", "No.\nbrand", "0.5")]
     ['same', 'different', None]
@@ -314,10 +318,14 @@ def sense_of_sentence(text: str, known: Mapping[str, Meaning]) -> Meaning | None
     'different'
     >>> sense_of_sentence('{"match": true, "why": "no doubt"}', MEANING)
     'same'
+    >>> sense_of_sentence("<think>One is red.</think> **No**", MEANING)
+    'different'
     >>> sense_of_sentence("The two are the same", {**MEANING, "thetwoarethe*": "same"})
     'same'
     """
-    plain = text.strip()
+    plain = _NOT_SAID.sub("", text).strip()
+    if plain != text.strip() and canonical(plain) in known:
+        return known[canonical(plain)]
     if plain.startswith("{"):
         try:
             value = json.loads(plain)
