@@ -166,7 +166,7 @@ def judged(task: str, encoder: str, draw: int) -> dict[str, Any]:
 
 
 def asked(task: str, encoder: str, draw: int) -> dict[str, Any]:
-    """Return after how many answers 95 % of the items are right, asked as `noisypairs ask` does."""
+    """Return after how many answers 95 % of the items are right, asked as by `noisypairs ask`."""
     rng = np.random.default_rng(draw)
     with tempfile.TemporaryDirectory() as folder:
         table, y = TASKS[task][1](Path(folder), rng, 300)

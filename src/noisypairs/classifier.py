@@ -309,7 +309,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             search = self._search(problem, n_kinds)
             with progress.stage("search"):
                 fit = self._found(
-                    search, numbers, None if last is None else last[given_items(given)]
+                    search, numbers, None if last is None else given.reordered_items(last)
                 )
             fit = self._named(problem, fit, keep=last is not None)
             candidates = candidates_of(self._inner, X, problem.seed, fit.n_classes)
@@ -470,9 +470,12 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
                 f"{said}. They are few, {per_item:.1f} for each item compared: collect more about "
                 "the same items"
             )
+        many = f"{said}, with {per_item:.0f} of them for each item compared. They are random, or"
+        if not search.problem.has_features:
+            return f"{many} it takes features X, or items of known class, to see the classes"
         return (
-            f"{said}, with {per_item:.0f} of them for each item compared. They are random, or "
-            "about other rows than those of X: Pairs.from_frame(..., items=X.index) compares ids"
+            f"{many} about other rows than those of X: Pairs.from_frame(..., items=X.index) "
+            "compares ids"
         )
 
     def _warn_of_more_classes(self, fit: Fit, numbers: list[int] | None) -> None:
@@ -548,15 +551,11 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         if not isinstance(pairs, Pairs):
             people = fit.answers.part("people") is not None
             e_step: Any = TableEStep(pairs, people, problem.clamp)
-            self._weigh(model, pairs.degrees() > 0)
+            model.weight = (pairs.degrees() > 0).astype(float)
             return run_em(fit.spec, fit.start, e_step, model, fit.answers, fit.item_proba, **rounds)
         answers = fit.answers.with_parts(*parts)
         e_step = GraphEStep(problem.graph, problem.clamp)
         return run_em(fit.spec, fit.start, e_step, model, answers, fit.item_proba, **rounds)
-
-    @staticmethod
-    def _weigh(model: ClassModel, in_pairs: NDArray[np.bool_]) -> None:
-        model.weight = in_pairs.astype(float)
 
     # --- what is kept ---------------------------------------------------------------------
 
@@ -737,11 +736,6 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
 def _asked(pairs: Answers) -> NDArray[np.intp] | None:
     """Return both ends of all pairs, (2, n_pairs); None of a table, where they may be many."""
     return np.stack([pairs.left, pairs.right]) if isinstance(pairs, Pairs) else None
-
-
-def given_items(given: Any) -> Any:
-    """Return the order of the items as an index."""
-    return slice(None) if given.items is None else given.items
 
 
 def any_order(S: Array) -> bool:

@@ -21,11 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.annotators.classes import (
-    InferredClasses,
-    classes_from_answers,
-    classes_from_features,
-)
+from noisypairs.annotators.classes import InferredClasses, infer_classes
 from noisypairs.annotators.pair_truth import (
     Groups,
     PairTruth,
@@ -244,14 +240,11 @@ class Trial:
         for training, _ in progress.each("fold", self.folds):
             with collected_warnings():
                 try:
-                    if X is None:
-                        found = classes_from_answers(training, numbers, random)
-                    else:
-                        found = classes_from_features(training, X, numbers, estimator, random, True)
+                    found = infer_classes(training, X, numbers, estimator, random, hurry=True)
                 except NotIdentifiable:
                     return self.over_guessing(), 0
             classes.append(found)
-            numbers = [found.S.shape[1]]
+            numbers = [found.item_proba.shape[1]]
         return self.held.gain(self.by_pairs, self._log_chance(classes)), numbers[0]
 
     def over_guessing(self) -> Gain:

@@ -69,13 +69,13 @@ def judge_annotators(
         encoder = item_encoder(data.features, seed, data.encode)
         X, unread = read_content(encoder.fit_transform, data.features)
     some = in_memory(data.pairs, MOST_ANSWERS_COMPARED)
-    with collected_warnings() as notes:
-        known = {} if gold is None else _known_truth(data, some, gold)
-    notes += unread
-    labels = known.get("labels")
     settings: dict[str, Any] = {"n_classes": n_classes or "auto", "random_state": seed}
     seconds = data.seconds if some.n_pairs == data.pairs.n_pairs else None
-    found = judge_crowd(some, X, data.features, **settings, **known, seconds=seconds)
+    with collected_warnings() as notes:
+        known = {} if gold is None else _known_truth(data, some, gold)
+        found = judge_crowd(some, X, data.features, **settings, **known, seconds=seconds)
+    notes += unread
+    labels = known.get("labels")
     if found.contradicted:
         notes.insert(0, _contradicted(found, data.ids))
     if some.n_pairs < data.pairs.n_pairs:

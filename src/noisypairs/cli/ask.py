@@ -33,6 +33,12 @@ def ask(
     question: Annotated[
         str, typer.Option(help="What is asked of a pair.")
     ] = "Are these two the same?",
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help='Grades from different to same: how many, or "no<rather no|rather yes<yes".'
+        ),
+    ] = None,
     repeat: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Share of pairs asked of a second person.")
     ] = 0.1,
@@ -101,7 +107,9 @@ def ask(
             repeated=repeat,
             blind=blind,
             seed=seed,
+            scale=scale,
         )
+        _ = settings.levels  # a scale that cannot be read is refused here
     with app.failing_with(app.BAD_DATA), tempfile.TemporaryDirectory() as folder:
         if demo:
             settings = _demo(settings, Path(folder), store)

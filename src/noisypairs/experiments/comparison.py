@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,7 +23,7 @@ from noisypairs.experiments.grids import cell
 from noisypairs.experiments.learners import Learners, register
 from noisypairs.experiments.problem import OwnTable
 from noisypairs.experiments.run import run
-from noisypairs.experiments.spec import COLUMNS, Spec
+from noisypairs.experiments.spec import COLUMNS
 from noisypairs.noise import LabelingNoise, NoiseModel, PairingNoise
 from noisypairs.pairs import Answers
 
@@ -90,7 +91,9 @@ def compare(
     clean = {("clean", (0.0, 0.0)): PairingNoise(0.0, 0.0)}
     own = OwnTable(table, classes, by_key | clean)
     specs = {
-        (heading, key, density, seed): _spec(key, method, density, seed)
+        (heading, key, density, seed): replace(
+            cell("own", *key, method, density, seed), model="kernel"
+        )
         for key in by_key
         for density in per_item.tolist()
         for seed in range(random_state, random_state + repeats)
@@ -143,11 +146,7 @@ def _classes(y: Any, n_items: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
     return names, classes.astype(np.intp)
 
 
-def _spec(key: tuple[Any, tuple[float, float]], method: str, density: float, seed: int) -> Spec:
-    return replace(cell("own", *key, method, density, seed), model="kernel")
-
-
-def _key(noise: NoiseModel) -> tuple[str, tuple[float, float]]:
+def _key(noise: NoiseModel) -> tuple[Any, tuple[float, float]]:
     """Return family and rates, which name a noise in records."""
     if isinstance(noise, PairingNoise):
         return "pairing", (float(noise.similar_flip), float(noise.dissimilar_flip))
@@ -182,22 +181,15 @@ def _registered(methods: Sequence[str] | Mapping[str, Any], n_classes: int) -> d
                 f"methods[{heading!r}] is {method!r}: expected a name, a learner with "
                 "fit(X, pairs), such as JointPairClassifier(classifier), or a function of Learners"
             )
-        own = Fitted(method) if hasattr(method, "fit") else method
+        own = partial(_fitted, method) if hasattr(method, "fit") else method
         register(heading, heading, own)
         found[heading] = heading
     return found
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A learner of pairs as a method."""
-
-    learner: Any
-
-    def __call__(self, learners: Learners) -> tuple[Any, dict[str, Any]]:
-        """Fit a copy to the pairs of a problem."""
-        fitted = clone(self.learner).fit(learners.problem.X, learners.problem.pairs)
-        return fitted.predict, {}
+def _fitted(learner: Any, learners: Learners) -> tuple[Any, dict[str, Any]]:
+    """Fit a copy of a learner of pairs to those of a problem: a method, once its learner is set."""
+    return clone(learner).fit(learners.problem.X, learners.problem.pairs).predict, {}
 
 
 def _plot(frame: Any) -> Figure:

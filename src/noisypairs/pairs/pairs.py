@@ -155,6 +155,17 @@ class AnswerArrays(OneEntryPerItem):
         return self.same.astype(np.int8) if self.level is None else self.level
 
     @property
+    def said(self) -> NDArray[np.str_]:
+        """Each answer in words: "same" and "different", or the name of its level; (n_pairs,).
+
+        >>> from noisypairs import Pairs
+        >>> Pairs.from_levels([0, 1], [1, 2], [3, 0], levels=[1, 2, 3, 4], unsure=0).said.tolist()
+        ['3', '0']
+        """
+        names = np.array([*self.scale.names, self.scale.unsure or ""], dtype=str)
+        return np.asarray(names[self.levels])
+
+    @property
     def scores(self) -> Array:
         """How near to "same" each answer is, from 0 to 1, (n_pairs,); unsure is the mean."""
         if self.level is None:
@@ -675,7 +686,7 @@ class Pairs(AnswerArrays):
         if self.question is not None:
             columns["question"] = np.array(self.question)
         if self.level is not None:
-            columns["level"] = np.array([*self.scale.names, self.scale.unsure])[self.level]
+            columns["level"] = self.said
         return frame_of(columns, backend)
 
     def items_frame(self, backend: Backend = "pandas") -> Any:

@@ -89,6 +89,7 @@ CREATE TABLE answers (
     low INTEGER NOT NULL,
     high INTEGER NOT NULL,
     said TEXT NOT NULL CHECK (said IN ('same', 'different', 'unsure', 'skip')),
+    grade TEXT, -- the level that was answered, of a project with a scale
     answered_at TEXT NOT NULL,
     seconds REAL NOT NULL,
     model_shown INTEGER NOT NULL,
@@ -108,7 +109,7 @@ CREATE VIEW {VIEW} AS
 SELECT
     CASE swapped WHEN 1 THEN upper.id ELSE lower.id END AS "left",
     CASE swapped WHEN 1 THEN lower.id ELSE upper.id END AS "right",
-    said AS answer, people.name AS annotator, answered_at, seconds,
+    coalesce(grade, said) AS answer, people.name AS annotator, answered_at, seconds,
     chance AS model_chance, model_shown, kind, kind <> 'random' AS chosen
 FROM standing
 JOIN questions USING (question)
@@ -119,12 +120,17 @@ WHERE said <> 'skip'
 ORDER BY standing.answer;
 """
 
+_FROM_VERSION_2 = f"""
+ALTER TABLE answers ADD COLUMN grade TEXT;
+DROP VIEW IF EXISTS {VIEW};
+DROP VIEW IF EXISTS standing
+"""
+
 _FROM_VERSION_1 = f"""
 ALTER TABLE people ADD COLUMN joined_by TEXT;
 ALTER TABLE people ADD COLUMN blocked_at TEXT;
 ALTER TABLE people ADD COLUMN left_out_at TEXT;
-DROP VIEW {VIEW}
-"""
+{_FROM_VERSION_2}"""
 
 #: Tables that stores of this version may lack: what an item looks like besides its id
 #: (`row_contents`), what was sent to judges, and the pairs that a person should answer.
@@ -174,8 +180,9 @@ class Database:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
-            if self.row("PRAGMA user_version") == (1,):
-                self._make(_FROM_VERSION_1, _VIEWS)
+            (version,) = self.row("PRAGMA user_version") or (VERSION,)
+            if version < VERSION:
+                self._make({1: _FROM_VERSION_1, 2: _FROM_VERSION_2}[version], _VIEWS)
             with self.writing():  # which fails where the file may only be read
                 self._make(_LATER)
         except sqlite3.Error as error:

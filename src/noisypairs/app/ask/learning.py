@@ -26,6 +26,8 @@ from noisypairs.classifier import JointPairClassifier
 from noisypairs.encoders import cached_in
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.levels import Scale
+from noisypairs.pairs.pairs import with_levels
 
 FEWEST = 20
 """Answers with which the first fit is tried."""
@@ -60,7 +62,7 @@ class Learner:
         Yields what is known once the pairs are chosen and, where that is due, once it is judged.
         """
         self._look_at(shown)
-        pairs = pairs_of(shown, said)
+        pairs = pairs_of(shown, said, self.settings.levels)
         nothing = Estimate(self.settings.target, n_answers=len(said))
         note, doubts = self._fit(pairs)
         if note:
@@ -174,10 +176,10 @@ def estimate_of(
     )
 
 
-def pairs_of(shown: Shown, said: list[Said]) -> Pairs:
+def pairs_of(shown: Shown, said: list[Said], scale: Scale | None = None) -> Pairs:
     """Return the answers about items that are still there, with who gave them."""
     kept = [one for one in said if one.left in shown.row_of and one.right in shown.row_of]
-    return Pairs(
+    pairs = Pairs(
         [shown.row_of[one.left] for one in kept],
         [shown.row_of[one.right] for one in kept],
         np.array([one.same for one in kept], dtype=bool),
@@ -185,6 +187,9 @@ def pairs_of(shown: Shown, said: list[Said]) -> Pairs:
         annotator=np.array([one.person for one in kept], dtype=object) if kept else None,
         chosen=np.array([one.kind != RANDOM for one in kept], dtype=bool),
     )
+    if scale is None or not kept:
+        return pairs
+    return with_levels(pairs, [str(one.grade) for one in kept], scale)
 
 
 def features_of(shown: Shown, settings: Settings) -> Array:

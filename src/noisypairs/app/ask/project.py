@@ -18,10 +18,12 @@ from noisypairs.app.files import BadFile
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.items import ROWS_CHANGED, are_contents, items_of
 from noisypairs.app.files.media import with_media
+from noisypairs.app.files.store import SCALE, UNSURE
 from noisypairs.app.files.table import read_table
 from noisypairs.app.report.page import clean
 from noisypairs.assess.words import count
 from noisypairs.errors import did_you_mean
+from noisypairs.pairs.levels import Scale, read_scale
 
 LONGEST_CELL = 20_000
 """Characters of a cell that are shown."""
@@ -36,6 +38,7 @@ MOST_COLUMNS = 20
 class Settings:
     """How a project is asked; all of it is plain, so that the worker's process can be given it.
 
+    ``scale`` are the levels of an answer, "1<2<3<4" or how many; None is same and different.
     ``images``, ``columns`` and ``encode`` as on the command line, ``repeated`` the share of
     questions asked of a second person, ``blind`` whether nobody may see what the model thinks.
     """
@@ -52,6 +55,21 @@ class Settings:
     repeated: float = 0.1
     blind: bool = False
     seed: int = 0
+    scale: str | None = None
+
+    @property
+    def levels(self) -> Scale | None:
+        """The scale of the answers; None of yes and no.
+
+        >>> str(Settings(Path(), Path(), scale="4").levels)
+        '1 < 2 < 3 < 4 (same from 3 on), unsure for unsure'
+        """
+        if self.scale is None:
+            return None
+        text = self.scale.strip()
+        if text.isdecimal():
+            text = "<".join(str(k + 1) for k in range(int(text)))
+        return read_scale(text, UNSURE)
 
 
 @dataclass(frozen=True)
@@ -109,6 +127,7 @@ class Project:
     def __init__(self, settings: Settings, database: Database, looks: Looks | None = None) -> None:
         self.settings, self.database, self.trouble = settings, database, ""
         self._read_at = _state(settings.items)
+        _keep_scale(settings, database)
         self.shown = _numbered(looks or read_looks(settings), settings, database)
 
     def refresh(self) -> bool:
@@ -130,6 +149,21 @@ class Project:
             return False
         self.trouble = ""
         return True
+
+
+def _keep_scale(settings: Settings, database: Database) -> None:
+    """Keep the scale of a new project; refuse another one than its answers have."""
+    scale = settings.levels
+    asked = None if scale is None else scale.text()
+    if asked is not None and database.row("SELECT 1 FROM answers LIMIT 1") is None:
+        database.set_setting(SCALE, asked)
+    if asked != (known := database.setting(SCALE)):
+        kept = "same or different" if known is None else f"levels {known}"
+        option = "leave --scale out" if known is None else f'give --scale "{known}"'
+        raise BadFile(
+            f"{settings.store} holds answers of another kind, {kept}: {option}, or name another "
+            "store"
+        )
 
 
 def read_looks(settings: Settings) -> Looks:

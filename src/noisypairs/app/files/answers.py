@@ -46,6 +46,8 @@ NOBODY = "none"
 ROWS_EACH, FEWEST_ROWS = 10, 3
 """Rows of one person on average and at least, in a column that is taken for the annotators."""
 
+WHOLE = re.compile(r"\d{1,2}(\.0*)?")
+
 MOST_GRADES, OWN_VALUES = 6, 0.2
 """Fewer different numbers may be grades; a value that others tell all but a fifth is theirs."""
 
@@ -196,6 +198,8 @@ def find_roles(
         same, guessed = find_answers(others, cells, words)
         if scored is not None and (same is None or guessed):
             same, guessed = scored, ""
+    if same is None:
+        _suggest_grades(table, names, cells, (left, right, columns.annotator))
     weight: Role = False if votes else None
     named = columns.of_pairs | {"left": left, "right": right, "same": same, "weight": weight}
     notes = [f"{table.path.name}: {guessed}"] if guessed else []
@@ -219,6 +223,32 @@ def find_roles(
                 f"another, --annotator {NOBODY} none"
             )
     return named, notes
+
+
+def _suggest_grades(
+    table: FileTable,
+    names: Sequence[str],
+    cells: Callable[[str], list[str]],
+    others: Sequence[str | None],
+) -> None:
+    """Refuse a table whose only likely answers are whole numbers: either end may be "same"."""
+    likely = {}
+    for name in names:
+        distinct = {one for one in cells(name) if not _is_missing(one)}
+        if name not in others and all(map(WHOLE.fullmatch, distinct)):
+            numbers = sorted({int(float(one)) for one in distinct})
+            if 3 <= len(numbers) <= MOST_GRADES:
+                likely[name] = list(map(str, numbers))
+    if len(likely) != 1:
+        return
+    ((name, grades),) = likely.items()
+    unsure = " --unsure 0" * (grades[0] == "0" and len(grades) > 3)
+    levels = "<".join(grades[bool(unsure) :])
+    raise BadFile(
+        f"{table.path}: no column says same or different, but {name!r} holds {', '.join(grades)}. "
+        "If these are grades, name them from different to same: "
+        f'--same {name} --levels "{levels}"{unsure}'
+    )
 
 
 def _names_people(

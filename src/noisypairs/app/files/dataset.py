@@ -45,7 +45,7 @@ from noisypairs.pairs import Pairs
 from noisypairs.pairs.answers import UnknownWords
 from noisypairs.pairs.columns import OPTIONAL
 from noisypairs.pairs.ids import clean_ids
-from noisypairs.pairs.levels import Scale
+from noisypairs.pairs.levels import MOST_LEVELS, Scale, spoken_scale
 from noisypairs.pairs.pairs import (
     sorted_answers,
     with_confidence,
@@ -168,9 +168,13 @@ def read_dataset(
     stream = stream and not (scale or question or confidence or family)
     if stream and format in (None, "table") and (kind := kind_of_large(Path(pairs))):
         _require_items(known, columns)
-        data, items, sources = read_large(Path(pairs), kind, known, columns, words)
-        return _with_files(replace(data, encode=encode), items, sources, labels, images)
-    imported = import_pairs(Path(pairs), columns, format, known)
+        data, found, sources = read_large(Path(pairs), kind, known, columns, words)
+        return _with_files(replace(data, encode=encode), found, sources, labels, images)
+    given = {**(words or {}), **(scale.meanings() if scale else {})}
+    imported = import_pairs(Path(pairs), columns, format, known, given)
+    scale = scale or imported.scale
+    if scale is None and words is None and confidence is None:
+        scale = _spoken_scale(imported.table, imported.columns)
     with naming_near(imported.near):
         meant = {**imported.words, **(words or {}), **(scale.meanings() if scale else {})}
         everything = read_answers(imported.table, imported.columns, known, meant)
@@ -206,11 +210,27 @@ def read_dataset(
         more += unused_columns(imported.table, answers.columns)
     notes = [*imported.table.notes, *imported.notes, *answers.notes, *on_copies, *more]
     used = replace(answers.columns, id=read.id_column if read else None, group=columns.group)
-    data = _dataset(loaded, read, used, answers.mapping, notes)
+    mapping = dict(answers.mapping)
+    if scale is not None and scale.unsure in mapping:
+        mapping[scale.unsure] = "unsure"
+    data = _dataset(loaded, read, used, mapping, notes)
     data = replace(data, rows=rows, place=imported.table.place, encode=encode)
     data = replace(data, seconds=None if seconds is None else seconds[rows])
     data = _with_files(data, read, imported.sources, labels, images)
     return replace(data, format=imported.format)
+
+
+def _spoken_scale(table: FileTable, columns: Columns) -> Scale | None:
+    """Return the scale of the one column whose words spell out grades of same and different."""
+    names = list(table.frame) if columns.same is None else [columns.same]
+    scales = []
+    for name in filter(table.frame.__contains__, names):
+        distinct = set(as_text(table.frame[name]).head(N_LOOKED_AT)) - {""}
+        if 3 <= len(distinct) <= MOST_LEVELS:
+            distinct = set(as_text(table.frame[name])) - {""}
+            scales.append(spoken_scale(sorted(distinct)))
+    found = [scale for scale in scales if scale is not None]
+    return found[0] if len(found) == 1 else None
 
 
 def _column(table: FileTable, name: str, option: str) -> NDArray[Any]:
