@@ -288,3 +288,24 @@ def test_no_rounds_at_all_are_refused():
     X, _, pairs = data()
     with pytest.raises(ValueError, match="max_iter=0: expected at least one round"):
         joint(search=SearchOptions(max_iter=0)).fit(X, pairs)
+
+
+@pytest.mark.filterwarnings("ignore::noisypairs.UnpredictedAnswersWarning")
+@pytest.mark.parametrize("features", ["none", "weak"])
+def test_five_classes_are_found_beside_people_who_answer_badly(features):
+    """A coin, always the same answer, always the other way: ten honest people of 14 are enough."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(5, size=200)
+    left = rng.integers(0, 200, 2400)
+    right = (left + rng.integers(1, 200, 2400)) % 200
+    for k in np.flatnonzero(rng.random(2400) < 0.35):  # as many "same" as people like to see
+        right[k] = rng.choice(np.setdiff1d(np.flatnonzero(y == y[left[k]]), left[k]))
+    who, truly = rng.integers(0, 14, 2400), y[left] == y[right]
+    said = truly ^ (rng.random(2400) < 0.12)
+    odd = {3: rng.random(2400) < 0.5, 7: True, 9: False, 12: ~truly}
+    for person, answer in odd.items():
+        said = np.where(who == person, answer, said)
+    X = None if features == "none" else rng.normal(size=(200, 8))
+    pairs = Pairs(left, right, said, 200, annotator=who)
+    clf = JointPairClassifier(n_classes=5, random_state=0, class_order="falling").fit(X, pairs)
+    assert accuracy_up_to_names(y, clf.item_proba_.argmax(axis=1)) > 0.97
