@@ -95,9 +95,9 @@ def fit(
         if fitted.model is not None:
             model_file.save(output, fitted.model, fitted.result.facts, force)
         frames = {
-            "the suspects": fitted.suspects.frame,
+            "the suspects": lambda: fitted.suspects.frame(),
             "the items": lambda: fitted.items,
-            "the items to name": fitted.to_name,
+            "the items to name": lambda: fitted.to_name(),
         }
         for what, write in writers.items():
             atomic_write(tables[what] or Path(), write(frames[what]()), force)

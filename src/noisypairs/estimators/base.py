@@ -384,9 +384,11 @@ def require_numbers(X: Any) -> None:
             column.astype(float)
         except (TypeError, ValueError) as error:
             text = next(one for one in column.tolist() if not isinstance(one, int | float | None))
+            what = f"column {name!r} of X holds {type(text).__name__} values such as {text!r}: "
+            if isinstance(error, TypeError) and column.dtype.kind not in "mM":
+                raise TypeError(f"{what}argument must be a string or a number") from error
             raise ValueError(
-                f"column {name!r} of X holds {type(text).__name__} values such as {text!r}: "
-                "expected numbers. Encode it before, such as by make_pipeline("
+                f"{what}expected numbers. Encode it before, such as by make_pipeline("
                 "skrub.TableVectorizer(), learner), or give an estimator that reads it"
             ) from error
 
