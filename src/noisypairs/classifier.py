@@ -36,7 +36,6 @@ from noisypairs.estimators.base import (
     GivenOrder,
     NoiseName,
     PairClassifier,
-    aligned,
     all_names,
     check_class_order,
     known_classes,
@@ -74,6 +73,7 @@ from noisypairs.noise.pair_error import warn_if_clear
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.groups import item_groups, single_answers, warn_of_repeated_items
 from noisypairs.pairs.levels import PLAIN
+from noisypairs.pairs.pairs import in_memory, sorted_answers
 
 #: Pairs on which answers are redrawn for intervals: those of more pairs would be narrower.
 PAIRS_FOR_INTERVALS = 500_000
@@ -290,9 +290,10 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             undisturbed(),
             warnings_kept() as self._warned_,
         ):
-            asked, self._record_ = pairs, None
-            if X is not None and isinstance(pairs, Answers):
-                asked = pairs = aligned(X, pairs)
+            self._record_ = None
+            if X is not None:
+                X, pairs = self._table_and_answers(X, pairs)
+            asked = pairs
             last = None if n_kinds is not None else self._last_fit(X)
             X, pairs, given = self._check_training(X, pairs)
             if X.shape[0] * X.shape[1] <= MOST_NUMBERS_LOOKED_AT:
@@ -302,12 +303,13 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             pairs = pairs if n_kinds is None else pairs.with_labels({})  # they name kinds
             numbers = self._check_parameters(pairs, n_kinds, len(set(labels.values())))
             candidates = candidates_of(self._inner, X, 0)  # a wrong one is refused before work
-            some = pairs if isinstance(pairs, Pairs) else pairs.sample(SEARCH_PAIRS).in_order()[0]
+            in_ram = isinstance(pairs, Pairs)
+            some = pairs if in_ram else sorted_answers(in_memory(pairs, SEARCH_PAIRS))[0]
             problem = self._problem(X, some, min(numbers or [2]))
             search = self._search(problem, n_kinds)
             with progress.stage("search"):
                 fit = self._found(
-                    search, numbers, None if last is None else last[given_items(given)]
+                    search, numbers, None if last is None else given.reordered_items(last)
                 )
             fit = self._named(problem, fit, keep=last is not None)
             candidates = candidates_of(self._inner, X, problem.seed, fit.n_classes)
@@ -320,22 +322,6 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             self._restore_order(given)
             self.asked_, self.pairs_ = _asked(asked), asked
             return self
-
-    def choose_number(self, X: Any, pairs: Pairs) -> tuple[int, dict[int, float]]:
-        """Return the number of classes or kinds that `fit` would keep, without fitting.
-
-        With it comes the mean log-likelihood of a held-out answer for every number that was tried.
-        """
-        with undisturbed():
-            X, pairs, _ = self._check_together(X, pairs)
-            n_kinds = self._options.n_kinds
-            pairs = pairs if n_kinds is None else pairs.with_labels({})
-            numbers = self._check_parameters(pairs, n_kinds, 0)
-            search = self._search(self._problem(X, pairs, min(numbers or [2])), n_kinds)
-            least = max(2, 0 if search.problem.names is None else len(search.problem.names))
-            spec = search.choose(numbers, least)
-            self._require_evidence(search)
-            return spec.n_classes, search.class_numbers()
 
     # --- what is given --------------------------------------------------------------------
 
@@ -484,9 +470,12 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
                 f"{said}. They are few, {per_item:.1f} for each item compared: collect more about "
                 "the same items"
             )
+        many = f"{said}, with {per_item:.0f} of them for each item compared. They are random, or"
+        if not search.problem.has_features:
+            return f"{many} it takes features X, or items of known class, to see the classes"
         return (
-            f"{said}, with {per_item:.0f} of them for each item compared. They are random, or "
-            "about other rows than those of X: Pairs.from_frame(..., items=X.index) compares ids"
+            f"{many} about other rows than those of X: Pairs.from_frame(..., items=X.index) "
+            "compares ids"
         )
 
     def _warn_of_more_classes(self, fit: Fit, numbers: list[int] | None) -> None:
@@ -562,15 +551,11 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         if not isinstance(pairs, Pairs):
             people = fit.answers.part("people") is not None
             e_step: Any = TableEStep(pairs, people, problem.clamp)
-            self._weigh(model, pairs.degrees() > 0)
+            model.weight = (pairs.degrees() > 0).astype(float)
             return run_em(fit.spec, fit.start, e_step, model, fit.answers, fit.item_proba, **rounds)
         answers = fit.answers.with_parts(*parts)
         e_step = GraphEStep(problem.graph, problem.clamp)
         return run_em(fit.spec, fit.start, e_step, model, answers, fit.item_proba, **rounds)
-
-    @staticmethod
-    def _weigh(model: ClassModel, in_pairs: NDArray[np.bool_]) -> None:
-        model.weight = in_pairs.astype(float)
 
     # --- what is kept ---------------------------------------------------------------------
 
@@ -688,7 +673,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         """
         check_is_fitted(self)
         with undisturbed():
-            X, pairs, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
+            X, pairs, given = self._check_together(X, in_memory(pairs, PAIRS_FOR_INTERVALS))
             problem, fit = self.refit(X, pairs, given)
             return joint_intervals(problem, fit, level, n_bootstrap, self.kind_class_)
 
@@ -702,7 +687,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         record = self._record_
         with undisturbed():
             if X is not None and pairs is not None:
-                ordered, some, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
+                ordered, some, given = self._check_together(
+                    X, in_memory(pairs, PAIRS_FOR_INTERVALS)
+                )
                 record = self._record_of(ordered, some, given)
             if record is None:
                 raise ValueError(
@@ -749,11 +736,6 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
 def _asked(pairs: Answers) -> NDArray[np.intp] | None:
     """Return both ends of all pairs, (2, n_pairs); None of a table, where they may be many."""
     return np.stack([pairs.left, pairs.right]) if isinstance(pairs, Pairs) else None
-
-
-def given_items(given: Any) -> Any:
-    """Return the order of the items as an index."""
-    return slice(None) if given.items is None else given.items
 
 
 def any_order(S: Array) -> bool:

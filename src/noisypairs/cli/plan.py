@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from noisypairs.cli import app, options, progress, terminal
-
-if TYPE_CHECKING:
-    from noisypairs.app.plan import Plan
-    from noisypairs.assess import NextPairs
 
 
 @app.command()
@@ -60,7 +57,7 @@ def plan(
         from noisypairs.app import plan
         from noisypairs.app.files import atomic_write
         from noisypairs.app.plan.goal import N_STEPS
-        from noisypairs.app.plan.statement import as_dict, pairs_csv
+        from noisypairs.app.plan.statement import N_AGAIN, as_dict, pair_rows, pairs_csv, statement
 
         with progress.steps([1.0] * (N_STEPS + 1), quiet) as step:
             step("reading the files")
@@ -77,10 +74,10 @@ def plan(
     if as_json:
         app.print_json(as_dict(found, cost, data.ids, chosen) | {"groups": n_groups})
     else:
-        if n_groups is not None:
-            terminal.say(f"{data.pairs.n_items:,} items in {n_groups:,} groups.")
-        _print_plan(found, cost, data.ids)
-        _print_files(chosen, output, report)
+        again = pair_rows(found.ask_again(N_AGAIN), data.ids)
+        says = partial(statement, target=target, cost=cost)
+        files = {"output": output, "report": report, "chosen": chosen}
+        terminal.show("plan.txt", 110, found=found, data=data, says=says, again=again, **files)
 
 
 def _check_use(
@@ -89,77 +86,10 @@ def _check_use(
     chosen: int | None,
     output: Path | None,
 ) -> None:
-    classes = numbers if isinstance(numbers, int) else max(numbers or (6,))
-    if not 1.0 / classes < target < 1.0:
-        raise ValueError(
-            f"--target {target:g}: expected an accuracy above {1.0 / classes:.2g}, which guessing "
-            f"among {classes} classes reaches, and below 1, such as 0.95"
-        )
+    from noisypairs.app.plan.goal import require_above_chance
+
+    require_above_chance(target, numbers if isinstance(numbers, int) else max(numbers or (6,)))
     if (chosen is None) != (output is None):
         raise ValueError("--next N and -o FILE.csv belong together: give both, or neither")
     if output is not None and output.suffix.lower() != ".csv":
         raise ValueError(f"{output}: the pairs to ask next are written as .csv")
-
-
-def _print_plan(found: Plan, cost: float | None, ids: list[str]) -> None:
-    from noisypairs.app.plan.statement import N_AGAIN, pair_rows, statement
-    from noisypairs.assess.words import decimal, percent, sentence
-
-    console = terminal.console_of(110)
-    if found.class_number is not None:
-        console.print(f"{found.class_number.text}.", soft_wrap=True)
-    goals = (found.new_items, found.these_items)
-    for text in found.doubts:
-        console.print(f"Warning: {sentence(text)}", soft_wrap=True)
-    for goal in goals:
-        said = statement(goal, found.target, cost)
-        console.print(f"{goal.name}: {said}", soft_wrap=True)
-    missed, mixed = found.rates
-    console.print(
-        f"Naming every item after the largest class would be right for {percent(found.chance, 1)}. "
-        f"Same pairs called different: {percent(missed, 1)}; different pairs called same: "
-        f"{percent(mixed, 1)}. Brackets are {percent(goals[0].now.level)} intervals.",
-        "",
-        sep="\n",
-        soft_wrap=True,
-    )
-    new, these = found.curves
-    columns = zip(new.sizes, new.accuracy, new.error, these.accuracy, these.error, strict=True)
-    rows = [
-        (f"{n:,}", f"{decimal(a)} ± {e:.3f}", f"{decimal(b)} ± {f:.3f}")
-        for n, a, e, b, f in columns
-    ]
-    console.print(
-        app.table(console, ("answers", "right on new items", "right on these items"), rows)
-    )
-    worth = found.worth
-    console.print(
-        "",
-        f"One more answer gives, in bits: on a random new pair {worth.fresh}, on a "
-        f"random old pair again {worth.repeated}, on the best tenth of those "
-        f"{worth.best_repeated:.3f}.",
-        sep="\n",
-        soft_wrap=True,
-    )
-    again = [
-        (r["left"], r["right"], f"{r['expected_bits']:.3f}")
-        for r in pair_rows(found.ask_again(N_AGAIN), ids)
-    ]
-    console.print("", "Old pairs most worth asking again:", sep="\n")
-    console.print(app.table(console, ("left", "right", "bits"), again))
-
-
-def _print_files(chosen: NextPairs | None, output: Path | None, report: Path | None) -> None:
-    console = terminal.console_of(110)
-    if chosen is not None:
-        n_chosen = int(chosen.chosen.sum())
-        console.print(
-            "",
-            f"{len(chosen)} new pairs to ask next, mean {chosen.information.mean():.3f} bits, are "
-            f"in {output}: {n_chosen} chosen and {len(chosen) - n_chosen} drawn at random. Keep "
-            "the column 'chosen' beside the answers: it says which of them show the prior.",
-            sep="\n",
-            soft_wrap=True,
-        )
-    if report is not None:
-        console.print("", f"The curves: {report}", sep="\n")

@@ -55,9 +55,12 @@ class Features:
 
     @cached_property
     def scaled(self) -> tuple[Any, Any]:
-        """The fitted scale, and the features as scaled numbers without gaps; None without any."""
+        """The fitted scale, and the features as scaled numbers without gaps.
+
+        None without any, or where none differs between the items: then only answers tell classes.
+        """
         found = None if self.X is None else finite_numbers(self.X)
-        if found is None:
+        if found is None or not _differ(found):
             return None, None
         if issparse(found):
             return None, found
@@ -83,6 +86,14 @@ class Features:
             if numbers is not None:
                 vars(some)[name] = front, numbers[rows]
         return some
+
+
+def _differ(numbers: Any) -> bool:
+    """Return whether any number differs between the items; entries of sparse ones do."""
+    if issparse(numbers):
+        sparse: Any = numbers
+        return bool(sparse.nnz)
+    return bool(np.ptp(numbers, axis=0).any())
 
 
 class Problem:
@@ -160,13 +171,7 @@ class Problem:
     @property
     def has_features(self) -> bool:
         """Whether any number of the items differs between them: else only answers tell classes."""
-        numbers: Any = self.numbers
-        if numbers is None:
-            return False
-        if issparse(numbers):
-            numbers = numbers.data  # type: ignore[attr-defined]
-            return bool(len(numbers))
-        return bool(np.ptp(numbers, axis=0).any())
+        return self.numbers is not None
 
     @property
     def Z(self) -> Array | None:

@@ -469,8 +469,14 @@ class Search:
         return dict(sorted(found.items()))
 
     def final(self, spec: Spec, more: Mapping[str, Array] | None = None) -> Fit:
-        """Fit a Spec to all answers, from what was found without those held out, and repair it."""
+        """Fit a Spec to all answers, from what was found without those held out, and repair it.
+
+        Without features the guesses rest on the answers alone: all of them tell more than a part.
+        """
         beginnings = {self.fits[spec].start: self.fits[spec].item_proba} | dict(more or {})
+        if self.problem.Z is None:
+            again = guesses(self.problem, spec.n_classes, self.problem.seed)
+            beginnings |= {f"{name}, all answers": guess for name, guess in again.items()}
         found = self.repaired(self.problem, self.best_start(self.problem, spec, beginnings))
         return self.occupied(self.problem, found)
 

@@ -130,7 +130,8 @@ def test_the_estimate_is_that_of_the_stopping_rule(monkeypatch, low, left, more,
     note = " ".join(doubts)
     if more:
         note = "There may be one class more than was found: more answers will tell."
-    assert told == Estimate(0.95, state, (0.97, low, 0.99), 0.9, left or None, 2, 30, note)
+    claimed = low > 0.95 and not more
+    assert told == Estimate(0.95, state, (0.97, low, 0.99), 0.9, left or None, 2, 30, note, claimed)
 
 
 def test_answers_that_say_nothing_are_called_that(project, monkeypatch):

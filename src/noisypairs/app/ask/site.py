@@ -32,7 +32,11 @@ class Site:
 
     def __post_init__(self) -> None:
         database, settings = self.project.database, self.project.settings
-        self.people, self.answers, self.fits = People(database), Answers(database), Fits(database)
+        self.people, self.answers, self.fits = (
+            People(database),
+            Answers(database, settings.levels),
+            Fits(database),
+        )
         self.questions = Questions(database, settings.repeated)
 
     @property

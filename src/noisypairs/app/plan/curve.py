@@ -181,7 +181,7 @@ def _dyadic_covariance(pairs: Pairs, influence: Array) -> Array:
     residual = weight * (influence - np.average(influence, axis=1, weights=weight)[:, None])
     shared, within = dyadic_sums(pairs, residual.T)
     shared += np.diag(np.maximum(np.diag(within - shared), 0.0))
-    values, vectors = np.linalg.eigh(shared / pairs.total_weight**2)
+    values, vectors = np.linalg.eigh(shared / weight.sum() ** 2)
     positive: Array = (vectors * np.maximum(values, 0.0)) @ vectors.T
     return positive
 

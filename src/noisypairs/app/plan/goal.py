@@ -123,13 +123,13 @@ def plan(
     'reached'
     """
     if isinstance(n_classes, int):
-        _require_above_chance(target, n_classes)
+        require_above_chance(target, n_classes)
     pairs = _enough(pairs).with_labels(None)
     begin: Callable[[str], None] = step or (lambda _: None)
     begin(f"learning from all {pairs.n_pairs:,} answers")
     model, doubts = fit_with_doubts(X, pairs, estimator, n_classes, random_state, "auto")
     K = model.n_classes_
-    _require_above_chance(target, K)
+    require_above_chance(target, K)
     curves = learning_curves(
         X,
         pairs,
@@ -169,11 +169,12 @@ def plan(
     )
 
 
-def _require_above_chance(target: float, n_classes: int) -> None:
+def require_above_chance(target: float, n_classes: int) -> None:
+    """Refuse a target that guessing reaches, or nothing does."""
     if not 1.0 / n_classes < target < 1.0:
         raise ValueError(
-            f"target={target!r}: expected an accuracy above {1.0 / n_classes:.2g}, which guessing "
-            f"among {n_classes} classes reaches, and below 1"
+            f"target {target:g}: expected an accuracy above {1.0 / n_classes:.2g}, which guessing "
+            f"among {n_classes} classes reaches, and below 1, such as 0.95"
         )
 
 
@@ -208,7 +209,7 @@ def plan_dataset(
     Of several numbers of classes, any if none is given, the fit of all answers chooses one.
     """
     _enough(data.pairs)
-    _, X, nothing = encoded(data.features, seed)
+    _, X, nothing, unread = encoded(data.features, seed, data.encode)
     if X is None:  # the answers alone must do
         X = np.zeros((data.pairs.n_items, 1))
     numbers = Request(n_classes=n_classes).settled(data.pairs).n_classes or "auto"
@@ -219,7 +220,7 @@ def plan_dataset(
     if nothing:
         doubt = f"{nothing}: new items cannot be classified, whatever the curve of them says"
         found = replace(found, doubts=(*found.doubts, doubt))
-    return found
+    return replace(found, doubts=(*found.doubts, *unread))
 
 
 def reach(law: Forecast, target: float, n_answers: int, *, doubtful: bool = False) -> Goal:

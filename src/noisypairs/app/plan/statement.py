@@ -8,8 +8,8 @@ from typing import Any
 
 from noisypairs.app.files import delimited_text
 from noisypairs.app.plan.goal import Goal, Plan
+from noisypairs.app.sentences import said
 from noisypairs.assess import NextPairs
-from noisypairs.assess.words import bracketed, percent, span
 from noisypairs.estimation import Interval
 
 #: Old pairs shown as worth asking again.
@@ -24,22 +24,7 @@ def statement(goal: Goal, target: float, cost: float | None = None) -> str:
     'now about 0.800 [0.780, 0.820]; 0.95 is not reachable with these features: ceiling 0.800
     [0.780, 0.820].'
     """
-    now, ceiling = f"now about {bracketed(goal.now)}", f"ceiling {bracketed(goal.ceiling)}"
-    if goal.state == "reached":
-        return f"{now}: the target {target:g} is reached."
-    if goal.state == "doubtful":
-        return f"{now}, above the target {target:g}, but the warning makes that doubtful."
-    if goal.state == "unreachable":
-        return f"{now}; {target:g} is not reachable with these features: {ceiling}."
-    if goal.state == "open" or goal.needed is None:
-        return (
-            f"{now}; whether {target:g} can be reached cannot be identified from these "
-            f"pairs: {ceiling}, above the target with probability {percent(goal.reachable)}."
-        )
-    text = f"{now}; {target:g} takes about {span(goal.needed, '{:,.0f}')} further answers"
-    if (price := price_of(goal, cost)) is not None:
-        text += f", at a cost of {span(price, '{:,.2f}')}"
-    return f"{text}; {ceiling}."
+    return said("goal.txt", "statement", goal, target, price_of(goal, cost))
 
 
 def price_of(goal: Goal, cost: float | None) -> Interval | None:
