@@ -68,7 +68,6 @@ def yardsticks(records: dict) -> dict[tuple[str, int], float]:
 class Cells:
     """What one setting of the tables gives at one density, in points; an error each."""
 
-    true: float
     joint: float
     gap: float
     gap_error: float
@@ -80,7 +79,7 @@ class Cells:
         refused = f" ({self.refused} refused)" if self.refused else ""
         gap = f"{self.gap:.1f} ± {self.gap_error:.1f}"
         to_best = f"{self.to_best:.1f} ± {self.best_error:.1f}"
-        return f"{self.true:.1f} | {self.joint:.1f}{refused} | {gap} | {to_best}"
+        return f"{self.joint:.1f}{refused} | {gap} | {to_best}"
 
 
 def measured(records: dict, hardest: dict, row, density: float) -> Cells:
@@ -96,23 +95,22 @@ def measured(records: dict, hardest: dict, row, density: float) -> Cells:
     to_best, best_error = mean_error(
         100 * (hardest[r.spec.dataset, r.spec.seed] - r.accuracy) for r in mine
     )
-    true = 100 * float(np.mean([reference(r) for r in mine]))
     joint = 100 * float(np.mean([r.accuracy for r in mine]))
     refused = sum(r.refused is not None for r in mine)
-    return Cells(true, joint, gap, gap_error, to_best, best_error, refused)
+    return Cells(joint, gap, gap_error, to_best, best_error, refused)
 
 
 def print_table(records: dict, hardest: dict) -> None:
     """Print a row for each setting with both densities, and the means below it."""
-    columns = ("true labels", "joint", "gap ± s.e.", "behind the best of four")
+    columns = ("joint", "gap ± s.e.", "behind the best of four")
     cells = [f"{name}, {density:g}" for density in DENSITIES for name in columns]
-    print("\n| dataset | noise | rates |", " | ".join(cells), "|\n|" + "---|" * 11)
+    print("\n| dataset | rates |", " | ".join(cells), "|\n|" + "---|" * 8)
     found = {
         density: [measured(records, hardest, row, density) for row in ROWS] for density in DENSITIES
     }
     for row, *both in zip(ROWS, *found.values(), strict=True):
         rates = f"({row.rates[0]}, {row.rates[1]})"
-        print("|", " | ".join([row.dataset, row.family, rates, *map(str, both)]), "|")
+        print("|", " | ".join([row.dataset, rates, *map(str, both)]), "|")
     for density, rows in found.items():
         for name, gaps in (
             ("gap", [row.gap for row in rows]),

@@ -23,6 +23,10 @@ EXAMPLES = (
     "calibration",
     "planning",
     "active",
+    "judges",
+    "photos",
+    "tickets",
+    "sounds",
     "million",
     "figure2",
 )
