@@ -424,7 +424,7 @@ KEPT_BYTES = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What belief propagation found.
+    """The result of belief propagation.
 
     ``item`` (n_items, K) holds P(class | everything), ``log_item`` its logarithm, and ``sent`` the
     messages to the right end [0] and to the left end [1] of each edge, (2, K − 1, n_edges), as
