@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     )
     from noisypairs.pairs import Pairs
     from noisypairs.sampling import sample_pairs
-    from noisypairs.tables import PairTable
+    from noisypairs.tables import ItemTable, PairTable
 
 _HOME = {
     "COPKMeans": "estimators",
@@ -61,6 +61,7 @@ _HOME = {
     "CleanPairs": "noise",
     "ComposedNoise": "noise",
     "CopiedAnswersWarning": "errors",
+    "ItemTable": "tables",
     "JointPairClassifier": "classifier",
     "LabelingNoise": "noise",
     "LossCorrectionClassifier": "estimators",
@@ -103,6 +104,7 @@ __all__ = [
     "CleanPairs",
     "ComposedNoise",
     "CopiedAnswersWarning",
+    "ItemTable",
     "JointPairClassifier",
     "LabelingNoise",
     "LossCorrectionClassifier",
