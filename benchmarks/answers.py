@@ -127,7 +127,7 @@ def main():
     print(f"  a grade of 1 to 4   {grades['grade']:.3f}")
     print(f"  cut to yes or no    {grades['cut']:.3f}")
     print(f"  unsure or not       {grades['unsure']:.3f}")
-    for name in sorted(set(rows) - {"cell"}):
+    for name in sorted(set(rows) - {"cell", "made"}):
         print(f"  {name:19} {rows[name]:.3f}")
     for name in SETS:
         one = by_kind["judges"][name]

@@ -1,6 +1,6 @@
 """Real people: what each part of the answer model is worth on two crowds, and what kinds gain.
 
-    NOISYPAIRS_DATA=… python benchmarks/people.py
+    NOISYPAIRS_DATA=… python benchmarks/people.py [--only answers photos birds] [--print]
 
 Dogs: 473 photos of three breeds, 9,000 answers to two-photo questions of 300 people. Eight splits.
 Answers: a fifth of the answers is held out, and predicted with all else known. Photos: a quarter of
@@ -22,21 +22,20 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.model_selection import train_test_split
 
-from noisypairs import JointPairClassifier, Pairs, SearchOptions
+from noisypairs import JointPairClassifier, Pairs
 from noisypairs.errors import ClassNamesWarning
 from noisypairs.metrics import accuracy_up_to_names
-from protocol import machine, mean_error, run
+from protocol import machine, mean_error, options, read, run, select
 
 SPLITS = range(8)
-OFF = {"annotators": False, "clarity": False, "similarity": False}
 #: Ways to predict answers: parts switched on one after the other, and the defaults.
 ANSWERS = {
-    "two rates": {**OFF, "noise_model": "pairing"},
-    "matrix S": {**OFF, "noise_model": "free"},
-    "two rates, people": {**OFF, "noise_model": "pairing", "annotators": True},
-    "S, people": {**OFF, "noise_model": "free", "annotators": True},
-    "S, people, clarity": {**OFF, "noise_model": "free", "annotators": True, "clarity": True},
-    "S, people, similarity": {**OFF, "noise_model": "free", "annotators": True, "similarity": True},
+    "two rates": {"noise": "pairing", "answer_model": []},
+    "matrix S": {"noise": "free", "answer_model": []},
+    "two rates, people": {"noise": "pairing", "answer_model": ["people"]},
+    "S, people": {"noise": "free", "answer_model": ["people"]},
+    "S, people, clarity": {"noise": "free", "answer_model": ["people", "clarity"]},
+    "S, people, similarity": {"noise": "free", "answer_model": ["people", "similarity"]},
     "defaults": {},
 }
 PHOTOS = (
@@ -92,9 +91,7 @@ def new_photos(way, seed):
     if way.startswith("three"):
         model = JointPairClassifier(n_classes=3, random_state=seed).fit(X[train], pairs[train])
         return {"accuracy": accuracy_up_to_names(y[test], model.predict(X[test]))}
-    model = JointPairClassifier(random_state=seed, search=SearchOptions(n_kinds="auto")).fit(
-        X[train], pairs[train]
-    )
+    model = JointPairClassifier(random_state=seed).fit_kinds(X[train], pairs[train])
     kinds = model.n_classes_
     if "named" in way:
         shown = model.kinds(2)
@@ -127,7 +124,7 @@ def species(way, seed):
 TASKS = {"answers": held_out_answers, "photos": new_photos, "birds": species}
 
 
-def task(what, way, seed):
+def task(what, way, seed, version):  # noqa: ARG001
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ClassNamesWarning)
         return TASKS[what](way, seed)
@@ -164,7 +161,9 @@ def error_correlations():
 def table(records, what, ways, value, title):
     print(f"| {title} | mean ± s.e. | worst of {len(SPLITS)} |\n|---|---|---|")
     for way in ways:
-        mine = [r[value] for r in records if (r["cell"]["what"], r["cell"]["way"]) == (what, way)]
+        mine = [r[value] for r in select(records, what=what, way=way)]
+        if not mine:
+            continue
         mean, error = mean_error(mine)
         print(f"| {way} | {mean:.3f} ± {error:.3f} | {min(mine):.3f} |")
     print()
@@ -172,10 +171,18 @@ def table(records, what, ways, value, title):
 
 def main() -> None:
     ways = {"answers": ANSWERS, "photos": PHOTOS, "birds": ("all pairs", "30 % of the pairs")}
+    parser = options(__doc__)
+    parser.add_argument("--only", nargs="+", choices=list(ways), default=list(ways))
+    given = parser.parse_args()
+    splits = SPLITS[:1] if given.quick else SPLITS
     cells = [
-        {"what": t, "way": w, "seed": s} for t, those in ways.items() for s in SPLITS for w in those
+        {"what": what, "way": way, "seed": seed, "version": given.label}
+        for what in given.only
+        for seed in splits
+        for way in ways[what]
     ]
-    records = run(task, cells, "people")
+    records = read("people") if given.only_print else run(task, cells, "people")
+    records = select(records, version=given.label)
     print(machine())
     error_correlations()
     table(records, "answers", ANSWERS, "log_likelihood", "log-likelihood of an answer held out")

@@ -213,3 +213,13 @@ def test_answers_alone_give_the_classes_of_the_items_compared():
             predict(np.zeros((2, 1)))
     again = model.fit(y[:, None] + np.random.default_rng(1).normal(size=(60, 2)), pairs)
     assert again.predict_proba(np.zeros((2, 2))).shape == (2, 3)
+
+
+def test_answers_alone_show_three_classes():
+    """A start from a part of the answers merged two of them in three crowds of four."""
+    for seed in range(1, 4):
+        rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1, "spammer_share": 0.2, "spread": 0.2}
+        crowd = datasets.simulated_crowd(120, 3, 30, 30, random_state=seed, **rates)
+        model = JointPairClassifier(n_classes=3, class_order="rising", random_state=0)
+        model.fit(None, crowd.pairs)
+        assert accuracy_up_to_names(crowd.target, model.item_proba_.argmax(axis=1)) > 0.98

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.linear_model import LogisticRegression
 
 from noisypairs import JointPairClassifier, PairingNoise, Pairs, WeightedPairClassifier
 from noisypairs.noise import LevelNoise
@@ -120,3 +121,41 @@ def test_people_who_use_the_scale_differently_are_found():
     pairs = Pairs.from_levels(left, right, NAMES[level], [1, 2, 3, 4], 0, 80, names)
     model = JointPairClassifier(n_classes=2, random_state=0).fit(X, pairs)
     assert model.people_.bias[1] - model.people_.bias[0] > 0.7
+
+
+def test_thresholds_lie_within_their_stated_errors():
+    """Five crowds with eight thresholds each: at 90 % fewer than 30 of 40 come in 1 of 1,000."""
+    inside = []
+    for seed in range(5):
+        X, _, pairs = problem(seed=seed, apart=2.0)
+        model = JointPairClassifier(LogisticRegression(), n_classes=2, random_state=0).fit(X, pairs)
+        found = model.intervals(X, pairs, n_bootstrap=20)
+        for share, kind in ((ONE, "same"), (TWO, "different")):
+            for k, name in enumerate("234", 1):
+                inside.append(
+                    share[k:4].sum() / share[:4].sum() in found[f"{name} or more, {kind}"]
+                )
+            inside.append(share[4] in found[f"0, {kind}"])
+    assert np.sum(inside) >= 30
+
+
+def test_suspect_answers_show_their_level(fitted):
+    *_, pairs, model = fitted
+    frame = model.suspects(5)
+    rows = model.suspect_pairs(5)[0]
+    assert frame["level"].tolist() == pairs.said[rows].tolist()
+
+
+def test_unsure_answers_never_make_classes_worse():
+    """Three draws in which unsure says nothing: with it as many items are right as without."""
+    right = np.zeros(2)
+    for seed in range(3):
+        X, y, pairs = problem(700, seed, apart=1.0)
+        hm = np.random.default_rng(seed).random(pairs.n_pairs) < 0.3
+        said = np.where(hm, "0", np.where(pairs.same, "yes", "no"))
+        both = Pairs.from_levels(pairs.left, pairs.right, said, ["no", "yes"], "0", pairs.n_items)
+        for k, given in enumerate((both, both.yes_or_no())):
+            model = JointPairClassifier(LogisticRegression(), n_classes=2, random_state=0)
+            found = model.fit(X, given).item_proba_.argmax(axis=1)
+            right[k] += max((found == y).mean(), (found != y).mean()) / 3
+    assert right[0] > right[1] - 0.01

@@ -49,6 +49,12 @@ def test_every_public_name_resolves_to_what_it_says(name):
     assert found.__name__.removeprefix("noisypairs.") == name
 
 
+def test_type_checkers_see_every_public_name():
+    stub = Path(noisypairs.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+    named = re.findall(r"^from noisypairs\S* import (\w+) as \1$", stub, re.MULTILINE)
+    assert sorted(named) == noisypairs.__all__
+
+
 def test_dir_lists_the_public_names_in_order():
     assert dir(noisypairs) == sorted(noisypairs.__all__)
     assert len(set(noisypairs.__all__)) == len(noisypairs.__all__)

@@ -14,6 +14,7 @@ EXAMPLES = (
     "density",
     "noise_curve",
     "estimators",
+    "network",
     "digits",
     "classes",
     "annotators",

@@ -38,7 +38,6 @@ from noisypairs.estimators.base import (
     GivenOrder,
     NoiseName,
     PairClassifier,
-    aligned,
     all_names,
     check_class_order,
     known_classes,
@@ -51,7 +50,7 @@ from noisypairs.estimators.base import (
 )
 from noisypairs.estimators.inner.classifiers import candidates_of
 from noisypairs.graph import progress
-from noisypairs.graph.propagation import answer_wrong_probability
+from noisypairs.graph.propagation import Labels, answer_wrong_probability
 from noisypairs.joint.beyond_memory import FoldedModel, ItemTableEStep, PredictScorer
 from noisypairs.joint.choices import (
     CLEARLY_DETECTED,
@@ -71,12 +70,13 @@ from noisypairs.joint.class_model import (
 )
 from noisypairs.joint.em import Fit, GraphEStep, Spec, TableEStep, expectation, run_em
 from noisypairs.joint.problem import Problem, sampled_items
-from noisypairs.joint.search import Race, Search, beyond_chance
+from noisypairs.joint.search import Race, Search, beyond_chance, label_noise
 from noisypairs.noise import PARTS, NoiseModel
 from noisypairs.noise.pair_error import warn_if_clear
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.groups import item_groups, single_answers, warn_of_repeated_items
 from noisypairs.pairs.levels import PLAIN
+from noisypairs.pairs.pairs import in_memory, sorted_answers
 from noisypairs.tables import ItemTable, PairTable
 from noisypairs.tables.results import TableResults, classified
 
@@ -85,6 +85,9 @@ PAIRS_FOR_INTERVALS = 500_000
 
 #: Fewer answers for each item compared may simply be too few; more that show nothing are random.
 FEW_PER_ITEM = 5.0
+
+#: The weight of answers that stand for none.
+WEIGHTLESS = 1e-9
 
 #: Nearly identical rows are looked for in tables of at most this many numbers.
 MOST_NUMBERS_LOOKED_AT = 200_000
@@ -96,6 +99,7 @@ class SearchOptions:
 
     ``max_iter`` and ``tol`` are the rounds with the estimator and the change at which they have
     converged. ``n_kinds`` lets `fit` infer kinds, as `JointPairClassifier.fit_kinds` does.
+    ``label_noise`` is the share of the labels that are wrong; None learns it.
 
     >>> SearchOptions(max_iter=0)
     Traceback (most recent call last):
@@ -105,12 +109,15 @@ class SearchOptions:
     max_iter: int = LAST_ROUNDS
     tol: float = LAST_TOLERANCE
     n_kinds: int | Sequence[int] | Literal["auto"] | None = None
+    label_noise: float | None = None
 
     def __post_init__(self) -> None:
         if self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r}: expected at least one round")
         if not self.tol >= 0:
             raise ValueError(f"tol={self.tol!r}: expected a number from 0 up")
+        if self.label_noise is not None and not 0 <= self.label_noise < 0.5:
+            raise ValueError(f"label_noise={self.label_noise!r}: expected a share below one half")
 
 
 class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswers):
@@ -159,6 +166,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs; where some pairs
         were chosen, among items in pairs drawn at random.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
+    label_noise_ : share of the labels that are wrong, as learnt; None without labels.
     wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
         were streamed from a table (see `stream_suspects`).
     tables_, sample_ : of a fit to an `ItemTable`, all results as tables, and the positions of the
@@ -240,6 +248,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     n_searched_: int
     sample_: NDArray[np.int64]
     tables_: TableResults
+    label_noise_: float | None
     pairs_: Any
     spec_: Spec
     item_kinds_: Array | None = None
@@ -266,6 +275,15 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
 
     def _leaves_in_place(self, pairs: Answers) -> bool:
         return pairs.n_pairs > SEARCH_PAIRS  # a table is then sampled and streamed
+
+    def _without_answers(self, pairs: Answers) -> Answers:
+        """Labels of two classes are enough: two answers that weigh nothing stand for none."""
+        enough = pairs.n_items > 2 and len(pairs.class_names) > 1
+        if self.answers_only_ or not isinstance(pairs, Pairs) or not enough:
+            return super()._without_answers(pairs)
+        weight = np.full(2, WEIGHTLESS)
+        none = Pairs([0, 0], [1, 2], [True, False], pairs.n_items, weight=weight)
+        return none.with_labels(pairs.labels).with_groups(pairs.groups)
 
     def _leaves_out(self, name: str) -> bool:
         return self.answer_model != "auto" and name not in self.answer_model
@@ -310,15 +328,17 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         problem, fit, in_order = self._record_.problem, self._record_.fit, self._record_.given
         folds = in_order.reordered_items(fold)
         model = FoldedModel(self._record_.model, problem.X, folds)
-        named = self.classes_.tolist()
-        known = {item: named.index(name) for item, name in pairs.labels.items()}
+        sample, clamp = in_order.reordered_items(chosen), problem.clamp
+        known = Labels()
+        if clamp is not None:
+            known = Labels({int(sample[item]): k for item, k in clamp.items()}, clamp.noise)
         answers = fit.answers.without("clarity", "pair error", "similarity")
         e_step = ItemTableEStep(
             X,
             pairs,
             model,
             self.filler_,
-            in_order.reordered_items(chosen),
+            sample,
             known,
             answers.part("people") is not None,
             folder,
@@ -367,9 +387,10 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             undisturbed(),
             warnings_kept() as self._warned_,
         ):
-            asked, self._record_ = pairs, None
-            if X is not None and isinstance(pairs, Answers):
-                asked = pairs = aligned(X, pairs)
+            self._record_ = None
+            if X is not None:
+                X, pairs = self._table_and_answers(X, pairs)
+            asked = pairs
             last = None if n_kinds is not None else self._last_fit(X)
             X, pairs, given = self._check_training(X, pairs)
             if X.shape[0] * X.shape[1] <= MOST_NUMBERS_LOOKED_AT:
@@ -379,14 +400,16 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             pairs = pairs if n_kinds is None else pairs.with_labels({})  # they name kinds
             numbers = self._check_parameters(pairs, n_kinds, len(set(labels.values())))
             candidates = candidates_of(self._inner, X, 0)  # a wrong one is refused before work
-            some = pairs if isinstance(pairs, Pairs) else pairs.sample(SEARCH_PAIRS).in_order()[0]
+            in_ram = isinstance(pairs, Pairs)
+            some = pairs if in_ram else sorted_answers(in_memory(pairs, SEARCH_PAIRS))[0]
             problem = self._problem(X, some, min(numbers or [2]))
             search = self._search(problem, n_kinds)
             with progress.stage("search"):
                 fit = self._found(
-                    search, numbers, None if last is None else last[given_items(given)]
+                    search, numbers, None if last is None else given.reordered_items(last)
                 )
             fit = self._named(problem, fit, keep=last is not None)
+            self.label_noise_ = self._label_noise(problem, fit)
             candidates = candidates_of(self._inner, X, problem.seed, fit.n_classes)
             model, fit = self._with_estimator(problem, fit, candidates, pairs)
             self._store(X, pairs, problem, model, fit)
@@ -395,24 +418,18 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             self._record_ = Record(problem, search, fit, model, labels, given)
             self._warn_of_new_items(self._record_)
             self._restore_order(given)
+            if self._record_.is_labels_alone:
+                self.wrong_proba_ = self.expected_error_ = np.empty(0)
             self.asked_, self.pairs_ = _asked(asked), asked
             return self
 
-    def choose_number(self, X: Any, pairs: Pairs) -> tuple[int, dict[int, float]]:
-        """Return the number of classes or kinds that `fit` would keep, without fitting.
-
-        With it comes the mean log-likelihood of a held-out answer for every number that was tried.
-        """
-        with undisturbed():
-            X, pairs, _ = self._check_together(X, pairs)
-            n_kinds = self._options.n_kinds
-            pairs = pairs if n_kinds is None else pairs.with_labels({})
-            numbers = self._check_parameters(pairs, n_kinds, 0)
-            search = self._search(self._problem(X, pairs, min(numbers or [2])), n_kinds)
-            least = max(2, 0 if search.problem.names is None else len(search.problem.names))
-            spec = search.choose(numbers, least)
-            self._require_evidence(search)
-            return spec.n_classes, search.class_numbers()
+    def _label_noise(self, problem: Problem, fit: Fit) -> float | None:
+        """Return how often labels are wrong: as given, or as features and answers show it."""
+        if problem.clamp is None:
+            return None
+        if self._options.label_noise is None:
+            problem.clamp.noise = label_noise(problem, fit)
+        return problem.clamp.noise
 
     # --- what is given --------------------------------------------------------------------
 
@@ -485,7 +502,10 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         groups = item_groups(X, pairs)
         if pairs.groups is None and groups.max(initial=0) + 1 < np.sqrt(len(groups)):
             groups = np.arange(len(groups))  # categories: equal rows are not one item
-        return Problem(X, pairs, named, self.cv, self.random_state, groups, people, names)
+        problem = Problem(X, pairs, named, self.cv, self.random_state, groups, people, names)
+        if problem.clamp is not None and self._options.label_noise is not None:
+            problem.clamp.noise = self._options.label_noise
+        return problem
 
     def _search(self, problem: Problem, n_kinds: Any = None) -> Search:
         given = self.noise if isinstance(self.noise, NoiseModel) else None
@@ -561,9 +581,12 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
                 f"{said}. They are few, {per_item:.1f} for each item compared: collect more about "
                 "the same items"
             )
+        many = f"{said}, with {per_item:.0f} of them for each item compared. They are random, or"
+        if not search.problem.has_features:
+            return f"{many} it takes features X, or items of known class, to see the classes"
         return (
-            f"{said}, with {per_item:.0f} of them for each item compared. They are random, or "
-            "about other rows than those of X: Pairs.from_frame(..., items=X.index) compares ids"
+            f"{many} about other rows than those of X: Pairs.from_frame(..., items=X.index) "
+            "compares ids"
         )
 
     def _warn_of_more_classes(self, fit: Fit, numbers: list[int] | None) -> None:
@@ -639,15 +662,11 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         if not isinstance(pairs, Pairs):
             people = fit.answers.part("people") is not None
             e_step: Any = TableEStep(pairs, people, problem.clamp)
-            self._weigh(model, pairs.degrees() > 0)
+            model.weight = (pairs.degrees() > 0).astype(float)
             return run_em(fit.spec, fit.start, e_step, model, fit.answers, fit.item_proba, **rounds)
         answers = fit.answers.with_parts(*parts)
         e_step = GraphEStep(problem.graph, problem.clamp)
         return run_em(fit.spec, fit.start, e_step, model, answers, fit.item_proba, **rounds)
-
-    @staticmethod
-    def _weigh(model: ClassModel, in_pairs: NDArray[np.bool_]) -> None:
-        model.weight = in_pairs.astype(float)
 
     # --- what is kept ---------------------------------------------------------------------
 
@@ -774,7 +793,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         """
         check_is_fitted(self)
         with undisturbed():
-            X, pairs, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
+            X, pairs, given = self._check_together(X, in_memory(pairs, PAIRS_FOR_INTERVALS))
             problem, fit = self.refit(X, pairs, given)
             return joint_intervals(problem, fit, level, n_bootstrap, self.kind_class_)
 
@@ -788,7 +807,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         record = self._record_
         with undisturbed():
             if X is not None and pairs is not None:
-                ordered, some, given = self._check_together(X, pairs.sample(PAIRS_FOR_INTERVALS))
+                ordered, some, given = self._check_together(
+                    X, in_memory(pairs, PAIRS_FOR_INTERVALS)
+                )
                 record = self._record_of(ordered, some, given)
             if record is None:
                 raise ValueError(
@@ -820,6 +841,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         """Return the problem of a fitted learner, in canonical order, and its fit."""
         pairs = single_answers(pairs if self.kind_class_ is None else pairs.with_labels({}))
         problem = self._problem(X, pairs, self.n_classes_)
+        if problem.clamp is not None and self.label_noise_ is not None:
+            problem.clamp.noise = self.label_noise_
         answers = without_similarity(self.answer_model_)
         if answers.part("people") is not None and not problem.annotators:
             answers = answers.without("people")
@@ -835,11 +858,6 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
 def _asked(pairs: Answers) -> NDArray[np.intp] | None:
     """Return both ends of all pairs, (2, n_pairs); None of a table, where they may be many."""
     return np.stack([pairs.left, pairs.right]) if isinstance(pairs, Pairs) else None
-
-
-def given_items(given: Any) -> Any:
-    """Return the order of the items as an index."""
-    return slice(None) if given.items is None else given.items
 
 
 def any_order(S: Array) -> bool:

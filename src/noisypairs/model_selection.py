@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -27,11 +27,12 @@ from threadpoolctl import threadpool_limits
 
 from noisypairs import algebra, reduction
 from noisypairs.algebra import Array
-from noisypairs.errors import NotIdentifiable
+from noisypairs.errors import NotIdentifiable, did_you_mean
 from noisypairs.estimation.heldout import item_folds, items_by_fold
 from noisypairs.noise import NoiseModel
 from noisypairs.noise import family as noise_family
 from noisypairs.pairs import ItemCounts, Pairs
+from noisypairs.pairs.pairs import neighbour_sums
 
 Positions = NDArray[np.intp]
 Method = Literal["predict", "predict_proba", "decision_function"]
@@ -92,7 +93,7 @@ def out_of_fold_share(
     fold = np.empty(pairs.n_items, dtype=np.intp)
     for k, (_, test) in enumerate(folds):
         fold[test] = k
-    sums = pairs.neighbour_sums(np.eye(len(folds))[fold])  # one pass
+    sums = neighbour_sums(pairs, np.eye(len(folds))[fold])  # one pass
     inside = [
         ItemCounts(*(n[train].sum(axis=1) - n[train, k] for n in sums))
         for k, (train, _) in enumerate(folds)
@@ -162,7 +163,7 @@ def cross_val_predict(
     X: Any,
     pairs: Pairs,
     *,
-    cv: int = 5,
+    cv: Any = 5,
     method: Method = "predict",
     random_state: int | None = None,
     n_jobs: int | None = None,
@@ -170,8 +171,9 @@ def cross_val_predict(
     """Return what models of the other folds predict for each item, under the same class names.
 
     Pairs cannot name classes, so every fold numbers them anew, and scikit-learn's function of this
-    name mixes them up. Here the classes of each fold are matched to those of the first one by what
-    both predict for all items. Folds keep groups of items together.
+    name mixes them up. Here the classes of each fold are matched to those of the one with most
+    labels by what both predict for all items. ``cv`` is a number of folds, which keep groups of
+    items together, or a splitter of scikit-learn.
 
     >>> from noisypairs import JointPairClassifier, PairingNoise, datasets, sample_pairs
     >>> from noisypairs.metrics import accuracy_up_to_names
@@ -181,12 +183,18 @@ def cross_val_predict(
     >>> bool(accuracy_up_to_names(y, cross_val_predict(clf, X, pairs, random_state=0)) > 0.95)
     True
     """
-    folds = items_by_fold(item_folds(pairs, cv, random_state), cv)
+    if method not in (known := get_args(Method)):
+        raise ValueError(f"method={method!r}: {did_you_mean(method, known)}")
+    if hasattr(cv, "split"):
+        folds = list(cv.split(X, pairs, pairs.groups))
+    else:
+        folds = items_by_fold(item_folds(pairs, cv, random_state), cv)
     parallel = Parallel(n_jobs=n_jobs)  # as in scikit-learn: its folds are one call, see `errors`
     models = parallel(
         delayed(clone(estimator).fit)(_safe_indexing(X, train), pairs[train]) for train, _ in folds
     )
-    names, whole = models[0].classes_, models[0].predict_proba(X)
+    named = models[int(np.argmax([len(pairs[train].labels) for train, _ in folds]))]
+    names, whole = named.classes_, named.predict_proba(X)
     found: Array = np.empty_like(whole)
     for model, (_, test) in zip(models, folds, strict=True):
         if len(model.classes_) != len(names):

@@ -38,6 +38,8 @@ def sample_pairs(
         raise ValueError(f"y must hold the classes of at least two items, got {np.shape(y)}")
     if not isinstance(n_pairs, Integral) or n_pairs < 1:
         raise ValueError(f"n_pairs={n_pairs!r}: expected a positive whole number")
+    if not isinstance(noise, NoiseModel | None):
+        raise TypeError(f"noise={noise!r}: expected a noise model such as PairingNoise(0.1, 0.2)")
     rng = np.random.default_rng(random_state)
     if same_share is None:
         left, right = random_pairs(len(classes), n_pairs, rng)

@@ -13,6 +13,9 @@ from noisypairs.annotators.pair_truth import infer_pair_truth
 from noisypairs.estimation.heldout import repeated_answers
 from tests.annotators.linkage_problems import records
 
+#: People of small crowds answer a pair again.
+COPIES = pytest.mark.filterwarnings("ignore::noisypairs.errors.CopiedAnswersWarning")
+
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_annotators_of_records_are_ranked_by_their_worth(seed: int) -> None:
@@ -36,7 +39,13 @@ def test_records_that_look_alike_are_still_no_classes(monkeypatch: pytest.Monkey
     """Classes with features are not even tried, and the mean J is near the truth."""
     drawn = records(500, 20)
     X = drawn.looks()
-    monkeypatch.setattr(choice, "classes_from_features", None)
+    infer = choice.infer_classes
+
+    def without_features(pairs, X, *more, **settings):
+        assert X is None
+        return infer(pairs, X, *more, **settings)
+
+    monkeypatch.setattr(choice, "infer_classes", without_features)
     table = annotator_table(drawn.pairs, X, n_classes="auto", n_drop=0, random_state=0)
     assert table.choice is not None
     assert table.choice.are_records
@@ -76,6 +85,7 @@ def crowd_of(n_classes: int, seed: int):
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])
+@COPIES
 def test_crowds_of_classes_choose_their_number(n_classes: int) -> None:
     """At least nine of ten crowds choose the right number, and nobody honest is suspect.
 

@@ -10,6 +10,9 @@ from sklearn.metrics import cohen_kappa_score
 from noisypairs import NotIdentifiable, Pairs, datasets
 from noisypairs.annotators import crowd
 
+#: People of small crowds answer a pair again.
+COPIES = pytest.mark.filterwarnings("ignore::noisypairs.errors.CopiedAnswersWarning")
+
 RATES = {"similar_flip": 0.1, "dissimilar_flip": 0.1}
 
 
@@ -86,6 +89,7 @@ def test_gold_answers_are_matched_by_id_in_either_order() -> None:
 
 
 @pytest.mark.parametrize("heaviest", [1.0, 5.0])
+@COPIES
 def test_rest_accuracy_is_the_mean_over_the_others_by_weight(heaviest) -> None:
     pairs = datasets.simulated_crowd(60, 2, 5, 40, **RATES, random_state=1).pairs
     weight = np.random.default_rng(0).uniform(1.0, heaviest, 5)[pairs.annotator]
@@ -97,6 +101,7 @@ def test_rest_accuracy_is_the_mean_over_the_others_by_weight(heaviest) -> None:
     np.testing.assert_allclose(found.rest_accuracy, others, rtol=1e-6)
 
 
+@COPIES
 def test_nobody_is_left_without_the_only_annotator() -> None:
     pairs = datasets.simulated_crowd(60, 2, 1, 400, **RATES, random_state=1).pairs
     assert crowd.judge_crowd(pairs).rest_accuracy == [None]

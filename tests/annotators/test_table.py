@@ -14,6 +14,9 @@ from noisypairs import classifier as joint
 from noisypairs.annotators import KINDS, UNDECIDED, annotator_table
 from noisypairs.annotators.table import table_from_counts
 
+#: People of small crowds answer a pair again.
+COPIES = pytest.mark.filterwarnings("ignore::noisypairs.errors.CopiedAnswersWarning")
+
 
 def crowd_of(seed: int = 0, n_classes: int = 2, n_annotators: int = 30, n_items: int = 120, **more):
     rates = {"similar_flip": 0.1, "dissimilar_flip": 0.1, "spread": 0.2} | more
@@ -32,6 +35,7 @@ def table(crowd):
     return annotator_table(crowd.pairs, random_state=0)
 
 
+@COPIES
 def test_known_classes_make_the_counts_exact():
     crowd = crowd_of(n_annotators=1, spammer_share=0.0)
     gold = dict(enumerate(crowd.target.tolist()))
@@ -133,6 +137,7 @@ def test_neither_order_nor_names_nor_seed_change_the_verdicts(crowd, table):
         )
 
 
+@COPIES
 def test_an_answer_of_weight_two_counts_twice(crowd):
     pairs = crowd.pairs
     heavy = annotator_table(pairs.reweighted(np.full(pairs.n_pairs, 2.0)), n_drop=0, random_state=0)
@@ -157,7 +162,7 @@ def test_random_answers_judge_nobody():
     left = rng.integers(100, size=600)
     right = (left + rng.integers(1, 100, size=600)) % 100
     pairs = Pairs(left, right, rng.random(600) < 0.5, 100, annotator=rng.integers(8, size=600))
-    with pytest.raises(NotIdentifiable, match="more answers per item"):
+    with pytest.raises(NotIdentifiable, match="items of known class"):
         annotator_table(pairs, random_state=0)
 
 
@@ -217,3 +222,45 @@ def test_bias_and_skill_are_those_of_the_simulated_people():
     flat = rows[0].to_dict()
     assert flat["bias"] == rows[0].bias.estimate
     assert flat["skill_low"] == rows[0].skill.low
+
+
+def test_grades_and_unsure_answers_reach_the_table():
+    crowd = crowd_of(5, n_items=60)
+    rng = np.random.default_rng(0)
+    sure = rng.random(crowd.pairs.n_pairs) < 0.7
+    said = np.where(crowd.pairs.same, np.where(sure, "4", "3"), np.where(sure, "1", "2"))
+    said = np.where((crowd.pairs.annotator == 2) & (rng.random(len(said)) < 0.5), "0", said)
+    graded = Pairs.from_levels(
+        crowd.pairs.left, crowd.pairs.right, said, [1, 2, 3, 4], 0, 60, crowd.pairs.annotator
+    )
+    known = np.full(graded.n_pairs, -1)
+    tables = [
+        annotator_table(graded, model="classes", known=truth, n_drop=0, random_state=0)
+        for truth in (None, np.where(np.arange(len(known)) < 300, crowd.pairs.same, known))
+    ]
+    share = (said == "0")[crowd.pairs.annotator == 2].mean()
+    for table in tables:
+        rows = table.rows
+        assert [row.unsure for row in rows[:3]] == pytest.approx([0.0, 0.0, share])
+        assert sum(row.n_answers for row in rows) == (said != "0").sum()
+    assert tables[1].wrong_proba.shape == graded.yes_or_no().without_self_pairs().same.shape
+
+
+def test_known_pairs_move_the_rates_where_classes_follow_everybody():
+    """A fifth of the items look like the other class to all: classes alone say nobody errs."""
+    rng = np.random.default_rng(1)
+    y = np.arange(150) % 2
+    looks = np.where(rng.random(150) < 0.2, 1 - y, y)
+    left = rng.integers(150, size=3000)
+    right = (left + rng.integers(1, 150, 3000)) % 150
+    same = (looks[left] == looks[right]) ^ (rng.random(3000) < 0.05)
+    pairs = Pairs(left, right, same, 150, annotator=np.tile(np.arange(10), 300))
+    truth = y[left] == y[right]
+    known = np.where(rng.random(3000) < 0.1, truth, -1).astype(np.int8)
+    settings = {"model": "classes", "n_drop": 0, "random_state": 0}
+    blind = annotator_table(pairs, **settings).crowd
+    told = annotator_table(pairs, known=known, **settings).crowd
+    wrong = (same != truth)[truth].mean()
+    assert blind.similar_flip.high < wrong
+    assert wrong in told.similar_flip
+    assert told.similar_flip.high < 0.6

@@ -10,6 +10,7 @@ from noisypairs.app.encoding import (
     FAR,
     MANY_LEVELS,
     Cells,
+    Directions,
     column_values,
     describe,
     item_encoder,
@@ -223,3 +224,19 @@ def test_numbers_whose_squares_are_infinite_are_missing_and_noted() -> None:
     assert describe(frame)[0].note == "numbers, 40 beyond ±1e+100 taken as missing"
     (note,) = unread(frame, {"far": "number", "near": "number"})
     assert "column 'far': 40 cells are no numbers and count as missing" in note
+
+
+def test_content_keeps_its_likeness_and_a_missing_row_is_the_mean() -> None:
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(50, 4)) * [5.0, 1.0, 0.1, 0.01] + 1
+    rows[3] = np.nan
+    found = Directions().fit(rows).transform(rows)
+    known = np.arange(50) != 3
+    unit = rows[known] / np.linalg.norm(rows[known], axis=1, keepdims=True)
+    far = np.linalg.norm(unit[:, None] - unit, axis=2)
+    ours = np.linalg.norm(found[known][:, None] - found[known], axis=2)
+    np.testing.assert_allclose(ours * far[0, 1] / ours[0, 1], far, atol=1e-9)
+    np.testing.assert_allclose(found[known].var(axis=0).mean(), 1.0)
+    np.testing.assert_array_equal(found[3], 0)
+    for same in (np.ones((3, 2)), np.full((3, 2), np.nan)):
+        np.testing.assert_array_equal(Directions().fit_transform(same), np.zeros((3, 2)))

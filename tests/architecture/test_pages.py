@@ -43,7 +43,8 @@ def test_every_room_has_its_line():
 
 
 def test_the_listing_stays_short_enough_to_be_read():
-    entries = [path for path in PACKAGE.iterdir() if path.name != "__pycache__"]
+    left_out = ("__pycache__", "__init__.pyi")  # the twin of __init__.py
+    entries = [path for path in PACKAGE.iterdir() if path.name not in left_out]
     assert len(entries) <= 26
 
 

@@ -20,6 +20,7 @@ ELSEWHERE = {
     "app/ask/test_browser.py": "the page in Chromium, as people use it",
     "app/ask/test_browser_connection.py": "the same, when its server is gone",
     "app/ask/test_browser_items.py": "the same, by what it shows of items",
+    "app/test_content.py": "columns of pictures and sounds in every command",
     "app/test_linkage.py": "check, fit and annotators on records to link",
     "app/files/test_fuzz.py": "any bytes and any table, read by every file of the room",
     "app/report/test_annotators.py": "crowd.html",

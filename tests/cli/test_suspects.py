@@ -91,7 +91,7 @@ def test_json_has_everything_and_a_table_may_go_to_standard_output(pairs):
     ("code", "said", "words"),
     [
         (1, "give their file after the pairs", []),
-        (2, "--images are for the page", ["items", "--images", "x"]),
+        (2, "a model has its encoders inside", ["items", "--encode", "words"]),
         (2, "would both write to standard output", ["items", "-o", "-", "--json"]),
         (2, "did you mean '.csv'", ["items", "-o", "out.cvs"]),
         (1, "neither a folder nor a column", ["items", "--report", "page", "--images", "nowhere"]),

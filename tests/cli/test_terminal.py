@@ -13,8 +13,10 @@ import pandas as pd
 import pytest
 
 from noisypairs import cli
-from noisypairs.cli import app, terminal
+from noisypairs.app.sentences import blocks
+from noisypairs.cli import terminal
 from tests.app.fit.fit_problems import Files, write_files
+from tests.app.report.report_problems import fit_result, with_fields
 from tests.cli.commands import run
 
 ROOM = Path(cli.__file__).parent
@@ -81,7 +83,9 @@ def test_tables_and_lines_of_a_console_show_what_would_steer_it() -> None:
         console = terminal.console_of(
             200, file=stream, force_terminal=is_terminal, color_system=None
         )
-        console.print(HOSTILE, app.table(console, [HOSTILE], [[HOSTILE]]), sep="\n", soft_wrap=True)
+        console.print(
+            HOSTILE, terminal.table(console, [HOSTILE], [[HOSTILE]]), sep="\n", soft_wrap=True
+        )
         shown = stream.getvalue()
         assert steering(shown) == set()
         assert shown.count("\\x1b[31m") == 3
@@ -111,3 +115,20 @@ def test_every_command_prints_by_way_of_the_terminal(module: Path) -> None:
     calls = {ast.unparse(n.func) for n in ast.walk(tree) if isinstance(n, ast.Call)}
     allowed = {"typer.echo"} if module.stem == "terminal" else set()
     assert calls & {"typer.echo", "typer.secho", "print", "Console"} == allowed
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_a_fit_is_printed_on_one_screen_unless_all_is_asked_for(capsys, verbose):
+    known = fit_result()
+    notes = (*(f"note {k} " + "long " * 30 for k in range(8)), "choose by --same")
+    result = with_fields(known, classes=known.model.classes[:1] * 12, notes=notes)
+    written = {"model": "m.skops", "report": "r.html", "suspects": None, "items": "c.csv"}
+    facts = {"result": result, "written": written, "items": "i.csv", "pairs": "p.csv"}
+    commands = blocks("next.txt", **facts)
+    told = {"commands": commands, "to_name": ["a", "b"], "verbose": verbose}
+    terminal.show("fit.txt", 100, **facts, **told)
+    lines = capsys.readouterr().out.splitlines()
+    assert (len(lines) <= 25) != verbose
+    assert sum(line.startswith("Next: noisypairs ") for line in lines) == len(commands) == 3
+    assert "* choose by --same" in lines
+    assert any("note 7" in line for line in lines) == verbose

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from sklearn.base import clone
 
@@ -68,3 +69,29 @@ def test_estimate_is_no_noise_any_more(kind):
 def test_names_that_never_were():
     with pytest.raises(TypeError, match="no parameter 'nclasses': did you mean 'n_classes'"):
         JointPairClassifier(nclasses=2)
+
+
+FORMER_OF_PAIRS = {
+    "sample": (5,),
+    "to_pairs": (),
+    "pooled_answers": (),
+    "among_some_items": (5,),
+    "batches": (),
+    "in_order": (),
+    "copies": (),
+    "neighbour_sums": (np.ones((300, 1)),),
+    "nbytes": None,
+    "total_weight": None,
+}
+
+
+@pytest.mark.parametrize("name", FORMER_OF_PAIRS)
+def test_what_learners_ask_of_pairs_is_not_among_their_names(name):
+    _, _, pairs = problem()
+    assert name not in dir(pairs)
+    with pytest.warns(FutureWarning, match=rf"Pairs\.{name} goes away in the next version"):
+        value = getattr(pairs, name)
+    given = FORMER_OF_PAIRS[name]
+    assert value is not None if given is None else value(*given) is not None
+    with pytest.raises(AttributeError, match="'Pairs' object has no attribute 'answers'"):
+        pairs.answers  # noqa: B018

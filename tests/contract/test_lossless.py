@@ -46,6 +46,15 @@ def test_levels_are_kept():
         Pairs.from_frame(pairs.to_frame().drop(columns="level"), scale=pairs.scale)
 
 
+def test_pairs_by_position_come_back_without_ids():
+    pairs = Pairs([0, 4, 4], [1, 0, 1], [1, 0, 1], 9, ["b", "a", "b"], question=[0, 0, 0])
+    pairs = pairs.with_groups(np.arange(9) // 2).with_labels({8: "cat"})
+    items = pairs.items_frame().iloc[::-1]  # in any order
+    back = Pairs.from_frame(pairs.to_frame(), items=items)
+    assert back == pairs
+    assert (back.item_ids, back.n_items, back.labels) == (None, 9, {8: "cat"})
+
+
 def test_a_table_of_items_needs_ids():
     pairs = everything()
     with pytest.raises(ValueError, match="expected a list of ids, or a table with a column called"):

@@ -12,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from noisypairs import JointPairClassifier, LossCorrectionClassifier, WeightedPairClassifier
-from noisypairs.estimators.inner.classifiers import default_classifier
+from noisypairs.estimators.inner.classifiers import default_candidates
+from noisypairs.joint.class_model import fit_beliefs
 
 from .learners import ALL, NOISE, problem
 
@@ -70,8 +71,9 @@ def test_the_point_wise_learners():
 
 def test_what_skl2onnx_does_not_know_is_refused_by_name():
     X, _, pairs = problem()
-    learner = JointPairClassifier(
-        default_classifier(X, 0), n_classes=2, class_order="falling", random_state=0
-    )
-    with pytest.raises(skl2onnx.common.exceptions.MissingShapeCalculator, match="Nystroem"):
-        served(learner.fit(X, pairs).estimator_, X)
+    learner = JointPairClassifier(n_classes=2, class_order="falling", random_state=0)
+    own = default_candidates(X), {"kept": learner.fit(X, pairs).estimator_}
+    for name, one in (own[0] | own[1]).items():
+        model = one if name == "kept" else fit_beliefs(one, X, learner.item_proba_)
+        with pytest.raises(skl2onnx.common.exceptions.MissingShapeCalculator, match="noisypairs"):
+            served(model, X)

@@ -6,9 +6,12 @@ import re
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+import sklearn.model_selection
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, f1_score, make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -16,8 +19,11 @@ from sklearn.model_selection import (
     KFold,
     StratifiedKFold,
     cross_val_score,
+    cross_validate,
     train_test_split,
 )
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from noisypairs import ClassNamesWarning, JointPairClassifier, PairingNoise, datasets, sample_pairs
 from noisypairs.metrics import accuracy_up_to_names
@@ -87,6 +93,10 @@ def test_what_needs_classes_says_so(balanced):
             cross_val_score(learner(), X, pairs, scoring="accuracy", cv=cv)
     with pytest.raises(ValueError, match="scoring='roc_auc' compares predictions with classes"):
         GridSearchCV(learner(), {"noise": ["free"]}, scoring="roc_auc").fit(X, pairs)
+    several = ["accuracy", "f1"], make_scorer(accuracy_score), {"mine": make_scorer(f1_score)}
+    for scoring in several:
+        with pytest.raises(ValueError, match="compares predictions with classes"):
+            cross_validate(learner(), X, pairs, scoring=scoring, cv=2)
     with pytest.raises(ValueError, match=r"GroupKFold keeps groups.*groups=pairs\.groups"):
         cross_val_score(learner(), X, pairs, cv=GroupKFold(3))
     with pytest.raises(ValueError, match="min_resources=100"):
@@ -103,6 +113,26 @@ def test_folds_are_matched_to_each_other(balanced):
     np.testing.assert_array_equal(predicted, proba.argmax(axis=1))
     margin = cross_val_predict(learner(), X, pairs, method="decision_function", random_state=0)
     np.testing.assert_allclose(margin, proba[:, 1] - 0.5)
+    by_splitter = cross_val_predict(learner(), X, pairs, cv=KFold(3))
+    assert accuracy_up_to_names(y, by_splitter) > 0.95
+    with pytest.raises(ValueError, match="method='transform': Known: decision_function, pred"):
+        cross_val_predict(learner(), X, pairs, method="transform")
+    with pytest.warns(ClassNamesWarning, match=r"model_selection\.cross_val_predict matches them"):
+        sklearn.model_selection.cross_val_predict(learner(), X, pairs, cv=2)  # sizes are near
+
+
+def test_output_and_metadata_of_scikit_learn(balanced):
+    X, _, pairs = balanced
+    table = pd.DataFrame(X, columns=["length", "width"], index=[f"item {k}" for k in range(300)])
+    frame = learner().set_output(transform="pandas").fit(table, pairs).transform(table)
+    assert frame.columns.tolist() == ["log_odds_1"]
+    assert frame.index.equals(table.index)
+    groups = np.arange(300) // 3
+    with sklearn.config_context(enable_metadata_routing=True):
+        whole = make_pipeline(StandardScaler(), learner())
+        grid = {"jointpairclassifier__noise": ["pairing"]}
+        search = GridSearchCV(whole, grid, cv=GroupKFold(3), error_score="raise")
+        assert np.isfinite(search.fit(X, pairs, groups=groups).best_score_)
 
 
 def test_a_call_says_a_thing_once(balanced):
@@ -120,6 +150,7 @@ def test_a_call_says_a_thing_once(balanced):
         assert len(kinds) == len(set(kinds))
 
 
+@pytest.mark.filterwarnings("ignore::noisypairs.CopiedAnswersWarning")  # a third class too many
 def test_folds_of_other_numbers_of_classes_cannot_be_matched(balanced, monkeypatch):
     X, _, pairs = balanced
     numbers = iter([2, 3])

@@ -156,7 +156,7 @@ def test_positions_of_pairs():
     clf, X, pairs = fitted(2)
     with pytest.raises(ValueError, match="X has 29 rows, but the pairs are about 30 items"):
         clf.same_proba(X[:-1], pairs)
-    with pytest.raises(ValueError, match=r"shape \(3, 3\), expected Pairs or \(n_pairs, 2\)"):
+    with pytest.raises(ValueError, match=r"shape \(3, 3\), expected \(n_pairs, 2\)"):
         clf.predict_same(X, np.zeros((3, 3), int))
 
 

@@ -222,6 +222,13 @@ def test_frames_and_sparse_items_give_the_same():
         assert_allclose(np.exp(other), np.exp(plain), rtol=0, atol=1e-4)
 
 
+def test_items_of_one_class_alone_are_of_that_class():
+    Z, beliefs, _, _ = items()
+    beliefs[:] = [0.0, 1.0, 0.0]
+    model = fit_beliefs(LogisticRegression(), Z, beliefs)  # which would refuse them
+    assert_array_equal(class_proba(model, Z, 3), beliefs)
+
+
 def test_a_class_never_seen_has_probability_zero():
     model = LogisticRegression().fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 2, 2])
     proba = class_proba(model, np.array([[0.5], [2.5]]), 4)

@@ -23,7 +23,7 @@ def test_known_pairs_show_the_curve(slope, missed):
     score, same, truth = curve(2000, slope, -0.5, missed, 0.01)
     for rho in (0.0, 0.4):
         found = SharedError.fit(score, truth, rho, 10.0, 0.4)
-        assert np.abs(found.proba(score) - same).mean() < 0.02
+        assert np.abs(found.proba() - same).mean() < 0.02
         assert found.n_known == 2000
 
 
@@ -33,8 +33,8 @@ def test_draws_spread_around_their_mean_and_narrow_with_known_pairs():
     for n in (0, 50, 1000):
         known = np.where(np.arange(1000) < n, truth, -1).astype(np.int8)
         found = SharedError.fit(score, known, 0.3, 10.0, 0.5)
-        draws = found.draws(score, 300, np.random.default_rng(0))
-        np.testing.assert_allclose(draws.mean(axis=0), found.proba(score), atol=0.06)
+        draws = np.array(list(found.draws(300, np.random.default_rng(0))))
+        np.testing.assert_allclose(draws.mean(axis=0), found.proba(), atol=0.06)
         spreads.append(draws.std(axis=0).mean())
     assert spreads[0] > spreads[1] > spreads[2]
 
@@ -46,7 +46,7 @@ def test_the_truth_lies_within_the_draws():
         score, same, truth = curve(600, 0.15, -0.5, 0.05, 0.01, seed)
         known = np.where(np.arange(600) < 80, truth, -1).astype(np.int8)
         found = SharedError.fit(score, known, 0.3, 8.0, 0.4)
-        shares = found.draws(score, 300, np.random.default_rng(0)).mean(axis=1)
+        shares = np.mean(list(found.draws(300, np.random.default_rng(0))), axis=1)
         low, high = np.quantile(shares, [0.025, 0.975])
         inside += low <= same.mean() <= high
     assert inside >= 26  # of 30; fewer happen by chance in 2 of 1,000 cases

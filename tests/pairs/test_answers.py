@@ -186,6 +186,8 @@ SENTENCES = [
     ("NO.\nattribute=brand", "different"),
     ("Yes - both are cameras", "same"),
     ("Not the same: other size", "different"),
+    ("Same topic. Both are about law", "same"),
+    ("Different products, the second is larger", "different"),
     ('{"match": false, "reason": "yes, but no"}', "different"),
     ('{"answer": "Yes", "confidence": 0.9}', "same"),
     ("I'm sorry, but I cannot compare them", "unsure"),

@@ -81,11 +81,9 @@ def test_some_pairs_are_about_as_many_as_asked_for_with_all_their_answers(shape)
 def test_weights_are_one_unless_given():
     plain = Pairs([0, 1], [1, 2], [1, 0])
     assert plain.weights.tolist() == [1.0, 1.0]
-    assert plain.total_weight == 2.0
     weighted = plain.reweighted([0.5, 2.0])
     assert weighted.weights.tolist() == [0.5, 2.0]
     assert weighted.weights.dtype == np.float64
-    assert weighted.total_weight == 2.5
 
 
 def test_items_are_counted_by_weight_and_self_pairs_are_not():

@@ -27,6 +27,7 @@ from noisypairs.pairs.groups import (
     n_sharing,
     row_hashes,
 )
+from noisypairs.pairs.pairs import in_memory, pooled_answers, sorted_answers
 
 NAMES = ["b", "a", "b", "c", "a"]
 
@@ -159,11 +160,9 @@ def test_groups_follow_their_items(pairs):
         lambda pairs: pairs.without_self_pairs(),
         lambda pairs: pairs.without_copies(),
         lambda pairs: pairs.with_answers([0], [4], [1], chosen=[1]).drawn_at_random(),
-        lambda pairs: pairs.sample(2),
-        lambda pairs: pairs.pooled_answers(),
-        lambda pairs: pairs.among_some_items(2)[0],
-        lambda pairs: pairs.to_pairs(),
-        lambda pairs: pairs.in_order()[0],
+        lambda pairs: in_memory(pairs, 2),
+        pooled_answers,
+        lambda pairs: sorted_answers(pairs)[0],
         lambda pairs: pickle.loads(pickle.dumps(pairs)),
         copy.copy,
         copy.deepcopy,
@@ -428,8 +427,8 @@ def test_copies_are_those_that_enumeration_has_seen_before(answers):
     pairs = Pairs(left, right, same, 4, annotator=who)
     names = [(frozenset((a, b)), s, w) for a, b, s, w in answers]
     again = [name in names[:k] for k, name in enumerate(names)]
-    assert pairs.copies().tolist() == again
     kept = pairs.without_copies()
+    assert kept == pairs.select(~np.array(again))
     assert kept.n_pairs == len(set(names))
     assert pairs.audit().copies == sum(again)
     report = kept.audit()
@@ -438,8 +437,8 @@ def test_copies_are_those_that_enumeration_has_seen_before(answers):
 
 def test_a_contradiction_another_annotator_or_another_weight_is_no_copy():
     pairs = Pairs([0, 0, 0, 0], [1, 1, 1, 1], [1, 0, 1, 1], annotator=["a", "a", "b", "a"])
-    assert pairs.copies().tolist() == [False, False, False, True]
-    assert not pairs.reweighted([1, 1, 1, 2]).copies().any()
+    assert pairs.without_copies() == pairs.select([0, 1, 2])
+    assert pairs.reweighted([1, 1, 1, 2]).without_copies().n_pairs == 4
     assert "copies            1 among these answers, 0 left out" in str(pairs.audit())
 
 

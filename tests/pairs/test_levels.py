@@ -9,6 +9,7 @@ import pytest
 
 from noisypairs import Pairs
 from noisypairs.pairs.levels import PLAIN, Scale, level_codes, read_scale, scale_of
+from noisypairs.pairs.pairs import sorted_answers, with_families, with_levels
 
 GRADES = ["1", "2", "3", "4"]
 
@@ -50,7 +51,7 @@ def test_yes_or_no_leaves_unsure_out_and_counts_it():
     [
         lambda pairs: pairs.select([3, 0]),
         lambda pairs: pairs[[3, 2, 1, 0]],
-        lambda pairs: pairs.in_order()[0],
+        lambda pairs: sorted_answers(pairs)[0],
         lambda pairs: pairs.reweighted(np.full(5, 2.0)),
         lambda pairs: pickle.loads(pickle.dumps(pairs)),
         lambda pairs: pairs.without_self_pairs(),
@@ -82,7 +83,7 @@ def test_more_answers_have_the_same_scale():
 
 def test_copies_are_equal_levels():
     pairs = Pairs.from_levels([0, 1, 0], [1, 0, 1], [4, 3, 4], GRADES)
-    assert pairs.copies().tolist() == [False, False, True]
+    assert pairs.without_copies() == pairs.select([0, 1])
 
 
 @pytest.mark.parametrize(
@@ -119,15 +120,15 @@ def test_a_scale_is_written_with_less_than_signs():
 
 def test_levels_may_be_said_later():
     scale = Scale(("no", "yes"), "hm")
-    pairs = Pairs([0, 1], [1, 2], [False, False]).with_levels(["yes", "hm"], scale)
+    pairs = with_levels(Pairs([0, 1], [1, 2], [False, False]), ["yes", "hm"], scale)
     assert pairs.same.tolist() == [True, False]
     with pytest.raises(ValueError, match="level has 1"):
-        Pairs([0, 1], [1, 2], [True, True]).with_levels(["yes"], scale)
+        with_levels(Pairs([0, 1], [1, 2], [True, True]), ["yes"], scale)
 
 
 def test_a_family_is_that_of_somebody():
     with pytest.raises(ValueError, match="say who answered, too"):
-        Pairs([0], [1], [True]).with_families(["gpt"])
+        with_families(Pairs([0], [1], [True]), ["gpt"])
 
 
 def test_confidence_makes_levels_of_yes_and_no():

@@ -23,6 +23,7 @@ from sklearn.model_selection import (
 )
 
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import sorted_answers, with_questions
 
 
 @pytest.fixture
@@ -76,14 +77,20 @@ def test_the_callers_arrays_stay_their_own():
     assert (pairs.left[0], pairs.same[0], pairs.weight[0], pairs.labels[0]) == (0, True, 1, 1)
 
 
+def held(pairs):
+    """Return the bytes of all arrays."""
+    arrays = (getattr(pairs, one.name) for one in dataclasses.fields(pairs))
+    return sum(one.nbytes for one in arrays if isinstance(one, np.ndarray))
+
+
 def test_a_million_pairs_cost_at_most_20_bytes_each():
     n = 1_000_000
     rng = np.random.default_rng(0)
     left, right = rng.integers(10_000, size=(2, n))
     plain = Pairs(left, right, rng.random(n) < 0.5)
-    assert plain.nbytes == 9 * n
+    assert held(plain) == 9 * n
     laden = Pairs(left, right, plain.same, annotator=left % 300, weight=np.ones(n))
-    assert laden.nbytes <= 20 * n
+    assert held(laden) <= 20 * n
     assert len(pickle.dumps(laden)) <= 20 * n
 
 
@@ -411,11 +418,10 @@ def test_the_mark_follows_its_answers(marked):
     assert "chosen=2" in repr(marked)
     assert marked.select([3, 1]).chosen.tolist() == [True, False]
     assert marked[[2, 3, 0]].chosen.tolist() == [False, True]
-    ordered, place = marked.in_order()
+    ordered, place = sorted_answers(marked)
     assert ordered.chosen.tolist() == marked.chosen[place].tolist()
     assert pickle.loads(pickle.dumps(marked)) == copy.deepcopy(marked) == marked
     assert marked != Pairs(marked.left, marked.right, marked.same)
-    assert next(marked.batches()).left.size == 4
 
 
 def test_only_pairs_drawn_at_random_are_left(marked):
@@ -484,7 +490,7 @@ def test_questions_are_kept():
     pairs = grouped([3, 4])
     assert_array_equal(pairs.select([0, 5]).question, [0, 1])
     assert_array_equal(pairs[[0, 1, 4, 5, 6]].question, [0, 1, 1, 1])
-    ordered, place = pairs.in_order()
+    ordered, place = sorted_answers(pairs)
     assert_array_equal(ordered.question, pairs.question[place])
     again = pickle.loads(pickle.dumps(pairs))
     assert again == pairs
@@ -532,7 +538,7 @@ def test_groups_that_make_no_sense_are_refused():
     [
         lambda pairs: pairs.select([0, 2]),
         lambda pairs: pairs[[2, 1, 0]],
-        lambda pairs: pairs.in_order()[0],
+        lambda pairs: sorted_answers(pairs)[0],
         lambda pairs: pairs.without_copies(),
         lambda pairs: pairs.with_answers([0], [1], [True], weight=[1.0]),
         lambda pairs: pairs.with_labels({0: "a"}),
@@ -549,7 +555,7 @@ def test_every_copy_keeps_what_was_asked_together(change):
 
 def test_questions_may_be_said_later():
     pairs = Pairs([0, 0, 1], [1, 2, 2], [True, False, False])
-    assert pairs.with_questions(["q"] * 3) == Pairs(
+    assert with_questions(pairs, ["q"] * 3) == Pairs(
         [0, 0, 1], [1, 2, 2], [True, False, False], question=["q"] * 3
     )
-    assert pairs.with_questions(["q"] * 3).with_questions(None).question is None
+    assert with_questions(with_questions(pairs, ["q"] * 3), None).question is None

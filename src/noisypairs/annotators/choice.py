@@ -11,6 +11,7 @@ thousands of groups, which no small number of classes describes.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
@@ -20,11 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.annotators.classes import (
-    InferredClasses,
-    classes_from_answers,
-    classes_from_features,
-)
+from noisypairs.annotators.classes import InferredClasses, infer_classes
 from noisypairs.annotators.pair_truth import (
     Groups,
     PairTruth,
@@ -89,6 +86,11 @@ class ModelChoice:
         if self.by_likeness is None:
             return whole
         return f"{whole}; how alike the two items are counts, too: {self.by_likeness}"
+
+    @property
+    def summary(self) -> str:
+        """The same without the numbers that only statisticians read."""
+        return re.sub(r"[,:;] [^,:;]* nats on [\d,]+ held-out answers", "", str(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, ready for JSON."""
@@ -238,14 +240,11 @@ class Trial:
         for training, _ in progress.each("fold", self.folds):
             with collected_warnings():
                 try:
-                    if X is None:
-                        found = classes_from_answers(training, numbers, random)
-                    else:
-                        found = classes_from_features(training, X, numbers, estimator, random, True)
+                    found = infer_classes(training, X, numbers, estimator, random, hurry=True)
                 except NotIdentifiable:
                     return self.over_guessing(), 0
             classes.append(found)
-            numbers = [found.S.shape[1]]
+            numbers = [found.item_proba.shape[1]]
         return self.held.gain(self.by_pairs, self._log_chance(classes)), numbers[0]
 
     def over_guessing(self) -> Gain:

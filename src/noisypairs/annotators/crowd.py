@@ -154,7 +154,7 @@ def judge_crowd(
     *,
     labels: Mapping[int, Hashable] | None = None,
     truth: NDArray[np.int8] | None = None,
-    n_classes: int | Sequence[int] | Literal["auto"] = 2,
+    n_classes: int | Sequence[int] | Literal["auto"] = "auto",
     model: Model = "auto",
     level: float = 0.95,
     random_state: int = 0,
@@ -174,33 +174,28 @@ def judge_crowd(
     >>> found.table.suspects, found.without_suspects.informativeness.estimate > 0.75
     ([12, 18], True)
     """
-    plain = pairs.yes_or_no()
-    if plain is not pairs:
-        decided = pairs.levels < pairs.scale.n_ordered
-        truth = None if truth is None else truth[decided]
-        seconds = None if seconds is None else seconds[decided]
-        pairs = plain
-    proper = pairs.left != pairs.right
-    truth = None if truth is None else truth[proper]
-    seconds = None if seconds is None else seconds[proper]
-    pairs = pairs.without_self_pairs()
+    given, known = pairs, truth
+    pairs = pairs.yes_or_no().without_self_pairs()
+    counted = (given.levels < given.scale.n_ordered) & (given.left != given.right)
+    truth = None if truth is None else truth[counted]
+    seconds = None if seconds is None else seconds[counted]
     settings: dict[str, Any] = {"n_classes": n_classes, "model": model, "level": level}
     settings |= {"gold": labels or None, "random_state": random_state}
     whole, alpha = agreement(pairs, level), krippendorff_alpha(pairs)
     try:
-        table = _judged(pairs, X, n_drop=MOST_DROPPED, known=truth, **settings)
+        table = _judged(given, X, n_drop=MOST_DROPPED, known=known, **settings)
     except NotIdentifiable as error:
-        known = "is unknown: no pair was answered twice" if alpha is None else f"is {alpha:.2f}"
+        agree = "is unknown: no pair was answered twice" if alpha is None else f"is {alpha:.2f}"
         raise NotIdentifiable(
             f"no annotator can be distinguished from a spammer: {error}. It looks as if all "
-            f"annotators answered without looking; their chance-corrected agreement {known} (0 is "
+            f"annotators answered without looking; their chance-corrected agreement {agree} (0 is "
             "chance, 1 perfect)"
         ) from error
     if truth is None and labels:
         truth = truth_from_labels(pairs, labels)
     if table.choice is not None:  # chosen once, by all answers
         settings |= {"n_classes": table.choice.n_classes or 2, "model": table.choice.model}
-    after, note = _without_suspects(pairs, X, table, truth, settings)
+    after, note = _without_suspects(given, X, table, known, settings)
     wrong = _wrong(pairs, table)
     return Crowd(
         table,
@@ -396,7 +391,7 @@ def _without_suspects(
     pairs: Pairs,
     X: Any,
     table: AnnotatorTable,
-    truth: NDArray[np.int8] | None,
+    known: NDArray[np.int8] | None,
     settings: dict[str, Any],
 ) -> tuple[AnnotatorRow | None, str]:
     """Infer everything again without the answers of all suspects, once for all of them."""
@@ -406,7 +401,7 @@ def _without_suspects(
     if bad.all():
         return None, "everybody is suspect: no answer would be left"
     try:
-        known = None if truth is None else truth[~bad]
+        known = None if known is None else known[~bad]
         return _judged(pairs.select(~bad), X, n_drop=0, known=known, **settings).crowd, ""
     except NotIdentifiable as error:
         return None, f"the answers left say too little: {error}"

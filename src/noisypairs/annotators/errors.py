@@ -199,7 +199,10 @@ def errors_by_feature(
 def _levels(column: pd.Series) -> list[tuple[str, NDArray[np.bool_]]]:
     if pd.api.types.is_numeric_dtype(column) and column.nunique() > N_LEVELS:
         cut = pd.qcut(column, N_LEVELS, duplicates="drop")
-        return [(str(one), np.asarray(cut == one)) for one in cut.cat.categories]
+        return [
+            (f"{one.left:.4g} to {one.right:.4g}", np.asarray(cut == one))
+            for one in cut.cat.categories
+        ]
     texts = column.astype(str)
     return [(str(one), np.asarray(texts == one)) for one in texts.value_counts().index[:N_LEVELS]]
 

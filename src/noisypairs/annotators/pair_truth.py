@@ -16,9 +16,9 @@ or, where nobody is named and all share two rates, at least three times.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,6 +44,10 @@ BURN_IN = 50
 ENOUGH_KNOWN = 50
 #: Newton steps of the prior by likeness in each round, and answers whose likeness is found at once.
 NEWTON_STEPS, ROWS = 3, 100_000
+#: Spreads of what known pairs correct, before any is seen, and Newton steps to find it.
+CORRECTION_SPREAD, CORRECTION_STEPS = 2.0, 50
+#: Classes are never surer of a pair than this.
+SUREST = 1e-3
 #: Groups are tiny if the largest holds at most so many items, or such a share of all compared.
 TINY_GROUP, TINY_SHARE = 3, 0.05
 
@@ -122,7 +126,8 @@ class PairTruth:
     (n_edges,) follows the edges of ``graph``, ``known`` (n_edges,) is 1 where a pair is known to be
     same, 0 different, −1 else; ``share`` is π, and ``log_likelihood`` that of all answers.
     ``shared`` is there where people err together, or some pairs are known. ``lean`` is by how much
-    the prior log-odds of a pair differ from those of π, (n_edges,), zero without features.
+    the prior log-odds of a pair differ from those of π, (n_edges,), zero without features or
+    classes. ``corrected`` is there where classes predict pairs and some pairs are known.
     """
 
     graph: PairGraph
@@ -135,6 +140,7 @@ class PairTruth:
     lean: Array
     shared: SharedError | None = None
     together: ErrTogether | None = None
+    corrected: Corrected | None = None
 
     @property
     def item_proba(self) -> Array:
@@ -160,7 +166,7 @@ class PairTruth:
         if self.shared is None:
             left = expit(logit(self.share) + self.lean + _score(evidence, self.S))
         else:
-            left = self.shared.proba(self.lean + _score(evidence, self.S))
+            left = replace(self.shared, score=self.lean + _score(evidence, self.S)).proba()
         left = np.where(self.known >= 0, self.known, left)
         return int(((left > 0.5) != (self.same_proba > 0.5)).sum())
 
@@ -179,7 +185,8 @@ class PairTruth:
     ) -> Array:
         """Draw everybody's rates from their posterior, (n_draws, 2, R).
 
-        ``prior`` are the pseudo-counts (wrong, right), (2, R) each, of the Beta laws of the rates.
+        ``prior`` are the pseudo-counts (wrong, right), (2, R) each, of the Beta laws of the rates,
+        given the expected counts; with the truths that are drawn they move as the crowd's rates do.
         Where people err together, P(same) is drawn first; else truths and rates are drawn in turn
         (Gibbs), as either says how sure the other is. Where people err together the rates are those
         among the pairs that were asked: on pairs that somebody answered they are counted.
@@ -188,22 +195,27 @@ class PairTruth:
         by_kind = evidence.T.tocsr()
         answered = np.bincount(self.graph.answer_group, minlength=self.graph.n_groups)
         asked = np.minimum(answered / max(self.graph.n_edges, 1), 1.0)
-        seen = asked if self.shared is not None else 0.0
-        if self.shared is not None:
-            proba = self.shared.draws(self.lean + _score(evidence, self.S), n_draws, rng)
+        posterior = self.shared or self.corrected
+        seen = asked if posterior is not None else 0.0
+        proba = None if posterior is None else posterior.draws(n_draws, rng)
+        answers, crowd = prior[0] + prior[1], _crowd_rate(*group_errors(*self.counts()))
+        centre = prior[0] / np.maximum(answers, 1e-12)
         S, share = self.S, self.share
         rates = np.empty((n_draws, 2, self.graph.n_groups))
-        burn = 0 if self.shared is not None else BURN_IN
+        burn = BURN_IN if proba is None else 0
         for k in range(-burn, n_draws):
-            alone = logit(share) + self.lean + _score(evidence, S)
-            same = proba[k] if self.shared is not None else expit(alone)
+            if proba is not None:
+                same = next(proba)
+            else:
+                same = expit(logit(share) + self.lean + _score(evidence, S))
             truth = (rng.random(len(same)) < same).astype(float)
             truth[~open_] = self.known[~open_]
             wrong, total = group_errors(*_counts(by_kind, truth))
-            drawn = rng.beta(wrong + prior[0], total - wrong + prior[1])
+            moved = np.clip(centre + _crowd_rate(wrong, total) - crowd, MARGIN, 1.0 - MARGIN)
+            drawn = rng.beta(wrong + answers * moved, total - wrong + answers * (1.0 - moved))
             if k >= 0:
                 rates[k] = seen * wrong / np.maximum(total, 0.5) + (1.0 - seen) * drawn
-            if self.shared is None:
+            if proba is None:
                 flips = np.clip(drawn, MARGIN, 1.0 - MARGIN)
                 S = np.where(np.eye(2), 1.0 - flips[0][:, None, None], flips[1][:, None, None])
                 share = float(rng.beta(truth.sum() + 1.0, len(truth) - truth.sum() + 1.0))
@@ -226,23 +238,14 @@ def infer_pair_truth(
     np.float64(0.0)
     """
     graph = PairGraph.from_pairs(pairs, annotators=pairs.annotator is not None)
-    truth = np.full(graph.n_edges, -1, dtype=np.int8)
-    if known is not None:
-        told = np.asarray(known, dtype=np.int8)
-        rows = (told >= 0) & (graph.edge_of_answer >= 0)
-        truth[graph.edge_of_answer[rows]] = told[rows]
+    truth = _known_edges(graph, known)
     evidence = _evidence(graph)
     by_kind = evidence.T.tocsr()
     said = evidence @ np.tile([[0.0, 1.0], [1.0, 1.0]], graph.n_groups).T  # "same", and all
-    same_proba = _told((said[:, 0] + 0.5) / (said[:, 1] + 1.0), truth)
     alike = _Alike(graph, likeness)
-    converged, rounds = False, 0
-    while not converged and rounds < MOST_ROUNDS:
-        S, share = _rates(*_counts(by_kind, same_proba)), _share(same_proba)
-        lean = alike.fit(same_proba) - logit(share)
-        new = _told(expit(logit(share) + lean + _score(evidence, S)), truth)
-        converged = bool(np.abs(new - same_proba).max(initial=0.0) < CONVERGED)
-        same_proba, rounds = new, rounds + 1
+    start = (said[:, 0] + 0.5) / (said[:, 1] + 1.0)
+    S, same_proba, share, lean, converged = _converged(graph, truth, alike.fit, start)
+    value = _log_likelihood(evidence, S, logit(share) + lean)
     shared, together = None, None
     several = float(said[:, 1].mean()) if graph.n_edges else 0.0
     for round_ in range(2):  # the rates follow what judges are worth together
@@ -254,12 +257,121 @@ def infer_pair_truth(
         shared = SharedError.fit(lean + _score(evidence, S), truth, rho, several, share)
         if shared is None:
             break
-        same_proba = _told(shared.proba(lean + _score(evidence, S)), truth)
+        same_proba = _told(shared.proba(), truth)
         S, share = _rates(*_counts(by_kind, same_proba)), _share(same_proba)
         lean = alike.fit(same_proba) - logit(share)
-    value = _log_likelihood(evidence, S, logit(share) + lean)
+        value = _log_likelihood(evidence, S, logit(share) + lean)
+        shared = replace(shared, score=lean + _score(evidence, S))
     found = graph, S, same_proba, share, value, converged, truth, lean
     return PairTruth(*found, shared, together if shared is not None else None)
+
+
+def _converged(
+    graph: PairGraph, known: NDArray[np.int8], odds: Callable[[Array], Array], start: Array
+) -> tuple[Array, Array, float, Array, bool]:
+    """Return S, P(same), π, by how much pairs differ from it, and whether the rounds converged.
+
+    ``odds`` returns the prior log-odds of the pairs, (n_edges,), from P(same) of the last round.
+    """
+    evidence = _evidence(graph)
+    by_kind = evidence.T.tocsr()
+    same_proba, converged, rounds = _told(start, known), False, 0
+    while not converged and rounds < MOST_ROUNDS:
+        S, share = _rates(*_counts(by_kind, same_proba)), _share(same_proba)
+        prior = odds(same_proba)
+        new = _told(expit(prior + _score(evidence, S)), known)
+        converged = bool(np.abs(new - same_proba).max(initial=0.0) < CONVERGED)
+        same_proba, rounds = new, rounds + 1
+    return S, same_proba, share, prior - logit(share), converged
+
+
+def truth_by_classes(pairs: Pairs, chance: Array, known: ArrayLike) -> PairTruth:
+    """Return the truth of pairs of which some are known, where classes predict the others.
+
+    ``chance`` (n_pairs,) is P(same) of every answer's pair by its classes, as all answers but those
+    to this pair show them, and ``known`` (n_pairs,) its truth: 1, 0, or −1. Where everybody errs
+    alike, classes follow them. Known pairs show what classes and answers are worth (`Corrected`).
+
+    >>> left = np.arange(400)
+    >>> truth = left % 2
+    >>> follow = np.where(left % 5 == 0, 1 - truth, truth)  # one pair in five misleads everybody
+    >>> pairs = Pairs(left, left + 400, follow, annotator=left % 4)
+    >>> says = 0.98 * follow + 0.01
+    >>> found = truth_by_classes(pairs, says, np.where(left < 200, truth, -1))
+    >>> found.same_proba[200:].max().round(1)  # not 1.0
+    np.float64(0.8)
+    """
+    graph = PairGraph.from_pairs(pairs, annotators=pairs.annotator is not None)
+    truth, evidence = _known_edges(graph, known), _evidence(graph)
+    by_classes = np.full(graph.n_edges, 0.5)
+    by_classes[graph.edge_of_answer] = np.clip(chance, SUREST, 1.0 - SUREST)
+    odds = logit(by_classes)
+    S = _rates(*_counts(evidence.T.tocsr(), _told(by_classes, truth)))
+    corrected = Corrected.fit(odds, _score(evidence, S), truth)
+    same_proba = _told(corrected.proba(), truth)
+    share = _share(same_proba)
+    S = _rates(*_counts(evidence.T.tocsr(), same_proba))
+    value = _log_likelihood(evidence, S, odds)
+    lean = odds - logit(share)
+    found = graph, S, same_proba, share, value, True, truth, lean
+    return PairTruth(*found, corrected=corrected)
+
+
+@dataclass(frozen=True, eq=False)
+class Corrected:
+    """What classes and answers say of pairs, corrected by known pairs.
+
+        logit P(same) = a + b c + g s,
+
+    with c the log-odds of a pair by its classes and s what its own answers add, ``columns``
+    (n_edges, 3). If the model were right, a = 0 and b = g = 1; ``mean`` (3,) and ``covariance``
+    (3, 3) are what known pairs leave of them, normal; the covariance is that of the sandwich, which
+    holds where log-odds are no line.
+    """
+
+    columns: Array
+    mean: Array
+    covariance: Array
+
+    @classmethod
+    def fit(cls, odds: Array, score: Array, known: NDArray[np.int8]) -> Self:
+        """Return the posterior given ``known`` pairs (1 same, 0 different, −1 unknown)."""
+        columns = np.column_stack([np.ones_like(odds), odds, score])
+        at = np.flatnonzero(known >= 0)
+        some, truth = columns[at], known[at]
+        centre = np.array([0.0, 1.0, 1.0])
+        mean, tight = centre, np.eye(3) / CORRECTION_SPREAD**2
+        for _ in range(CORRECTION_STEPS):
+            chance = expit(some @ mean)
+            gradient = some.T @ (truth - chance) - tight @ (mean - centre)
+            curved = (some * (chance * (1.0 - chance))[:, None]).T @ some + tight
+            step = np.linalg.solve(curved, gradient)
+            mean = mean + step / max(1.0, float(np.abs(step).max()))
+        residual = truth - expit(some @ mean)
+        spread = (some * residual[:, None] ** 2).T @ some + tight
+        inverse = np.linalg.inv(curved)
+        return cls(columns, mean, inverse @ spread @ inverse)
+
+    def draws(self, n: int, rng: np.random.Generator) -> Iterator[Array]:
+        """Yield P(same) of every pair under ``n`` draws from the posterior, (n_pairs,) each."""
+        for theta in rng.multivariate_normal(self.mean, self.covariance, n):
+            yield expit(self.columns @ theta)
+
+    def proba(self) -> Array:
+        """Return P(same) of every pair, averaged over the posterior, (n_pairs,)."""
+        linear = self.columns @ self.mean
+        spread = np.einsum("ed,df,ef->e", self.columns, self.covariance, self.columns)
+        return np.asarray(expit(linear / np.sqrt(1.0 + np.pi * spread / 8.0)))
+
+
+def _known_edges(graph: PairGraph, known: ArrayLike | None) -> NDArray[np.int8]:
+    """Return the truth of every edge, 1, 0 or −1, from that of every answer's pair."""
+    truth = np.full(graph.n_edges, -1, dtype=np.int8)
+    if known is not None:
+        told = np.asarray(known, dtype=np.int8)
+        rows = (told >= 0) & (graph.edge_of_answer >= 0)
+        truth[graph.edge_of_answer[rows]] = told[rows]
+    return truth
 
 
 def likeness_of(pairs: Pairs, X: Any) -> Array | None:
@@ -365,6 +477,12 @@ def _correlation(
         return 0.0
     kept = max(1.0 - float(products @ products) / agreed**2, 0.0)
     return float(min(kept * agreed / sizes.sum(), 1.0))
+
+
+def _crowd_rate(wrong: Array, total: Array) -> Array:
+    """Return the share of wrong answers of all, (2, 1), from counts (2, R)."""
+    rate: Array = wrong.sum(axis=1, keepdims=True) / np.maximum(total.sum(axis=1), 1e-12)[:, None]
+    return rate
 
 
 def _evidence(graph: PairGraph) -> csr_array:

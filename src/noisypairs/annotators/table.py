@@ -34,11 +34,9 @@ from noisypairs.annotators.choice import (
 )
 from noisypairs.annotators.classes import (
     InferredClasses,
-    classes_from_answers,
-    classes_from_features,
     classes_of_fit,
     counts_of_table,
-    noise_of_people,
+    infer_classes,
     streamed_counts,
 )
 from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
@@ -47,7 +45,9 @@ from noisypairs.annotators.pair_truth import (
     PairTruth,
     infer_pair_truth,
     likeness_of,
+    truth_by_classes,
 )
+from noisypairs.assess.people import answer_another
 from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
@@ -55,11 +55,15 @@ from noisypairs.estimators.base import in_order
 from noisypairs.graph import progress
 from noisypairs.graph.propagation import RandomSource
 from noisypairs.joint.choices import SEARCH_PAIRS
+from noisypairs.joint.problem import Problem
 from noisypairs.noise.model import PSEUDO_ANSWERS, group_errors
 from noisypairs.noise.people import fit_people
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import in_memory
 
 UNDECIDED = "too few answers"
+#: The verdict on people who agree with each other and not with the classes of the others.
+ANOTHER = "another question"
 #: Newton steps for bias and skill: more change nothing that is shown.
 STEPS = 30
 #: Draws behind the interval of J.
@@ -72,13 +76,15 @@ N_TRUTHS = 300
 class AnnotatorRow:
     """One annotator, or the crowd, whose ``verdict`` is empty.
 
-    ``verdict`` is the kind of annotator judged, one of `KINDS` or `UNDECIDED`, and ``probability``
-    that of the most probable kind. ``accuracy`` is the expected share of right answers,
-    ``informativeness`` J, and ``drop_effect`` the number of items whose most probable class changes
-    without this annotator, all rates kept (None: not computed), or the number of pairs whose truth
-    changes where each pair is judged by itself. ``bias`` is how far they lean towards "same", and
-    ``skill`` how much further than the crowd's their answers to same and to different pairs lie
-    apart, both in log-odds, 0 for the crowd (`noisypairs.noise.people`); None for the crowd.
+    ``verdict`` is the kind of annotator judged, one of `KINDS`, `ANOTHER` or `UNDECIDED`, and
+    ``probability`` that of the most probable kind. ``accuracy`` is the expected share of right
+    answers, ``informativeness`` J, and ``drop_effect`` the number of items whose most probable
+    class changes without this annotator, all rates kept (None: not computed), or the number of
+    pairs whose truth changes where each pair is judged by itself. ``bias`` is how far they lean
+    towards "same", and ``skill`` how much further than the crowd's their answers to same and to
+    different pairs lie apart, both in log-odds, 0 for the crowd (`noisypairs.noise.people`); None
+    for the crowd. ``unsure`` is the share of unsure answers, which are not among the
+    ``n_answers``; None where nobody could be unsure.
     """
 
     name: Any
@@ -92,6 +98,7 @@ class AnnotatorRow:
     drop_effect: int | None = None
     bias: Interval | None = None
     skill: Interval | None = None
+    unsure: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, each interval as three entries."""
@@ -113,10 +120,11 @@ class AnnotatorTable:
 
     ``kind_shares`` are the estimated shares of the kinds, ``item_proba`` (n_items, K) the beliefs
     about the items behind the table, ``answer_weight`` (R,) the weight of each one's answers.
-    ``choice`` says whether these are classes or single pairs; for single pairs K = 0, and
-    ``wrong_proba`` has the probability that each answer is wrong, without self pairs, and
-    ``together`` says how far people err together, if they do. Where they do and no pair is known,
-    the rates cannot be known: their intervals are then 0 to 1.
+    ``choice`` says whether these are classes or single pairs; for single pairs K = 0. For these,
+    and where pairs are known, ``wrong_proba`` has the probability that each answer is wrong,
+    without self pairs and unsure answers. ``together`` says how far people err together, if they
+    do. Where they do and no pair is known, the rates cannot be known: their intervals are then 0
+    to 1.
     Iterates over rows; ``str`` shows suspects and worst J first.
     """
 
@@ -138,7 +146,7 @@ class AnnotatorTable:
 
     def named(self, *verdicts: str) -> list[Any]:
         """Return the names of the annotators with one of these verdicts."""
-        known = (*KINDS, UNDECIDED)
+        known = (*KINDS, ANOTHER, UNDECIDED)
         for verdict in set(verdicts) - set(known):
             raise ValueError(f"unknown verdict {verdict!r}: {did_you_mean(verdict, known)}")
         return [row.name for row in self.rows if row.verdict in verdicts]
@@ -184,7 +192,7 @@ def annotator_table(
     pairs: Pairs,
     X: Any = None,
     *,
-    n_classes: int | Sequence[int] | Literal["auto"] = 2,
+    n_classes: int | Sequence[int] | Literal["auto"] = "auto",
     model: Model = "auto",
     level: float = 0.95,
     gold: Mapping[int, Hashable] | None = None,
@@ -206,7 +214,7 @@ def annotator_table(
     - ``level``: of the intervals, and of the verdicts on annotators with few answers.
     - ``gold``: known classes, {item: class}, each class at least once; else ``pairs.labels``.
     - ``known``: the truth of every answer's pair, (n_pairs,): 1 same, 0 different, −1 unknown.
-      Where each pair is judged by itself, these show how far everybody errs together.
+      They correct what everybody gets wrong alike, which no answer shows.
     - ``min_answers``: from so many answers on, the most probable kind is the verdict; with fewer it
       must be as probable as ``level``, or the verdict is "too few answers".
     - ``n_drop``: for so many annotators, the lowest J first, ``drop_effect`` is computed.
@@ -235,10 +243,8 @@ def annotator_table(
             f"known has {len(truth)} entries but there are {pairs.n_pairs} answers: give one for "
             "each, 1 for same, 0 for different, -1 for unknown"
         )
-    if isinstance(pairs, Pairs):
-        decided = pairs.levels < pairs.scale.n_ordered
-        truth = None if truth is None else truth[decided & (pairs.left != pairs.right)]
-        pairs = pairs.yes_or_no()
+    if truth is not None and isinstance(pairs, Pairs):
+        truth = truth[pairs.left != pairs.right]
     whole = (pairs if gold is None else pairs.with_labels(gold, by="position")).without_self_pairs()
     if whole.n_pairs == 0:
         raise ValueError("there is no pair of two distinct items: nothing to judge annotators by")
@@ -250,8 +256,13 @@ def annotator_table(
     counting = level, min_answers, n_drop
     truth = truth if truth is None or given.answers is None else truth[given.answers]
     table = _judged(whole, X, numbers, model, estimator, random, truth, *counting)
-    beliefs, wrong = given.of_items(table.item_proba), given.of_answers(table.wrong_proba)
-    return replace(table, item_proba=beliefs, wrong_proba=wrong)
+    table = replace(table, item_proba=given.of_items(table.item_proba))
+    if table.wrong_proba is None:
+        return table
+    wrong = np.full(whole.n_pairs, np.nan)
+    wrong[_decided(whole)] = table.wrong_proba
+    wrong = given.of_answers(wrong)
+    return replace(table, wrong_proba=wrong[np.isfinite(wrong)])
 
 
 def table_of_fit(
@@ -267,14 +278,17 @@ def table_of_fit(
     """
     if pairs.annotator_names is None:
         raise ValueError("the pairs do not say who answered: give Pairs(..., annotator=ids)")
-    S, K = noise_of_people(model), len(model.classes_)
+    K = len(model.classes_)
     choice = ModelChoice("classes", K, (K,), "as the fit has it")
     if not isinstance(pairs, Pairs):
-        counted = counts_of_table(pairs, S, model.item_proba_)
+        counted = counts_of_table(pairs, model)
         return replace(table_from_counts(*counted, level, min_answers), choice=choice)
-    pairs = pairs.yes_or_no().without_self_pairs()
-    found = classes_of_fit(model, S, pairs)
-    return _tabulate(pairs, found, choice, level, min_answers, n_drop)
+    pairs = pairs.without_self_pairs()
+    found = classes_of_fit(model, pairs)
+    table = _tabulate(pairs, found, choice, level, min_answers, n_drop)
+    if (record := model._record_) is None:
+        return table
+    return _by_question(table, record.problem, record.fit.item_proba)
 
 
 @progress.stage("", {"choice of model": 3.0, "classes": 3.0, "without one annotator": 1.0})
@@ -291,34 +305,59 @@ def _judged(
     n_drop: int,
 ) -> AnnotatorTable:
     """Return the table of answers whose order no longer matters."""
-    pairs = whole.sample(SEARCH_PAIRS)
+    pairs = in_memory(whole, SEARCH_PAIRS)
     if pairs.n_pairs < whole.n_pairs:
         if model == "pairs":
             raise ValueError(
                 f"model='pairs' needs all answers in memory, at most {SEARCH_PAIRS:,}: "
                 "give some of the items with all their pairs, or model='classes'"
             )
-        counted = streamed_counts(whole, pairs, X, numbers, estimator, random)
+        counted = streamed_counts(whole, X, numbers, estimator, random)
         table = table_from_counts(*counted, level, min_answers)
         reason = "of so many answers only classes are inferred"
         K = table.item_proba.shape[1]
         return replace(table, choice=ModelChoice("classes", K, tuple(numbers), reason))
+    plain = pairs.yes_or_no()
+    if known is not None:
+        known = known[_decided(pairs)]
     if model == "pairs":
-        choice = require_pair_truth(pairs, X, random)
+        choice = require_pair_truth(plain, X, random)
     elif model == "classes":
         choice = ModelChoice("classes", None, tuple(numbers), "as asked for")
     else:
-        choice = choose_model(pairs, X, numbers, estimator, random)
-    found: InferredClasses | PairTruth
+        choice = choose_model(plain, X, numbers, estimator, random)
     numbers = numbers if choice.n_classes is None else [choice.n_classes]
+    counting = level, min_answers, n_drop
     if choice.model == "pairs":
-        alike = None if choice.by_likeness is None else likeness_of(pairs, X)
-        found = infer_pair_truth(pairs, known, alike)
-    elif X is None:
-        found = classes_from_answers(pairs, numbers, random)
-    else:
-        found = classes_from_features(pairs, X, numbers, estimator, random)
-    return _tabulate(pairs, found, choice, level, min_answers, n_drop)
+        alike = None if choice.by_likeness is None else likeness_of(plain, X)
+        truth = infer_pair_truth(plain, known, alike)
+        return _tabulate(pairs, truth, choice, *counting, truth=truth)
+    classes = infer_classes(pairs, X, numbers, estimator, random)
+    if known is None or not (known >= 0).any():
+        table = _tabulate(pairs, classes, choice, *counting)
+        return _by_question(table, Problem(X, pairs, random_state=random), classes.item_proba)
+    truth = truth_by_classes(plain, classes.same_chance(plain), known)
+    return _tabulate(pairs, classes, choice, *counting, truth=truth)
+
+
+def _decided(pairs: Pairs) -> NDArray[np.bool_]:
+    """Return which answers are not unsure, (n_pairs,)."""
+    decided: NDArray[np.bool_] = pairs.levels < pairs.scale.n_ordered
+    return decided
+
+
+def _by_question(table: AnnotatorTable, problem: Problem, beliefs: Array) -> AnnotatorTable:
+    """Return the table with those named who seem to guess, and answer another question."""
+    suspects = set(table.named("spammer"))
+    names = np.asarray(problem.pairs.annotator_names).tolist()
+    doubtful = np.array([name in suspects for name in names])
+    another = answer_another(problem, doubtful, beliefs)
+    told = {name for name, is_one in zip(names, another.tolist(), strict=True) if is_one}
+    rows = (
+        replace(row, verdict=ANOTHER, probability=None) if row.name in told else row
+        for row in table.rows
+    )
+    return replace(table, rows=tuple(rows))
 
 
 def _class_numbers(n_classes: int | Sequence[int] | str, pairs: Pairs) -> Sequence[int]:
@@ -341,24 +380,36 @@ def _tabulate(
     level: float,
     min_answers: int,
     n_drop: int,
+    truth: PairTruth | None = None,
 ) -> AnnotatorTable:
-    names = np.asarray(pairs.annotator_names)
-    n_answers = np.bincount(np.asarray(pairs.annotator), minlength=len(names))
-    draws = found.error_draws if isinstance(found, PairTruth) else None
+    """Return the table; answers are wrong by ``truth``, or else by the classes ``found``."""
+    names, who, decided = np.asarray(pairs.annotator_names), pairs.annotator, _decided(pairs)
+    given, n_answers = (
+        np.bincount(np.asarray(who)[which], minlength=len(names))
+        for which in (np.ones_like(decided), decided)
+    )
+    counts, draws = found.counts(), None
+    if truth is not None:
+        counts, draws = truth.counts(), truth.error_draws
     table = table_from_counts(
-        names, n_answers, *found.counts(), found.item_proba, level, min_answers, draws
+        names, n_answers, *counts, found.item_proba, level, min_answers, draws
     )
     worst = np.argsort([row.informativeness.estimate for row in table], kind="stable")[:n_drop]
     rows = list(table.rows)
     for r in progress.each("without one annotator", worst.tolist()):
         rows[r] = replace(rows[r], drop_effect=found.drop_effect(r))
+    if pairs.scale.unsure is not None:
+        unsure = 1.0 - n_answers / np.maximum(given, 1)
+        rows = [replace(row, unsure=u) for row, u in zip(rows, unsure.tolist(), strict=True)]
     table = replace(table, rows=tuple(rows))
+    if truth is not None:
+        table = replace(table, wrong_proba=truth.wrong_proba)
     if isinstance(found, PairTruth):
         together = found.together
         if together is not None and together.is_open:
             table = replace(table, rows=tuple(map(_opened, table.rows)), crowd=_opened(table.crowd))
-        return replace(table, choice=choice, wrong_proba=found.wrong_proba, together=together)
-    return replace(table, choice=replace(choice, n_classes=found.S.shape[1]))
+        return replace(table, choice=choice, together=together)
+    return replace(table, choice=replace(choice, n_classes=found.item_proba.shape[1]))
 
 
 def _opened(row: AnnotatorRow) -> AnnotatorRow:

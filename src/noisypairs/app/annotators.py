@@ -19,11 +19,12 @@ from noisypairs.annotators.crowd import (
     rest_accuracy,
     truth_from_answers,
 )
-from noisypairs.app.encoding import item_encoder
+from noisypairs.app.encoding import item_encoder, read_content
 from noisypairs.app.files import Dataset, read_frame, read_labels, read_pairs
 from noisypairs.errors import collected_warnings
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.columns import couples_of
+from noisypairs.pairs.pairs import in_memory
 
 #: Answers of a table too large to load that annotators are compared on; all count for their rates.
 MOST_ANSWERS_COMPARED = 500_000
@@ -51,8 +52,10 @@ def judge_annotators(
     count, but only a sample is compared.
     """
     if data.pairs.annotator_names is None:
+        told = "; ".join(note for note in data.notes if "--annotator" in note)
         raise ValueError(
             "the pairs do not say who answered: name the column with --annotator, or add one"
+            + f" ({told})" * bool(told)
         )
     if (many := len(data.pairs.annotator_names)) > MOST_ANNOTATORS:
         raise ValueError(
@@ -61,15 +64,18 @@ def judge_annotators(
             "leave out those with the fewest answers, of whom nothing can be said"
         )
     X: Any = None
+    unread: tuple[str, ...] = ()
     if data.features is not None:
-        X = item_encoder(data.features, seed).fit_transform(data.features)
-    some = data.pairs.sample(MOST_ANSWERS_COMPARED)
-    with collected_warnings() as notes:
-        known = {} if gold is None else _known_truth(data, some, gold)
-    labels = known.get("labels")
+        encoder = item_encoder(data.features, seed, data.encode)
+        X, unread = read_content(encoder.fit_transform, data.features)
+    some = in_memory(data.pairs, MOST_ANSWERS_COMPARED)
     settings: dict[str, Any] = {"n_classes": n_classes or "auto", "random_state": seed}
     seconds = data.seconds if some.n_pairs == data.pairs.n_pairs else None
-    found = judge_crowd(some, X, data.features, **settings, **known, seconds=seconds)
+    with collected_warnings() as notes:
+        known = {} if gold is None else _known_truth(data, some, gold)
+        found = judge_crowd(some, X, data.features, **settings, **known, seconds=seconds)
+    notes += unread
+    labels = known.get("labels")
     if found.contradicted:
         notes.insert(0, _contradicted(found, data.ids))
     if some.n_pairs < data.pairs.n_pairs:

@@ -20,10 +20,11 @@ from noisypairs.app.encoding import ColumnPlan, describe, encoded
 from noisypairs.app.files import Dataset
 from noisypairs.app.fit.fitting import class_number, learn, summarise_noise, verdict_on
 from noisypairs.app.fit.request import Request
-from noisypairs.app.triangles import TrianglesExpected, expected_triangles, triangle_problem
+from noisypairs.app.sentences import blocks
+from noisypairs.app.triangles import FAR, TrianglesExpected, expected_triangles
+from noisypairs.assess.people import ONE_VOICE
 from noisypairs.assess.words import percent
 from noisypairs.errors import (
-    ClassNumberWarning,
     NotIdentifiable,
     NotIdentifiableWarning,
     collected_warnings,
@@ -41,6 +42,7 @@ from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.audit import Audit
 from noisypairs.pairs.groups import NearIdentical, item_groups, n_sharing, near_identical
+from noisypairs.pairs.pairs import in_memory, pooled_answers
 
 Step = Callable[[str], None]
 Outlook = Literal["works", "doubtful", "fails", "not tried"]
@@ -151,11 +153,12 @@ def check(
     """
     asked = Request(n_classes=n_classes, seed=seed)
     step("counting answers")
-    pairs, report = dataset.pairs.sample(MOST_PAIRS_CHECKED), dataset.pairs.audit()
-    plans = () if dataset.features is None else tuple(describe(dataset.features))
+    pairs, report = in_memory(dataset.pairs, MOST_PAIRS_CHECKED), dataset.pairs.audit()
+    plans = () if dataset.features is None else tuple(describe(dataset.features, dataset.encode))
     joint = Feasibility("joint", "not tried", "no fit was asked for")
     found, beliefs, why, doubts = None, None, None, list[str]()
-    _, X, nothing = encoded(dataset.features)
+    _, X, nothing, unread = encoded(dataset.features, encode=dataset.encode)
+    dataset = replace(dataset, notes=[*unread, *dataset.notes])
     repeated = None if X is None else _repeated_rows(X, dataset.pairs)
     numbers = asked.settled(pairs).n_classes
     if fit:
@@ -175,10 +178,7 @@ def check(
     problems = (
         *(text for text in doubts if text.startswith(RECORDS)),
         *([f"{nothing}: new items cannot be classified"] if nothing else []),
-        *_repeated_problem(repeated, dataset),
-        *_problems(dataset, report),
-        *_repeat_problem(found),
-        *triangle_problem(triangles),
+        *_problems(found, triangles, report, dataset, repeated, K),
     )
     return DataCheck(
         dataset, report, plans, found, why, triangles, methods, problems, seed, repeated
@@ -203,10 +203,11 @@ def _fitted(
     model, K = learnt.model, learnt.model.n_classes_
     verdict = verdict_on(learnt, None)
     noise, accuracy = summarise_noise(model, verdict), verdict.accuracy
+    how = "a measured" if verdict.is_measured else "an estimated"
     works = (
         "the answers alone show the classes of the items compared; new items cannot be classified"
         if accuracy is None
-        else f"an estimated {percent(accuracy.estimate, 1)} of new items are predicted rightly "
+        else f"{how} {percent(accuracy.estimate, 1)} of new items are predicted rightly "
         f"[{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
     )
     signal = None
@@ -225,8 +226,7 @@ def _fitted(
         None if K == 2 else f"{K} classes have no single prior",
         noise.repeat_correlation,
     )
-    kinds = NotIdentifiableWarning, ClassNumberWarning
-    doubts = [str(one) for one in learnt.warned.caught if isinstance(one, kinds)]
+    doubts = list(verdict.doubts)
     return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works), doubts
 
 
@@ -291,8 +291,8 @@ def _pointwise(
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
         return tuple(Feasibility(name, "not tried", reason) for name in names)
     prior = float(np.clip(found.prior.estimate, 1e-6, 1 - 1e-6))
-    pooled = pairs.pooled_answers().drawn_at_random()
-    total = pooled.total_weight
+    pooled = pooled_answers(pairs).drawn_at_random()
+    total = float(pooled.weights.sum())
     works = (
         f"the signal |a − b| = {found.signal:.3f} is {found.signal * np.sqrt(2 * total):.0f} times "
         "its own error"
@@ -313,71 +313,37 @@ def _with_triangles(
 
     A sample of the pairs would hold next to no triangles.
     """
-    some, items = pairs.among_some_items(MOST_PAIRS_CHECKED)
-    if some is pairs:
-        return some, report, beliefs
+    if isinstance(pairs, Pairs):
+        return pairs, report, beliefs
+    table: Any = pairs
+    some, items = table.among_some_items(MOST_PAIRS_CHECKED)
     return some, some.audit(), None if beliefs is None else beliefs[items]
 
 
-def _problems(dataset: Dataset, report: Audit) -> Iterator[str]:
-    """Yield what is wrong with the answers, worst first, each with what to do."""
-    pairs = dataset.pairs.pooled_answers()
+def _problems(
+    found: NoiseFound | None,
+    triangles: TrianglesExpected | None,
+    report: Audit,
+    dataset: Dataset,
+    repeated: RepeatedRows | None,
+    n_classes: int,
+) -> list[str]:
+    """Return what is wrong with the answers, worst first, each with what to do.
+
+    What so many classes explain is not wrong.
+    """
+    pairs = pooled_answers(dataset.pairs)
     drawn = pairs.drawn_at_random()
-    if drawn is not pairs:
-        yield (
-            f"{pairs.n_pairs - drawn.n_pairs:,} of {pairs.n_pairs:,} pairs were chosen, not drawn "
-            "at random: prior and signal are estimated from the others alone, and the point-wise "
-            "methods leave the chosen ones out"
-        )
-    if report.same_share in (0.0, 1.0):
-        only = "same" if report.same_share else "different"
-        yield f"every answer is {only!r}: nothing can be learnt before both answers occur"
-    elif drawn.n_pairs and (share := same_share(drawn)).high < 0.5:
-        yield (
-            f"only {share.estimate:.1%} of the answers are 'same', which two classes without "
-            "noise never give: there are more than two classes, or the pairs were "
-            "not drawn at random (then the share says nothing about the prior), or many same pairs "
-            "were called different"
-        )
-    if report.copies:
-        yield (
-            f"{report.copies:,} answers are copies (same pair, annotator and answer) and count as "
-            "new evidence: leave them out, else rates are too small and intervals too short"
-        )
-    lost = report.unknown + report.unsure
-    if lost > 0.1 * (lost + report.n_pairs):
-        yield f"{lost:,} of {lost + report.n_pairs:,} answers are unusable: see the notes"
-    if report.isolated_items:
-        yield (
-            f"{report.isolated_items:,} of {report.n_items:,} items were never compared with "
-            "another: they are predicted from features alone"
-        )
-    groups = report.components - report.isolated_items
-    if groups > 1:
-        yield (
-            f"the pairs fall into {groups:,} separate groups of items (largest: "
-            f"{report.largest_component:,}): without features nothing links their classes. Ask "
-            "some pairs across groups"
-        )
-    if report.degree is not None and 2 * report.n_pairs < 2 * report.n_items:
-        yield (
-            f"{report.n_pairs:,} answers for {report.n_items:,} items are few: below one per item "
-            "the answers alone cannot separate classes, and noise can hardly be estimated"
-        )
-    if report.n_annotators == 1:
-        yield "a single annotator gave every answer: that annotator's own bias cannot be seen"
-
-
-def _repeated_problem(repeated: RepeatedRows | None, dataset: Dataset) -> Iterator[str]:
-    if repeated is not None and repeated.near is not None and repeated.near.n_near:
-        yield repeated.near.text(np.array(dataset.ids, dtype=object))
-
-
-def _repeat_problem(found: NoiseFound | None) -> Iterator[str]:
-    if found is not None and found.repeat_correlation > 0:
-        yield (
-            "answers to the same pair agree more than the noise allows (correlation "
-            f"{found.repeat_correlation:.2f}): some were copied, people followed each other, or "
-            "some pairs mislead everybody. The rates are probably too small; their intervals allow "
-            "for it"
-        )
+    near = None if repeated is None else repeated.near
+    return blocks(
+        "problems.txt",
+        report=report,
+        near=near.text(np.array(dataset.ids, dtype=object)) if near and near.n_near else "",
+        n_pairs=pairs.n_pairs,
+        n_drawn=drawn.n_pairs,
+        share=same_share(drawn) if drawn.n_pairs and n_classes == 2 else None,
+        correlation=0.0 if found is None else found.repeat_correlation,
+        triangles=triangles,
+        far=FAR,
+        one_voice=ONE_VOICE,
+    )

@@ -10,23 +10,26 @@ file can hold it without holding code.
               (day-first date: 31/12/2024; unclear date: left out, 1/2/2024 may be either)
     category  one column per level; rare levels share one, unknown ones leave all at zero; from 40
               levels on as text
-    text      factors of its runs of letters (`noisypairs.encoders.Words`); then scaled as numbers
+    text      numbers by an encoder (`noisypairs.encoders`), as `Directions`
+    picture   the same of the files that a column names
+    sound     the same
     constant  left out
     id        left out: it names the item and says nothing about it
-    address   left out: it says where a file lies, not what is in it
+    address   left out: nothing is fetched
 """
 
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Self
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -35,7 +38,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from noisypairs.algebra import Array
 from noisypairs.app.files import dates
 from noisypairs.app.files.cells import ADDRESS, ID_NAME
-from noisypairs.encoders import Words
+from noisypairs.app.files.media import MediaFile, media_kind
+from noisypairs.encoders import Encoder, UnreadableContentWarning, Words, best, named
+from noisypairs.encoders.encoder import Reads
 from noisypairs.errors import MissingExtra
 from noisypairs.estimators.base import LARGEST
 from noisypairs.pairs.answers import MISSING
@@ -50,6 +55,10 @@ MANY_LEVELS = 40
 WORDY = 2.5
 #: Whole numbers that go on by one are a running number from so many items on.
 RUNNING = 30
+#: Files that cannot be read are listed one by one up to here.
+MOST_LISTED = 20
+#: Kinds of columns that an encoder reads.
+CONTENT: tuple[Reads, ...] = get_args(Reads)
 _CODE = re.compile(r"0\d+")
 _NAN = float("nan")
 
@@ -63,8 +72,10 @@ class ColumnPlan:
     note: str
 
 
-def describe(frame: pd.DataFrame) -> list[ColumnPlan]:
+def describe(frame: pd.DataFrame, encode: str | None = None) -> list[ColumnPlan]:
     """Say column by column what `item_encoder` does with a table of items.
+
+    With ``encode``, as `encoders_of` takes it, also what turns content into numbers.
 
     >>> table = pd.DataFrame({"size": ["1.5", "2", "?"], "colour": ["red", "blue", "red"]})
     >>> for plan in describe(table):
@@ -72,13 +83,45 @@ def describe(frame: pd.DataFrame) -> list[ColumnPlan]:
     size number | numbers stored as text, 1 missing
     colour category | 2 levels
     """
-    return [_plan(str(name), frame[name]) for name in frame.columns]
+    plans = [_plan(str(name), frame[name]) for name in frame.columns]
+    if encode is None:
+        return plans
+    by = encoders_of(encode)
+    return [
+        replace(one, note=f"{one.note}; by {by[one.kind].name}") if one.kind in by else one
+        for one in plans
+    ]
 
 
-def item_encoder(frame: pd.DataFrame, random_state: int | None = 0) -> ColumnTransformer:
+def encoders_of(encode: str = "auto") -> dict[str, Encoder]:
+    """Return what reads each kind of content: "auto", or names of encoders with commas between.
+
+    >>> encoders_of("words, histograms")["picture"]
+    Histograms()
+    >>> encoders_of("words,words")
+    Traceback (most recent call last):
+    ValueError: --encode words,words names two encoders that read text: name one of each kind
+    """
+    asked = [] if encode == "auto" else [named(name.strip()) for name in encode.split(",")]
+    by: dict[str, Encoder] = {one.reads: one for one in asked}
+    if len(by) < len(asked):
+        double = next(one.reads for one in asked if by[one.reads] is not one)
+        raise ValueError(
+            f"--encode {encode} names two encoders that read {double}: name one of each kind"
+        )
+    for one in asked:
+        if not one.is_installed():
+            raise MissingExtra(one.needs[0], one.extra, f"The encoder {one.name!r}")
+    return {kind: best(kind) for kind in CONTENT} | by
+
+
+def item_encoder(
+    frame: pd.DataFrame, random_state: int | None = 0, encode: str = "auto"
+) -> ColumnTransformer:
     """Return the unfitted transformer from tables like ``frame`` to dense numbers.
 
-    Columns are found by name, so a new table may have others besides and in any order.
+    ``encode`` is what `encoders_of` takes. Columns are found by name, so a new table may have
+    others besides and in any order.
 
     >>> table = pd.DataFrame({"size": [1.0, 2.0, None], "colour": ["red", "blue", "red"]})
     >>> item_encoder(table).fit_transform(table).shape  # size, its absence, blue, red
@@ -96,34 +139,83 @@ def item_encoder(frame: pd.DataFrame, random_state: int | None = 0) -> ColumnTra
     if table := [name for name in table if name not in wide]:
         cells = Cells({name: kinds[name] for name in table})
         parts.append(("table", make_pipeline(cells, _vectorizer(len(frame))), table))
-    for name in [*wide, *(name for name, kind in kinds.items() if kind == "text")]:
+    for name in wide:
         words = Words(random_state=random_state)
-        pipeline = make_pipeline(Cells({name: kinds[name]}), words, _Scale())
-        parts.append((f"{kinds[name]} {name}", pipeline, [name]))
+        pipeline = make_pipeline(Cells({name: kinds[name]}), words, Directions())
+        parts.append((f"category {name}", pipeline, [name]))
+    by = encoders_of(encode)
+    for name, kind in ((name, kind) for name, kind in kinds.items() if kind in by):
+        one = clone(by[kind])
+        if "random_state" in one.get_params():
+            one.set_params(random_state=random_state)
+        parts.append(
+            (f"{kind} {name}", make_pipeline(Cells({name: kind}), one, Directions()), [name])
+        )
+    asked = (
+        [] if encode == "auto" else [by[named(name.strip()).reads] for name in encode.split(",")]
+    )
+    unused = [one for one in asked if one.reads not in kinds.values()]
+    if unused:
+        raise ValueError(
+            f"--encode {unused[0].name} reads {unused[0].reads}, but no column holds any: "
+            + "; ".join(f"{p.name} ({p.kind})" for p in describe(frame)[:10])
+        )
     if not parts:
         left_out = "; ".join(f"{p.name} ({p.kind}, {p.note})" for p in describe(frame)[:10])
-        raise ValueError(
+        raise NothingToLearnFrom(
             f"the items have no column to learn from: {left_out or 'none at all'}. Give a table "
             "with features beside the ids: without them no new item can be classified"
         )
     return ColumnTransformer(parts, sparse_threshold=0.0, verbose_feature_names_out=True)
 
 
-def encoded(
-    features: pd.DataFrame | None, seed: int = 0
-) -> tuple[ColumnTransformer | None, Array | None, str]:
-    """Return the fitted encoder and the items as numbers; without any, (None, None, why).
+class NothingToLearnFrom(ValueError):
+    """No column of the items says anything about them."""
 
-    >>> encoded(pd.DataFrame({"photo": ["a.jpg", "b.jpg"]}))[2]
-    'the items have no column to learn from: photo (address, left out: it says where a file ...)'
+
+class Encoded(NamedTuple):
+    """The fitted encoder and the items as numbers; else both are None and ``nothing`` says why.
+
+    ``notes`` are about content that cannot be read, one line each.
+    """
+
+    encoder: ColumnTransformer | None
+    X: Array | None
+    nothing: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def encoded(features: pd.DataFrame | None, seed: int = 0, encode: str = "auto") -> Encoded:
+    """Fit the encoder of a table of items, and encode them.
+
+    >>> encoded(pd.DataFrame({"photo": ["a.jpg", "b.jpg"]})).nothing
+    'the items have no column to learn from: photo (address, left out: no such ...'
     """
     if features is None:
-        return None, None, "there are no features to learn from"
+        return Encoded(None, None, "there are no features to learn from")
     try:
-        encoder = item_encoder(features, seed)
-    except ValueError as error:
-        return None, None, str(error).partition(". ")[0]
-    return encoder, encoder.fit_transform(features), ""
+        encoder = item_encoder(features, seed, encode)
+    except NothingToLearnFrom as error:
+        return Encoded(None, None, str(error).partition(". ")[0])
+    X, notes = read_content(encoder.fit_transform, features)
+    return Encoded(encoder, X, "", notes)
+
+
+def read_content(transform: Any, features: pd.DataFrame) -> tuple[Array, tuple[str, ...]]:
+    """Return items as numbers, and a line on each item whose content cannot be read."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        X = transform(features)
+    unread = list[str]()
+    for one in caught:
+        if issubclass(one.category, UnreadableContentWarning):
+            unread.append(str(one.message))
+        else:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    unread = list(dict.fromkeys(unread))
+    more = len(unread) - MOST_LISTED
+    listed = [f"{line}, and counts as missing" for line in unread[:MOST_LISTED]]
+    return X, (*listed, *([f"{more:,} more files cannot be read"] if more > 0 else []))
 
 
 def unread(frame: pd.DataFrame, kinds: Mapping[str, str]) -> list[str]:
@@ -213,6 +305,8 @@ class Cells(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def _read(self, column: pd.Series) -> Any:
         kind = self._kind(str(column.name))
+        if kind in ("picture", "sound"):
+            return pd.Series(column.to_numpy(dtype=object), dtype=object)
         if kind in dates.DATES:
             return _dates(column, kind).dt.tz_localize(None)
         values = column_values(column, kind)
@@ -258,12 +352,51 @@ class _Scale(StandardScaler):  # type: ignore[misc]
         return cut
 
 
+class Directions(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Rows of length 1, so that likeness stays what an encoder takes for it.
+
+    The mean is taken off, and one factor gives the columns variance 1 on average: scaling column by
+    column would blow up those that hardly differ. A missing row becomes the mean.
+
+    >>> Directions().fit_transform([[3.0, 4.0], [8.0, 6.0], [np.nan, np.nan]]).round(3).tolist()
+    [[-1.0, 1.0], [1.0, -1.0], [0.0, 0.0]]
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002
+        """Learn the mean row and the scale."""
+        rows = _unit(X)
+        known = rows[~np.isnan(rows).any(axis=1)]
+        self.mean_ = known.mean(axis=0) if len(known) else np.zeros(rows.shape[1])
+        self.scale_ = float(np.sqrt(known.var(axis=0).mean())) or 1.0 if len(known) else 1.0
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Return the rows in these units, cut to ±`FAR`."""
+        found = np.nan_to_num((_unit(X) - self.mean_) / self.scale_, nan=0.0)
+        cut: Array = np.clip(found, -FAR, FAR)
+        return cut
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """Return the names as they are."""
+        return np.asarray(input_features, dtype=object)
+
+
+def _unit(rows: Any) -> Array:
+    found = np.asarray(rows, dtype=float)
+    length = np.linalg.norm(found, axis=1, keepdims=True)
+    unit: Array = np.divide(found, length, out=found.copy(), where=length > 0)
+    return unit
+
+
 def _scaled() -> tuple[SimpleImputer, StandardScaler]:
     # A column may be empty in one fold and not in another: it must not vanish there.
     return SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True), _Scale()
 
 
 def _plan(name: str, column: pd.Series) -> ColumnPlan:
+    if (media := media_kind(column)) is not None:
+        lost = len(column) - sum(isinstance(cell, MediaFile) for cell in column)
+        return ColumnPlan(name, media, f"{media}s in files" + f", {lost} missing" * (lost > 0))
     plain = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
     texts = None if plain else _texts(column)  # slow, so only where cells may be anything
     present = column.notna().to_numpy() if texts is None else texts != ""
@@ -299,7 +432,8 @@ def _plan_text(name: str, texts: Any, n: int, distinct: int, missing: str) -> Co
         note = f"dates stored as text{missing}" + f", {lost} cells that are none" * (lost > 0)
         return ColumnPlan(name, kind, dates.LEFT_OUT if kind == dates.UNCLEAR else note)
     if np.mean([ADDRESS.fullmatch(text) is not None for text in texts]) >= dates.MOST:
-        return ColumnPlan(name, "address", "left out: it says where a file lies, not what is in it")
+        why = "left out: no such files, and nothing is fetched; --images names their folder"
+        return ColumnPlan(name, "address", why)
     words = float(np.mean([len(text.split()) for text in texts]))
     if words >= WORDY and distinct > min(20, n / 2):
         return ColumnPlan(name, "text", f"{words:.1f} words on average{missing}")

@@ -261,23 +261,24 @@ def trusted_types() -> frozenset[str]:
 def _own_types() -> frozenset[str]:
     """Return the full names of the classes of ours that a model may hold.
 
-    These are the transformers of `encoding`, the encoder of words, all exported estimators and
-    noise models, the estimators of `estimators.inner`, the records of an estimated prior, and the
-    joint learner with its answer model and parts.
+    These are the transformers of `encoding`, the encoders of the package, all exported estimators
+    and noise models, the estimators of `estimators.inner`, the records of an estimated prior, and
+    the joint learner with its answer model and parts.
     """
     from sklearn.base import BaseEstimator
 
     from noisypairs import estimation, estimators, noise
     from noisypairs.app import encoding
     from noisypairs.classifier import JointPairClassifier, SearchOptions
-    from noisypairs.encoders import Words
+    from noisypairs.encoders import ENCODERS
     from noisypairs.estimation.heldout import Gain
     from noisypairs.estimators import inner
     from noisypairs.joint.em import Spec
     from noisypairs.pairs.levels import Scale
 
     parts = [import_module(f"{inner.__name__}.{one.name}") for one in iter_modules(inner.__path__)]
-    found = [estimation.Interval, estimation.PriorEstimate, Words]
+    found = [estimation.Interval, estimation.PriorEstimate]
+    found += [one for one in ENCODERS.values() if one.__module__.startswith("noisypairs.encoders.")]
     found += [JointPairClassifier, SearchOptions, Spec, Gain, Scale]
     found += [noise.AnswerModel, *noise.PARTS.values()]
     for module in (encoding, estimators, noise, *parts):

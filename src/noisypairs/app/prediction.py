@@ -14,8 +14,9 @@ from sklearn.exceptions import NotFittedError
 from noisypairs.algebra import Array
 from noisypairs.app import model_file
 from noisypairs.app.drift import Drift, TrainingSummary, find_drift
-from noisypairs.app.encoding import unread
+from noisypairs.app.encoding import read_content, unread
 from noisypairs.app.files.items import items_of
+from noisypairs.app.files.media import with_media
 from noisypairs.app.files.table import read_table
 from noisypairs.app.model_archive import BadModelFile, damaged
 from noisypairs.app.model_file import Model
@@ -35,7 +36,11 @@ class Prediction(NamedTuple):
 
 
 def predict_file(
-    model: Path, items: Path, id: str | None = None, threshold: float | None = None
+    model: Path,
+    items: Path,
+    id: str | None = None,
+    threshold: float | None = None,
+    images: str | None = None,
 ) -> Prediction:
     """Classify the items of a file with the model of another.
 
@@ -43,11 +48,12 @@ def predict_file(
     """
     with collected_warnings() as warned:
         loaded = model_file.load(model)
-        features, ids, notes = _new_items(loaded, items, id)
+        features, ids, notes = _new_items(loaded, items, id, images)
         with blaming(loaded, model):
-            table = _predictions(loaded, features, ids, threshold)
-            drift = _drift(loaded, features, model)
-    return Prediction(table, [*warned, *notes, *drift.notes], drift)
+            X, lost = read_content(loaded.pipeline[:-1].transform, features)
+            table = _predictions(loaded, X, ids, threshold)
+            drift = _drift(loaded, features, X, model)
+    return Prediction(table, [*warned, *notes, *lost, *drift.notes], drift)
 
 
 @contextmanager
@@ -67,7 +73,7 @@ def blaming(model: Model, path: Path) -> Iterator[None]:
 
 
 def _new_items(
-    model: Model, path: Path, id: str | None
+    model: Model, path: Path, id: str | None, images: str | None
 ) -> tuple[pd.DataFrame, list[str], list[str]]:
     """Return the columns that the model uses, the ids, and notes on the rest of the file."""
     table = read_table(path)
@@ -75,8 +81,10 @@ def _new_items(
     if id is None and trained in table.frame.columns:
         id = trained
     items = items_of(table, id, features=model.columns)
-    used, notes = used_columns(model, items.features, str(path))
-    return used, items.ids, notes
+    features, lost = with_media(items.features, items.ids, path, images)
+    assert features is not None  # it has rows
+    used, notes = used_columns(model, features, str(path))
+    return used, items.ids, [*lost, *notes]
 
 
 def used_columns(
@@ -88,6 +96,8 @@ def used_columns(
     for name in wanted:
         if name not in features.columns:
             hint = did_you_mean(name, extra or features.columns)
+            if _kinds(model)[name] in ("picture", "sound"):
+                hint = "name the folder of the files, or their column, with --images"
             if name.endswith("]"):  # as columns of an array are called
                 array = Path(where).with_suffix(".npy")
                 hint = (
@@ -106,11 +116,9 @@ def _kinds(model: Model) -> dict[str, str]:
     return {one["name"]: one["kind"] for one in model.facts["features"]}
 
 
-def _predictions(
-    model: Model, features: pd.DataFrame, ids: list[str], threshold: float | None
-) -> pd.DataFrame:
+def _predictions(model: Model, X: Array, ids: list[str], threshold: float | None) -> pd.DataFrame:
     classes = [class_title(name) for name in model.pipeline.classes_]
-    proba = model.pipeline.predict_proba(features)
+    proba = model.pipeline[-1].predict_proba(X)
     winner = proba.argmax(axis=1)
     if threshold is not None:
         if len(classes) != 2:
@@ -137,7 +145,7 @@ def written_probabilities(proba: Array) -> Array:
     return shown
 
 
-def _drift(model: Model, features: pd.DataFrame, path: Path) -> Drift:
+def _drift(model: Model, features: pd.DataFrame, X: Array, path: Path) -> Drift:
     """Compare the items with those of training, which the model file describes."""
     try:
         trained = TrainingSummary.from_dict(model.facts["training"])
@@ -147,5 +155,4 @@ def _drift(model: Model, features: pd.DataFrame, path: Path) -> Drift:
         ) from error
     known = _kinds(model)
     kinds = {name: known[name] for name in features.columns if name in trained.columns}
-    encoder = model.pipeline[0]
-    return find_drift(features, kinds, encoder.transform(features), encoder, trained)
+    return find_drift(features, kinds, X, model.pipeline[0], trained)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from noisypairs.algebra import Array
-from noisypairs.assess.words import percent
 from noisypairs.estimation import Interval
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
@@ -70,17 +68,3 @@ def expected_triangles(
     least = np.sqrt(max(seen * (1 - seen), 1 / closed) / closed)
     spread = max(float(np.std(shares, ddof=1)), float(least))
     return TrianglesExpected(closed, seen, float(np.mean(shares)), spread)
-
-
-def triangle_problem(triangles: TrianglesExpected | None) -> Iterator[str]:
-    """Yield what is wrong, where triangles break far more or less often than expected."""
-    if triangles is None or abs(triangles.beyond) < FAR:
-        return
-    facts = (
-        f"{percent(triangles.seen, 1)} of {triangles.closed:,} triangles are broken, expected "
-        f"{percent(triangles.expected, 1)} ± {percent(triangles.spread, 1)}"
-    )
-    if triangles.beyond > 0:
-        yield f"{facts}: errors gather on certain items or annotators, or the noise is understated"
-    else:
-        yield f"{facts}: answers about the same items are not independent of each other"

@@ -21,6 +21,7 @@ from noisypairs.joint.em import Fit, GraphEStep, run_em
 from noisypairs.joint.problem import Problem
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.levels import Scale
 
 #: Rounds of EM with redrawn answers, and how often these are drawn.
 ROUNDS, N_REDRAWN = 15, 40
@@ -41,9 +42,13 @@ def joint_intervals(
     - ``items``: the share of the items at hand in the right class, by answers and features: the
       mean of the highest beliefs, less what replicates claim too much.
 
+    - of answers with levels also `thresholds`, by `threshold_names`.
+
     ``class_of`` (Q,) is the class of every kind where beliefs are about kinds: all but the rates
     are then those of classes.
     """
+    if not 0.0 < level < 1.0:
+        raise ValueError(f"level={level!r}: expected a share such as 0.9")
     K = fit.n_classes
     classes = np.arange(K) if class_of is None else class_of
     one_class = np.eye(int(classes.max()) + 1)[classes]  # (Q, K)
@@ -69,8 +74,8 @@ def joint_intervals(
     # The bias is known only at the noise found, not at the true one, so it counts as spread too.
     half = wide * np.hypot(np.std(replicates, axis=0, ddof=1), bias)
     # Taken off the accuracy, it would claim more than the beliefs do: there it only widens.
-    bias[-1] = 0.0
-    names = ("similar_flip", "dissimilar_flip", "prior", "accuracy")
+    bias[3] = 0.0
+    names = ("similar_flip", "dissimilar_flip", "prior", "accuracy", *threshold_names(noise.scale))
     limits = {
         name: _interval(value, value - b, h, level)
         for name, value, b, h in zip(names, found, bias, half, strict=True)
@@ -104,12 +109,45 @@ class Groups:
 
 
 def _summary(beliefs: Array, predicted: Array, noise: NoiseModel, one_class: Array) -> Array:
-    """Return (ρ_S, ρ_D, share of the last class, accuracy of the predictions)."""
+    """Return (ρ_S, ρ_D, share of the last class, accuracy of the predictions) and `thresholds`."""
     shares = np.maximum(beliefs.mean(axis=0), 1e-9)  # a redraw may lose a small class
     rates = mean_rates(noise.same_probability(len(shares)), shares / shares.sum())
     classes = beliefs @ one_class
     accuracy = classes[np.arange(len(classes)), predicted].mean()
-    return np.array([*rates, classes.mean(axis=0)[-1], accuracy])
+    of_levels = thresholds(noise, shares / shares.sum())
+    return np.array([*rates, classes.mean(axis=0)[-1], accuracy, *of_levels])
+
+
+def threshold_names(scale: Scale) -> list[str]:
+    """Return what `thresholds` are called.
+
+    >>> threshold_names(Scale(("no", "partly", "yes"), same_from=2))[:2]
+    ['partly or more, same', 'partly or more, different']
+    """
+    if scale.is_plain:
+        return []
+    names = [f"{name} or more" for name in scale.names[1:]]
+    if scale.unsure is not None:
+        names.append(scale.unsure)
+    return [f"{name}, {kind}" for name in names for kind in ("same", "different")]
+
+
+def thresholds(noise: NoiseModel, shares: Array) -> Array:
+    """Return how often pairs of one class, and of two, are given each level or a higher one.
+
+    Among answers that are not unsure; how often these are comes last. Pairs are drawn at random
+    from classes with these ``shares``, (K,). Nothing of yes and no.
+    """
+    if noise.scale.is_plain:
+        return np.empty(0)
+    response, m = noise.response(len(shares)), noise.scale.n_ordered
+    both = np.outer(shares, shares)
+    found = []
+    for kind in (np.eye(len(shares)), 1.0 - np.eye(len(shares))):
+        levels = np.einsum("lyz,yz->l", response, both * kind) / (both * kind).sum()
+        above = np.cumsum(levels[:m][::-1])[::-1][1:] / levels[:m].sum()
+        found.append(np.append(above, levels[m:]))
+    return np.stack(found, axis=1).ravel()
 
 
 def infer_again(problem: Problem, fit: Fit, pairs: Pairs | None = None) -> Fit:

@@ -96,8 +96,8 @@ class JudgedAnswers:
     def suspects(self, k: int | None = None, backend: Backend = "pandas") -> Any:
         """Return the k most suspect answers as a data frame, worst first; see `suspect_pairs`.
 
-        Columns left, right, same, annotator (where known), probability (that the answer is wrong)
-        and reason: the likeliest classes of both items.
+        Columns left, right, same, level and annotator (where there are any), probability (that the
+        answer is wrong) and reason: the likeliest classes of both items.
 
         >>> from noisypairs import JointPairClassifier, PairingNoise, datasets, sample_pairs
         >>> X, y = datasets.load("gaussians", n_samples=100, prior=0.5, random_state=0)
@@ -110,6 +110,8 @@ class JudgedAnswers:
         some = self._pairs_or_error().select(rows)
         columns = {"left": some.ids_of(some.left), "right": some.ids_of(some.right)}
         columns["same"] = np.array(some.same)
+        if some.level is not None:
+            columns["level"] = some.said
         if some.annotator is not None and some.annotator_names is not None:
             columns["annotator"] = some.annotator_names[some.annotator]
         name, sure = self._likeliest()

@@ -23,6 +23,7 @@ of its other pairs are weighed by the mean over these.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -210,8 +211,8 @@ def unasked_pairs(
 
 
 def _check(n: int, share: float) -> None:
-    if n < 1:
-        raise ValueError(f"n={n}: expected at least one pair to ask")
+    if not isinstance(n, Integral) or n < 1:
+        raise ValueError(f"n={n!r}: expected at least one pair to ask, a whole number")
     if not 0 <= share <= 1:
         raise ValueError(f"a share of {share} of the pairs: expected a number in [0, 1]")
 

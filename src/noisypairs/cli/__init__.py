@@ -29,6 +29,7 @@ COMMANDS = (
     "plan",
     "formats",
     "ask",
+    "judge",
     "reproduce",
     "theory",
 )

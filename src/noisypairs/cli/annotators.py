@@ -14,15 +14,6 @@ if TYPE_CHECKING:
 
 #: Rows of the table on the screen; files hold them all.
 MOST_ROWS = 20
-#: What the columns mean that do not say it themselves.
-_LEGEND = (
-    "bias: leaning towards same, skill: telling same from different pairs better; log-odds, 0 as "
-    "the crowd.",
-    "worth: 1 for perfect answers, 0 for a coin, below 0 for reversed ones. agree: with others on "
-    "the same pairs (how many), kappa: the same corrected for chance.",
-    "{0} changed: how many {0} change {1} if this annotator is left out; others right: share "
-    "of right answers of everybody else. Brackets are 95% intervals.",
-)
 
 
 @app.command()
@@ -113,52 +104,15 @@ def _write(output: Path, found: Crowd, notes: list[str], raw: bool, force: bool)
 def _print_crowd(found: Crowd, notes: list[str], output: Path | None) -> None:
     from noisypairs.app.report.advice import by_suspicion, crowd_answer, least_missed, meanings
 
-    console = terminal.console_of(170)
-    console.print(terminal.one_line(crowd_answer(found)), "", sep="\n", soft_wrap=True)
-    changed = found.table.changed
-    order = by_suspicion(found.table)
-    rows = [_cells(found, r) for r in order[:MOST_ROWS]]
-    headings = ["annotator", "answers", "same called different", "different called same"]
-    headings += [
-        "bias",
-        "skill",
-        "worth",
-        "verdict",
-        "agree (n)",
-        "kappa",
-        f"{changed} changed",
-        "others right",
-    ]
-    console.print(app.table(console, headings, rows))
-    if len(order) > MOST_ROWS:
-        console.print(f"… and {len(order) - MOST_ROWS} more: write them with -o FILE.csv")
-    rows = [(v, f"{n:,}", f"{means}: {todo}") for v, n, means, todo in meanings(found.table)]
-    console.print(
-        "", app.table(console, ("verdict", "annotators", "what it means"), rows), sep="\n"
+    terminal.show(
+        "crowd.txt",
+        170,
+        found=found,
+        answer=crowd_answer(found),
+        order=by_suspicion(found.table),
+        most_rows=MOST_ROWS,
+        meanings=meanings(found.table),
+        least_missed=least_missed(found),
+        notes=notes,
+        output=output,
     )
-    written = [] if output is None else [f"Written: {output}"]
-    legend = [line.format(changed, "class" if changed == "items" else "truth") for line in _LEGEND]
-    for line in (
-        "",
-        *filter(None, [least_missed(found)]),
-        f"Judged by: {found.table.choice}.",
-        *legend,
-        *notes,
-        *written,
-    ):
-        console.print(terminal.one_line(line), soft_wrap=True)
-
-
-def _cells(found: Crowd, r: int) -> tuple[str, ...]:
-    row, shared, rest = found.table.rows[r], found.agreement[r], found.rest_accuracy[r]
-    rates = (row.similar_flip, row.dissimilar_flip, row.informativeness)
-    texts = [f"{one.estimate:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in rates]
-    texts[2:2] = [
-        "–" if one is None else f"{one.estimate:+.2f} ±{one.high - one.estimate:.2f}"
-        for one in (row.bias, row.skill)
-    ]
-    agree = f"{shared.share.estimate:.2f} ({shared.n})" if shared.share else "– (0)"
-    kappa = f"{shared.kappa.estimate:.2f}" if shared.kappa else "–"
-    changed = "–" if row.drop_effect is None else f"{row.drop_effect}"
-    others = "–" if rest is None else f"{rest:.2f}"
-    return (str(row.name), f"{row.n_answers}", *texts, row.verdict, agree, kappa, changed, others)

@@ -1,4 +1,4 @@
-"""What every command shares: registration, exit codes, consoles and tables.
+"""What every command shares: registration and exit codes.
 
 Exit codes: 0 fine, 1 bad data, 2 wrong use, 70 a defect of ours, 130 stopped by Ctrl-C, 143 by
 SIGTERM; every failure is one line on stderr (`failing_with`, `defect.reported_defects`).
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import wraps
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from typer.core import TyperGroup
@@ -17,10 +17,6 @@ from typer.core import TyperGroup
 from noisypairs.cli import stopping
 from noisypairs.cli.terminal import one_line, say, say_json
 from noisypairs.errors import MissingExtra
-
-if TYPE_CHECKING:
-    from rich.console import Console
-    from rich.table import Table
 
 BAD_DATA, WRONG_USE = 1, 2
 
@@ -167,22 +163,3 @@ def _root(
 
     With files of your own: check, fit, predict; annotators and plan for those who collect answers.
     """
-
-
-def table(
-    console: Console,
-    headings: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    shown: Callable[[str], str] = one_line,
-) -> Table:
-    """Return a table for this console: ruled on a terminal, plain columns in a pipe or file.
-
-    ``shown`` makes text fit to be shown of a cell; `terminal.visible` keeps its line ends.
-    """
-    from rich import box
-    from rich.table import Table
-
-    table = Table(*headings, box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
-    for row in rows:
-        table.add_row(*map(shown, row))
-    return table

@@ -23,10 +23,8 @@ def ask(
     store: Annotated[
         Path | None, typer.Option(help="SQLite file of the answers; made if not there.")
     ] = None,
-    images: Annotated[
-        str | None,
-        typer.Option(help="Folder of pictures or sounds named by ids, or a column of file names."),
-    ] = None,
+    images: options.Images = None,
+    encode: options.Encode = "auto",
     columns: Annotated[
         str | None, typer.Option(help="Columns to show, such as name,city; all if not given.")
     ] = None,
@@ -35,6 +33,12 @@ def ask(
     question: Annotated[
         str, typer.Option(help="What is asked of a pair.")
     ] = "Are these two the same?",
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help='Grades from different to same: how many, or "no<rather no|rather yes<yes".'
+        ),
+    ] = None,
     repeat: Annotated[
         float, typer.Option(min=0.0, max=1.0, help="Share of pairs asked of a second person.")
     ] = 0.1,
@@ -85,11 +89,16 @@ def ask(
         from noisypairs.app.ask.project import Settings
         from noisypairs.app.fit.request import class_numbers
 
+        if encode != "auto":
+            from noisypairs.app.encoding import encoders_of
+
+            encoders_of(encode)
         shown = None if columns is None else tuple(name.strip() for name in columns.split(","))
         settings = Settings(
             items=items or Path(),
             store=store or Path(),
             images=images,
+            encode=encode,
             columns=shown,
             id=id,
             question=question,
@@ -98,7 +107,9 @@ def ask(
             repeated=repeat,
             blind=blind,
             seed=seed,
+            scale=scale,
         )
+        _ = settings.levels  # a scale that cannot be read is refused here
     with app.failing_with(app.BAD_DATA), tempfile.TemporaryDirectory() as folder:
         if demo:
             settings = _demo(settings, Path(folder), store)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from noisypairs.cli import app, options, progress, terminal
-
-if TYPE_CHECKING:
-    from noisypairs.app.demo import Story
 
 
 @app.command()
@@ -50,9 +46,9 @@ def demo(
 
         app.print_json(asdict(result) | {"report": None if target is None else str(target)})
     else:
-        last = f"{result.seconds:.0f} s in all, with seed {seed}."
         page = "" if target is None else f" The same with pictures: {target}"
-        _print_stories(work.stories(result), last + page)
+        told = {"stories": work.stories(result), "result": result, "page": page}
+        terminal.show("stories.txt", 100, **told)
 
 
 def _is_ours(target: Path, generator: str) -> bool:
@@ -63,15 +59,3 @@ def _is_ours(target: Path, generator: str) -> bool:
         return False
     with target.open(encoding="utf-8", errors="replace") as stream:
         return is_generated(stream.read(5000), generator)
-
-
-def _print_stories(stories: Sequence[Story], last: str) -> None:
-    console = terminal.console_of(100)
-    for story in stories:
-        console.print(story.title, style="bold")
-        console.print(
-            story.before, "", app.table(console, story.headings, story.rows), "", sep="\n"
-        )
-        for paragraph in ("\n".join(story.footnotes), story.after):
-            console.print(paragraph, end="\n\n" if paragraph else "")
-    console.print(last)

@@ -10,10 +10,8 @@ import typer
 from noisypairs.cli import app, options, progress, terminal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable
     from typing import Any
-
-    from noisypairs.app.fit.result import FitResult, ModelSummary
 
 
 @app.command()
@@ -31,7 +29,10 @@ def fit(
     items_out: Annotated[
         Path | None, typer.Option(help="Table of the items with their classes, to write.")
     ] = None,
-    images: options.Images = None,
+    name_out: Annotated[
+        Path | None,
+        typer.Option(help="Table of 20 items to name, to write: a file for --labels."),
+    ] = None,
     method: Annotated[str, typer.Option(help="auto, joint, weighted or correction.")] = "auto",
     estimator: Annotated[
         str, typer.Option(help="default, logistic, forest, boosting or mlp.")
@@ -76,9 +77,7 @@ def fit(
             seed=seed,
         )
         reading.check()
-        if images is not None and report is None:
-            raise ValueError("--images are for the report: name it with --report")
-        tables = {"the suspects": suspects, "the items": items_out}
+        tables = dict(zip(_OPTIONS, (suspects, items_out, name_out), strict=True))
         writers = {what: _writer(what, path, raw) for what, path in tables.items() if path}
         outputs = {"the model": output, "the report": report, **tables}
         options.check_outputs(outputs, [only, pairs, labels], force)
@@ -87,44 +86,66 @@ def fit(
         from noisypairs.app import model_file
         from noisypairs.app.files import atomic_write
         from noisypairs.app.fit.fitting import STEP_SHARES, fit_dataset
+        from noisypairs.app.sentences import blocks
         from noisypairs.app.suspects import items_of
 
         dataset = reading.dataset(only, pairs, labels)
-        pictures = None
-        if report is not None:
-            pictures = options.pictures(images, dataset, only or pairs)
         with progress.steps(STEP_SHARES, quiet) as step:
             fitted = fit_dataset(dataset, request, step)
         if fitted.model is not None:
             model_file.save(output, fitted.model, fitted.result.facts, force)
+        frames = {
+            "the suspects": fitted.suspects.frame,
+            "the items": lambda: fitted.items,
+            "the items to name": fitted.to_name,
+        }
         for what, write in writers.items():
-            frame = fitted.items if what == "the items" else fitted.suspects.frame()
-            atomic_write(tables[what] or Path(), write(frame), force)
+            atomic_write(tables[what] or Path(), write(frames[what]()), force)
+        outputs["the model"] = None if fitted.model is None else output
+        written = {
+            what.removeprefix("the "): None if path is None else str(path)
+            for what, path in outputs.items()
+        }
+        facts = {"result": fitted.result, "written": written, "items": only, "pairs": pairs}
+        commands = blocks("next.txt", **facts) if written["model"] else []
         if report is not None:
             from noisypairs.app.report.pages import fit_report
+            from noisypairs.app.report.thumbnails import image_source
 
             small = of_classes = None
+            pictures = image_source(dataset.features, dataset.ids)
             if pictures is not None:
                 small = pictures.thumbnails(items_of(fitted.result.evidence.suspects))
                 of_classes = pictures.thumbnails(fitted.result.model.class_items, "class")
-            atomic_write(report, fit_report(fitted.result, small, of_classes), force)
-    model = None if fitted.model is None else output
-    outputs = {"model": model, "report": report, "suspects": suspects, "items": items_out}
-    written = {what: None if path is None else str(path) for what, path in outputs.items()}
-    to_name = [str(dataset.ids[item]) for item in fitted.result.verdict.to_name]
+            page = fit_report(fitted.result, small, of_classes, commands)
+            atomic_write(report, page, force)
+    verdict = fitted.result.verdict
+    doubted = () if verdict.measured is None else verdict.measured.contradicted
+    items_of_verdict = {
+        name: [str(dataset.ids[item]) for item in positions]
+        for name, positions in (("items_to_name", verdict.to_name), ("doubtful_labels", doubted))
+    }
     if as_json:
-        app.print_json(fitted.result.to_dict() | {"written": written, "items_to_name": to_name})
+        app.print_json(fitted.result.to_dict() | {"written": written} | items_of_verdict)
     else:
-        _print_result(fitted.result, written, [only, pairs], verbose)
-        if to_name:
-            terminal.say(f"Items to name, in a file for --labels: {', '.join(to_name)}.")
+        doubtful = items_of_verdict["doubtful_labels"]
+        to_name = [] if name_out is not None else items_of_verdict["items_to_name"]
+        told = {"commands": commands, "to_name": to_name, "doubtful": doubtful, "verbose": verbose}
+        terminal.show("fit.txt", 100, **facts, **told)
+
+
+_OPTIONS = {
+    "the suspects": "--suspects",
+    "the items": "--items-out",
+    "the items to name": "--name-out",
+}
 
 
 def _writer(what: str, path: Path, raw: bool) -> Callable[[Any], str | bytes]:
     from noisypairs.app.files import table_writer
 
     if str(path) == "-":
-        option = "--suspects" if what == "the suspects" else "--items-out"
+        option = _OPTIONS[what]
         raise ValueError(f"{option} - would mix the table with what is printed: name a file")
     return table_writer(path, raw)
 
@@ -136,81 +157,3 @@ def _require_writers(with_report: bool) -> None:
     model_file.require_skops()
     if with_report:
         import noisypairs.app.report.pages  # noqa: F401
-
-
-#: Classes and notes that are printed, and letters of a verdict; --verbose prints all.
-MOST_CLASSES, MOST_NOTES, MOST_LETTERS = 6, 3, 480
-
-
-def _print_result(
-    result: FitResult, written: Mapping[str, str | None], inputs: list[Path | None], verbose: bool
-) -> None:
-    """Print the answer first, then what it rests on: at most a screen, all of it if verbose."""
-    from noisypairs.assess.words import exact_share, hard_ones, percent, shortened
-
-    console = terminal.console_of(100)
-    data, found, run = result.data, result.model, result.run
-    if found.accuracy is None:
-        first = f"No accuracy on new items: {found.accuracy_how}."
-    else:
-        how = "Measured" if result.verdict.is_measured else "Estimated"
-        first = (
-            f"{how} accuracy on new items: {exact_share(found.accuracy)}; always naming the "
-            f"largest class would reach {percent(found.majority_share, 1)}."
-        )
-    console.print(first, style="bold")
-    why = str(result.verdict)
-    console.print(why if verbose else shortened(why, MOST_LETTERS), "", sep="\n")
-    most = len(found.classes) if verbose else MOST_CLASSES
-    rows = [
-        (one.name, percent(one.share, 1), f"{one.n_items:,}", "; ".join(one.telling[:1]))
-        for one in found.classes[:most]
-    ]
-    headings = ("class", "share", "items", "what tells it")
-    shown = 4 if any(row[3] for row in rows) else 3
-    console.print(app.table(console, headings[:shown], [row[:shown] for row in rows]))
-    if len(found.classes) > most:
-        console.print(f"… and {len(found.classes) - most} more classes (--verbose)")
-    console.print(
-        "",
-        f"Same pairs called different: {exact_share(found.noise.similar_flip)}; different pairs "
-        f"called same: {exact_share(found.noise.dissimilar_flip)}. "
-        f"{result.evidence.n_suspects:,} of {data.n_pairs:,} answers are probably wrong. "
-        f"{hard_ones(result.evidence.n_hard)}".strip(),
-        sep="\n",
-    )
-    if verbose:
-        _print_choice(console, result.model)
-    notes = [terminal.one_line(text) for text in data.notes]
-    for text in notes if verbose else notes[:MOST_NOTES]:
-        console.print(f"* {text if verbose else shortened(text, 97)}")
-    if len(notes) > MOST_NOTES and not verbose:
-        console.print(f"* {len(notes) - MOST_NOTES} more notes: --verbose")
-    files = ", ".join(f"{what} {path}" for what, path in written.items() if path)
-    if written["model"] is None:
-        files = files or "nothing (--report and --items-out write what was found)"
-    console.print("", f"Written: {files} ({run.seconds:.0f} s, seed {run.seed}).", sep="\n")
-    for line in _next(result, written, inputs):
-        console.print(f"Next: {terminal.one_line(line)}", soft_wrap=True)
-
-
-def _next(
-    result: FitResult, written: Mapping[str, str | None], inputs: list[Path | None]
-) -> Iterator[str]:
-    """Yield commands to go on with, with the files as they were given."""
-    model = written["model"]
-    if model is None:
-        return
-    if not result.model.names_known:
-        yield f"noisypairs name {model} NAMES.csv -o named.skops (columns group and class)"
-    yield f"noisypairs predict {model} NEW_ITEMS.csv -o predicted.csv"
-    items, pairs = inputs[:2]
-    if written["suspects"] is None and result.evidence.n_suspects and items is not None:
-        yield f"noisypairs suspects {model} {pairs} {items} -o suspects.csv"
-
-
-def _print_choice(console: Any, found: ModelSummary) -> None:
-    """Print how many classes were chosen, and how the accuracy was estimated."""
-    if found.class_number is not None:
-        console.print("", f"{found.class_number.text}.", sep="\n")
-    console.print(f"How estimated: {found.accuracy_how}.", "", sep="\n")

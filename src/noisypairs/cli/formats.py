@@ -33,17 +33,9 @@ def formats(
     shown = list(IMPORTERS.values()) if name is None else [IMPORTERS[name]]
     if as_json:
         app.print_json({"formats": [_facts(one) for one in shown], "words": WORDS})
-    elif name is not None:
-        _print_one(IMPORTERS[name])
     else:
-        console = terminal.console_of(110)
-        rows = [(one.name, one.title) for one in shown]
-        console.print(app.table(console, ("format", "what it is"), rows))
-        console.print("", "Words for answers, whatever their case:", sep="\n")
-        for meaning, words in WORDS.items():
-            console.print(f"  {meaning}: {', '.join(words)}", soft_wrap=True)
-        console.print("and the same in other languages: ja/nein, oui/non, sí/no, да/нет, 是/否 …")
-        console.print("", "noisypairs formats NAME shows an example.", sep="\n")
+        one = None if name is None else IMPORTERS[name]
+        terminal.show("formats.txt", 110, one=one, shown=shown, words=WORDS)
 
 
 def _facts(one: Importer) -> dict[str, object]:
@@ -56,18 +48,3 @@ def _facts(one: Importer) -> dict[str, object]:
         "checked": one.checked,
         "example": None if example is None else {"file": example.file, "text": example.text},
     }
-
-
-def _print_one(one: Importer) -> None:
-    console = terminal.console_of(110)
-    console.print(f"{one.name}: {one.title}", style="bold")
-    if one.reading:
-        console.print("", one.reading, sep="\n")
-    if one.example is not None:
-        how = "written by this Python code" if one.example.code else "for example"
-        console.print("", f"{one.example.file}, {how}:", "", sep="\n")
-        for line in one.example.text.rstrip("\n").split("\n"):
-            console.print(f"  {line}", soft_wrap=True)
-    if one.described:
-        console.print("", f"Described by its maker: {one.described}", sep="\n")
-    console.print(f"Checked against: {one.checked}.")

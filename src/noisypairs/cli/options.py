@@ -16,7 +16,6 @@ from noisypairs.cli import app, stopping, terminal
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
-    from noisypairs.app.report.thumbnails import ImageSource
     from noisypairs.pairs.levels import Scale
 
 _COLUMN = "Column of {}; guessed if not given."
@@ -44,7 +43,16 @@ Kinds = Annotated[
 ]
 Images = Annotated[
     str | None,
-    typer.Option(help="Pictures of the items: a column with file names, or a folder by ids."),
+    typer.Option(
+        help="Pictures or sounds of the items: a column with file names, or a folder by ids."
+    ),
+]
+Encode = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="What turns text, pictures and sounds into numbers: auto, or encoders' names.",
+    ),
 ]
 Table = Annotated[
     Path,
@@ -98,6 +106,8 @@ class Reading:
         str | None,
         typer.Option("--format", help="Format of the pairs, see `noisypairs formats`; guessed."),
     ] = None
+    images: Images = None
+    encode: Encode = "auto"
     keep_copies: Annotated[
         bool, typer.Option("--keep-copies", help="Keep answers recorded more than once.")
     ] = False
@@ -107,6 +117,10 @@ class Reading:
         from noisypairs.app.files import FORMATS, read_meanings
         from noisypairs.errors import did_you_mean
 
+        if self.encode != "auto":
+            from noisypairs.app.encoding import encoders_of
+
+            encoders_of(self.encode)
         if self.format is not None and self.format not in FORMATS:
             raise ValueError(
                 f"unknown format {self.format!r}: {did_you_mean(self.format, FORMATS)}"
@@ -158,8 +172,24 @@ class Reading:
             question=self.question,
             confidence=self._confidence(),
             family=self.family,
+            images=self.images,
+            encode=self.encode,
         )
+        keep_features(pairs)
         return found.in_order()
+
+
+def keep_features(pairs: Path) -> None:
+    """Keep, until the command ends, what is found out of pictures and sounds.
+
+    That is beside the store, where the answers are one of `noisypairs ask`, else in the cache.
+    """
+    from noisypairs.app.files.store import is_database
+    from noisypairs.datasets.sources import cache_folder
+    from noisypairs.encoders import cached_in
+
+    beside = pairs.with_name(f"{pairs.name}.features")
+    app.hold(cached_in(beside if is_database(pairs) else cache_folder() / "features"))
 
 
 #: Nothing said: columns and format are guessed.
@@ -213,16 +243,6 @@ def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], fo
         app.hold(reserved(path, force))
     files = {what: None if path == STANDARD_OUTPUT else path for what, path in outputs.items()}
     stopping.expect_outputs(files)
-
-
-def pictures(images: str | None, dataset: Dataset, items: Path) -> ImageSource | None:
-    """Return where the pictures of the items are, or refuse what is neither column nor folder.
-
-    Without ``images`` they are the items themselves, where these are a folder, or nowhere.
-    """
-    from noisypairs.app.report.thumbnails import image_source
-
-    return image_source(images, dataset.features, dataset.ids, items)
 
 
 def refuse_two_on_stdout(output: Path | None, as_json: bool) -> None:

@@ -20,6 +20,7 @@ def predict(
     items: Annotated[Path, typer.Argument(help="New items, with the columns of the old ones.")],
     output: options.Table,
     id: options.Id = None,
+    images: options.Images = None,
     threshold: Annotated[
         float | None,
         typer.Option(help="Name the second of two classes from this probability on; else 0.5."),
@@ -48,7 +49,8 @@ def predict(
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app.files import atomic_write
 
-        found = predict_file(model, items, id, threshold)
+        options.keep_features(items)
+        found = predict_file(model, items, id, threshold, images)
         atomic_write(output, content(found.table), force)
     _print_result(found, output, as_json, quiet)
 

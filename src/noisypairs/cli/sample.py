@@ -37,12 +37,5 @@ def sample(
     if as_json:
         app.print_json({"folder": str(folder), "files": sorted(files), "seed": seed})
         return
-    console = terminal.console_of(100)
-    rows = [*FILES.items(), (f"{PICTURES}/", f"a picture of each of the {n_pictures} pieces")]
-    console.print(app.table(console, ("file", "what it holds"), rows))
-    place = terminal.one_line(str(folder))
-    console.print(
-        "",
-        f"Written to {place}. Next: noisypairs check {place}/items.csv {place}/pairs.csv",
-        sep="\n",
-    )
+    facts = {"files": FILES, "pictures": PICTURES, "n_pictures": n_pictures}
+    terminal.show("sample.txt", 100, folder=terminal.one_line(str(folder)), **facts)

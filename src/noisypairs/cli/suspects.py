@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from noisypairs.cli import app, options, terminal
-
-if TYPE_CHECKING:
-    from noisypairs.app.suspects import Suspects
 
 #: Rows on the screen; files hold them all.
 MOST_ROWS = 10
@@ -29,7 +26,6 @@ def suspects(
         typer.Option("-o", "--output", help="Write .csv, .tsv, .parquet or .jsonl; - is stdout."),
     ] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write, items included.")] = None,
-    images: options.Images = None,
     reading: options.Reading = options.GUESSED,
     raw: options.Raw = False,
     force: options.Force = False,
@@ -46,8 +42,8 @@ def suspects(
         from noisypairs.app.files import table_writer
 
         reading.check()
-        if images is not None and report is None:
-            raise ValueError("--images are for the page: name it with --report")
+        if reading.encode != "auto":
+            raise ValueError("--encode is for fit: a model has its encoders inside")
         options.refuse_two_on_stdout(output, as_json)
         content = None if output is None else table_writer(output, raw)
         outputs = {"the table": output, "the page": report}
@@ -57,16 +53,15 @@ def suspects(
         from noisypairs.app.suspects import MOST_SHOWN, items_of, of_files
 
         dataset = reading.dataset(items, pairs, stream=False)
-        pictures = None
-        if report is not None:
-            pictures = options.pictures(images, dataset, items or pairs)
         found, notes = of_files(model, dataset)
         if output is not None and content is not None:
             atomic_write(output, content(found.frame()), force)
         if report is not None:
             from noisypairs.app.report.pages import suspects_report
+            from noisypairs.app.report.thumbnails import image_source
 
             shown = list(found.first(MOST_SHOWN))
+            pictures = image_source(dataset.features, dataset.ids)
             small = None if pictures is None else pictures.thumbnails(items_of(shown))
             n_pairs = dataset.pairs.n_pairs
             counts = found.n_wrong, n_pairs
@@ -85,43 +80,11 @@ def suspects(
         return
     for note in notes if not quiet else []:
         terminal.say(f"Note: {terminal.one_line(note)}", err=True)
-    on_stdout = str(output) == "-"
-    if not (on_stdout and quiet):
-        _print_suspects(found, n_pairs, files, on_stdout)
+    from noisypairs.app.sentences import said
 
-
-def _print_suspects(
-    found: Suspects, n_pairs: int, files: dict[str, str | None], table_on_stdout: bool
-) -> None:
-    from noisypairs.assess.words import count, decimal, hard_ones
-
-    said = (
-        f"{count(found.n_wrong, 'answer')} of {n_pairs:,} "
-        f"{'is' if found.n_wrong == 1 else 'are'} probably wrong. {hard_ones(found.n_hard)}"
-    ).strip()
-    if table_on_stdout:
-        terminal.say(said, err=True)
-        return
-    console = terminal.console_of(150)
-    console.print(said)
-    rows = [
-        (
-            decimal(one.probability),
-            one.verdict,
-            one.left,
-            one.right,
-            one.answer,
-            one.annotator or "",
-            one.why[0],
-        )
-        for one in found.first(MOST_ROWS)
-    ]
-    if rows:
-        headings = ("wrong", "verdict", "left", "right", "answer", "annotator", "why, first of all")
-        console.print("", app.table(console, headings, rows), sep="\n")
-    if len(found) > MOST_ROWS:
-        where = "" if any(files.values()) else ": write them with -o FILE.csv"
-        console.print(f"… and {len(found) - MOST_ROWS:,} more{where}")
-    written = ", ".join(path for path in files.values() if path)
-    if written:
-        console.print("", f"Written: {terminal.one_line(written)}", sep="\n", soft_wrap=True)
+    summary = said("suspects.txt", "summary", found, n_pairs)
+    if str(output) != "-":
+        facts = {"said": summary, "files": files, "most_rows": MOST_ROWS}
+        terminal.show("suspects.txt", 150, found=found, **facts)
+    elif not quiet:
+        terminal.say(summary, err=True)

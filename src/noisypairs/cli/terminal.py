@@ -1,7 +1,7 @@
 """Text for a terminal: whatever would steer it is shown, not obeyed.
 
 Names of items, columns, annotators and files come from elsewhere. Everything that a command prints
-passes through here, as text (`say`), as JSON (`say_json`) or in a console (`console_of`).
+passes through here: as text (`say`), as JSON (`say_json`), or as a template has it (`show`).
 """
 
 from __future__ import annotations
@@ -9,12 +9,14 @@ from __future__ import annotations
 import json
 import re
 import warnings
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
 #: Control characters but tab and newline, marks that reverse or break lines, half characters.
@@ -90,3 +92,56 @@ def console_of(plain_width: int, **settings: Any) -> Console:
     if not console.is_terminal:
         console.width = plain_width
     return console
+
+
+def show(template: str, plain_width: int, **facts: Any) -> None:
+    """Print a template of `noisypairs.app.sentences`, on a console of `console_of`.
+
+    In it ``line`` prints one line, however long, ``text`` a paragraph as wide as the console,
+    ``title`` one in bold, ``gap`` an empty line, and ``table`` rows, as on pages: ``{% call(row)
+    table("class", "share") %}{{ row("vase", "30%") }}{% endcall %}``.
+    """
+    from noisypairs.app.sentences import flowing, tell
+
+    console = console_of(plain_width)
+
+    def printer(**how: Any) -> Callable[..., str]:
+        def put(*given: str, caller: Callable[[], str] | None = None) -> str:
+            said = " ".join(given) if caller is None else flowing(caller())
+            console.print(one_line(said), **how)
+            return ""
+
+        return put
+
+    def rows(*headings: str, caller: Callable[[Any], str], cells: Any = one_line) -> str:
+        found: list[tuple[str, ...]] = []
+
+        def row(*cells: str) -> str:
+            found.append(cells)
+            return ""
+
+        caller(row)
+        console.print(table(console, headings, found, cells))
+        return ""
+
+    blocks = {"line": printer(soft_wrap=True), "text": printer(), "gap": printer()}
+    tell(template, **blocks, title=printer(style="bold"), table=rows, **facts)
+
+
+def table(
+    console: Console,
+    headings: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    shown: Callable[[str], str] = one_line,
+) -> Table:
+    """Return a table for this console: ruled on a terminal, plain columns in a pipe or file.
+
+    ``shown`` makes text fit to be shown of a cell; `visible` keeps its line ends.
+    """
+    from rich import box
+    from rich.table import Table
+
+    found = Table(*headings, box=box.SIMPLE_HEAD if console.is_terminal else None, pad_edge=False)
+    for row in rows:
+        found.add_row(*map(shown, row))
+    return found

@@ -98,7 +98,7 @@ def _show(title: str, facts: Sequence[Fact]) -> None:
         same = fact.printed is not None and _text(fact.printed) == _text(fact.derived)
         rows.append((fact.label, _text(fact.derived), "=" if same else _text(fact.printed)))
     headings = ("quantity", "derived", "as printed in the paper")
-    console.print(title, app.table(console, headings, rows, terminal.visible), sep="\n")
+    console.print(title, terminal.table(console, headings, rows, terminal.visible), sep="\n")
     for reason in dict.fromkeys(str(f.derived) for f in facts if isinstance(f.derived, Exception)):
         console.print(f"does not exist: {reason}")
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.encoders.encoder import Encoder, Reads, as_texts
+from noisypairs.encoders.encoder import Encoder, Reads, RowEncoder, as_texts, loaded
 
 #: A factor this far below the strongest is rounding error.
 RANK_TOLERANCE = 1e-6
@@ -27,6 +31,7 @@ class Words(Encoder):
 
     name: ClassVar[str] = "words"
     reads: ClassVar[Reads] = "text"
+    rank: ClassVar[int | None] = 0
     learns: ClassVar[bool] = True
 
     def __init__(self, n_components: int = 30, random_state: int | None = 0) -> None:
@@ -64,6 +69,83 @@ class Words(Encoder):
         """Return a name for every factor."""
         name = "text" if input_features is None else input_features[0]
         return np.array([f"{name}_{k}" for k in range(max(len(self.kept_), 1))], dtype=object)
+
+
+class _TextRows(RowEncoder):
+    """A text becomes numbers by weights that others learnt; a blank one is missing."""
+
+    reads: ClassVar[Reads] = "text"
+
+    def decode(self, content: bytes) -> str:
+        """Return the text."""
+        return content.decode()
+
+
+class WordLlama(_TextRows):
+    """The mean vector of a text's word parts: 256 numbers each, English above all.
+
+    The weights are in the wheel of wordllama (MIT; made of the vocabularies of LLaMA 2 and Phi 3).
+    Its two files are read here: its own ``load`` looks on the network.
+    """
+
+    name: ClassVar[str] = "wordllama"
+    licence: ClassVar[str] = "MIT"
+    size: ClassVar[int] = 18_000_000
+    extra: ClassVar[str] = "text"
+    needs: ClassVar[tuple[str, ...]] = ("wordllama", "tokenizers", "safetensors")
+    rank: ClassVar[int | None] = 1
+    batch: ClassVar[int] = 256
+    width: ClassVar[int] = 256
+
+    @classmethod
+    def load(cls) -> tuple[Any, NDArray[Any]]:
+        """Return the tokenizer and the vector of each word part, (32,000, 256)."""
+        encoder = cls()
+        tokenizers = encoder._needed("tokenizers")
+        safetensors = encoder._needed("safetensors.numpy")
+        found = find_spec("wordllama")
+        if found is None or found.origin is None:
+            encoder._needed("wordllama")
+        folder = Path(str(found and found.origin)).parent
+        weights = safetensors.load_file(folder / "weights" / "l2_supercat_256.safetensors")
+        file = folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
+        vectors: NDArray[Any] = weights["embedding.weight"].astype(np.float32)
+        return tokenizers.Tokenizer.from_file(str(file)), vectors
+
+    def encode(self, items: Sequence[str]) -> Array:
+        """Return the mean vector of every text, zeros for one without word parts."""
+        tokenizer, vectors = loaded(WordLlama)
+        parts = tokenizer.encode_batch(list(items), add_special_tokens=False)
+        gap = np.zeros(self.width)
+        return np.array([vectors[one.ids].mean(axis=0) if one.ids else gap for one in parts])
+
+
+class SentenceTransformer(_TextRows):
+    """Sentences by a model of sentence-transformers: its name on the hub, or a local folder."""
+
+    name: ClassVar[str] = "sentence-transformers"
+    licence: ClassVar[str] = "the model's own"
+    extra: ClassVar[str] = "sentence-transformers"
+    needs: ClassVar[tuple[str, ...]] = ("sentence_transformers",)
+
+    def __init__(self, model: str = "sentence-transformers/all-MiniLM-L6-v2") -> None:
+        self.model = model
+
+    @classmethod
+    def load(cls, model: str) -> Any:
+        """Return the model; no code that comes with it is run."""
+        package = cls()._needed("sentence_transformers")
+        return package.SentenceTransformer(model, device="cpu", trust_remote_code=False)
+
+    @property
+    def width(self) -> int:
+        """The model's own number of numbers."""
+        return int(loaded(SentenceTransformer, self.model).get_embedding_dimension())
+
+    def encode(self, items: Sequence[str]) -> Array:
+        """Return the sentence vectors."""
+        model = loaded(SentenceTransformer, self.model)
+        return np.asarray(model.encode(list(items), show_progress_bar=False))
 
 
 def _series(texts: list[str]) -> pd.Series:

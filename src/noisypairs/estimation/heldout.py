@@ -152,7 +152,7 @@ class HeldOut:
         difference = better - np.asarray(worse, dtype=np.float64)
         known = np.isfinite(difference)
         some, difference = self.pairs.select(known), difference[known]
-        weight, total = some.weights, some.total_weight
+        weight, total = some.weights, float(some.weights.sum())
         nats = float(weight @ difference)
         error = _error(some, weight * (difference - nats / max(total, 1e-12)), self.groups)
         return Gain(nats, error, some.n_pairs, total)

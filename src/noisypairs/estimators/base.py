@@ -46,6 +46,7 @@ from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.counts import some_pairs
 from noisypairs.pairs.groups import Hashes, look_copied, mixed
 from noisypairs.pairs.ids import order_by_ids
+from noisypairs.pairs.pairs import check_couples, check_n_items, in_memory, sorted_answers
 
 #: Numbers in features are smaller: the squares of larger ones, and sums of them, are not finite.
 LARGEST = 1e100
@@ -237,7 +238,7 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
         """
         if isinstance(y, Answers):
             y = aligned(X, y)
-            return metrics.pair_log_likelihood(y.to_pairs(), self.predict_proba(X), self.noise_)
+            return metrics.pair_log_likelihood(in_memory(y), self.predict_proba(X), self.noise_)
         predicted = self.predict(X)
         if self.names_known_:
             return float(accuracy_score(y, predicted, sample_weight=sample_weight))
@@ -273,18 +274,11 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
 
     def _check_input(self, X: Any, pairs: Any) -> tuple[Any, Pairs]:
         """Return X, without missing values if need be, and pairs, if they belong together."""
-        if not isinstance(pairs, Answers):
-            raise TypeError(
-                f"{type(self).__name__} learns from noisypairs.Pairs, got "
-                f"{type(pairs).__name__}: build them with Pairs(left, right, same, "
-                "n_items=len(X)), Pairs.from_frame or Pairs.from_tuples"
-            )
+        X, pairs = self._table_and_answers(X, pairs)
         if not self._leaves_in_place(pairs):
-            pairs = pairs.to_pairs()
+            pairs = in_memory(pairs)
         if isinstance(pairs, Pairs) and not self._takes_levels:
             pairs = pairs.yes_or_no()
-        X = _table(X)
-        pairs = aligned(X, pairs)
         self.id_column_ = id_column(X, pairs.item_ids)
         X = without_column(X, self.id_column_)
         _require_rows(X, pairs)
@@ -293,19 +287,39 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             pairs.labels or named or getattr(self, "class_order", None) is not None
         )
         if pairs.without_self_pairs().n_pairs == 0:
-            raise ValueError(
-                f"there is no pair of two distinct items (n_samples={pairs.n_items}): nothing to "
-                "learn from"
-            )
+            pairs = self._without_answers(pairs)
         X = validate_data(self, X, skip_check_array=True)
         require_moderate(X)
         if getattr(self, "estimator", None) is None:
+            require_numbers(X)
             X = as_rows(X)
         if hasattr(self, "estimator"):  # one given by the user sees X as it is
             self.filler_ = filler_of(X) if self.estimator is None else None
             X = filled(self.filler_, X)
         # Not all kinds of sparse arrays take rows.
         return X.tocsr() if hasattr(X, "tocsr") else X, pairs
+
+    def _without_answers(self, pairs: Answers) -> Answers:
+        """Return what to learn from where no two items were compared, or refuse."""
+        raise ValueError(
+            f"there is no pair of two distinct items (n_samples={pairs.n_items}): nothing to "
+            "learn from"
+        )
+
+    def _table_and_answers(self, X: Any, pairs: Any) -> tuple[Any, Any]:
+        """Return X as a table and the pairs with the items in its order; refuse anything else."""
+        if isinstance(X, Answers) and not isinstance(pairs, Answers):
+            raise TypeError("X and pairs are swapped: expected the items first, fit(X, pairs)")
+        if isinstance(pairs, type) or not isinstance(pairs, Answers):
+            given = (
+                f"the class {pairs.__name__}" if isinstance(pairs, type) else type(pairs).__name__
+            )
+            raise TypeError(
+                f"{type(self).__name__} learns from noisypairs.Pairs, got {given}: build them with "
+                "Pairs(left, right, same, n_items=len(X)), Pairs.from_frame or Pairs.from_tuples"
+            )
+        X = _table(X)
+        return X, aligned(X, pairs)
 
     def _leaves_in_place(self, pairs: Answers) -> bool:  # noqa: ARG002 -- subclasses need it
         """Whether a `PairTable` is only counted, sampled or streamed; else it is loaded."""
@@ -347,6 +361,34 @@ def require_moderate(X: Any) -> None:
             f"{place} holds {numbers[large][0]:g}: expected numbers within ±{LARGEST:g}. Divide "
             "the column by a constant, or leave it out"
         )
+
+
+def require_numbers(X: Any) -> None:
+    """Refuse a table that the default estimators cannot read: no columns, or text in one.
+
+    >>> require_numbers(np.array([["red"], ["blue"]]))
+    Traceback (most recent call last):
+    ValueError: column 0 of X holds str values such as 'red': expected numbers. Encode it before...
+    """
+    if X.shape[1] == 0:
+        raise ValueError(
+            f"0 feature(s) (shape={X.shape}) while a minimum of 1 is required: give a column, or "
+            "X=None to JointPairClassifier, which then learns from the answers alone"
+        )
+    if hasattr(X, "tocsr") or getattr(getattr(X, "dtype", None), "kind", "O") in "biuf":
+        return
+    for name, column in _columns(X):
+        try:
+            if column.dtype.kind in "mM":
+                raise TypeError
+            column.astype(float)
+        except (TypeError, ValueError) as error:
+            text = next(one for one in column.tolist() if not isinstance(one, int | float | None))
+            raise ValueError(
+                f"column {name!r} of X holds {type(text).__name__} values such as {text!r}: "
+                "expected numbers. Encode it before, such as by make_pipeline("
+                "skrub.TableVectorizer(), learner), or give an estimator that reads it"
+            ) from error
 
 
 def label_names(
@@ -435,9 +477,10 @@ def match_labels(proba: Array, pairs: Pairs, names: NDArray[Any]) -> NDArray[np.
 
 def check_class_order(class_order: ClassOrder) -> None:
     """Refuse what is no order of classes."""
-    if class_order is None or class_order in ("rising", "falling"):
+    if class_order is None or str(class_order) in ("rising", "falling"):
         return
-    if isinstance(class_order, str) or len(set(class_order)) < len(class_order):
+    listed = isinstance(class_order, Sequence | np.ndarray) and not isinstance(class_order, str)
+    if not listed or len(set(class_order)) < len(class_order):
         raise ValueError(
             f"class_order={class_order!r}: expected 'rising' or 'falling' by size, or the names of "
             "all classes, the smallest class first"
@@ -458,6 +501,8 @@ def order_by_size(
     order = np.argsort(np.asarray(prior), kind="stable").astype(np.intp)
     if class_order is None:
         warn_names(len(order))
+    elif in_folds := _in_folds():
+        warn_user(f"no item is labelled{in_folds}", ClassNamesWarning)
     if class_order is None or isinstance(class_order, str):
         return order[::-1] if class_order == "falling" else order, np.arange(len(order))
     if len(class_order) != len(order):
@@ -575,7 +620,7 @@ def _require_rows(X: Any, pairs: Any) -> None:
             f"{facts}: row i of X must be item i. Give Pairs n_items=len(X) if the last items are "
             "in no pair"
         )
-    some = pairs.sample(1_000_000)
+    some = in_memory(pairs, 1_000_000)
     if rows == pairs.n_items - 1 and min(some.left.min(), some.right.min()) == 1:
         raise ValueError(
             f"{facts}: no pair is about row 0, and one is about row {rows}. Positions begin at 0, "
@@ -600,14 +645,13 @@ def _table(X: Any) -> Any:
 
 def _ends(X: Any, pairs: Pairs | ArrayLike, n_items: int) -> tuple[NDArray[Any], NDArray[Any]]:
     if isinstance(pairs, Answers):
-        known = aligned(X, pairs.to_pairs())
+        known = aligned(X, in_memory(pairs))
         if known.n_items != n_items:
             raise ValueError(f"X has {n_items} rows, but the pairs are about {known.n_items} items")
         return known.left, known.right
-    positions = np.asarray(pairs)
-    if positions.ndim != 2 or positions.shape[1] != 2:
-        raise ValueError(f"pairs has shape {positions.shape}, expected Pairs or (n_pairs, 2)")
-    return positions[:, 0], positions[:, 1]
+    left, right = check_couples(pairs, "pairs").T
+    check_n_items(left, right, n_items)
+    return left, right
 
 
 #: Much worse is an estimator with this many fewer items right than the default one, if that is
@@ -650,7 +694,7 @@ def warn_of_copies(pairs: Any) -> None:
             "copied. If they are, take pairs.without_copies()"
         )
     else:
-        share = float(some.copies().mean()) if some.n_pairs else 0.0
+        share = 1.0 - some.without_copies().n_pairs / max(some.n_pairs, 1)
         if share < COPIES_WORTH_SAYING:
             return
         what = (
@@ -710,7 +754,7 @@ def in_order(X: Any, pairs: Answers) -> tuple[Any, Any, GivenOrder]:
         return X, pairs, GivenOrder()
     X = X.tocsr() if hasattr(X, "tocsr") else X  # which can be indexed
     items = item_order(X, pairs)
-    ordered, answers = pairs[items].in_order()
+    ordered, answers = sorted_answers(pairs[items])
     return None if X is None else _safe_indexing(X, items), ordered, GivenOrder(items, answers)
 
 
@@ -770,17 +814,21 @@ def _row_sums(X: Any, term: Callable[[Array, Hashes], NDArray[Any]]) -> NDArray[
 
 def _numbers(X: Any) -> NDArray[Any]:
     """Return a table of numbers, (n, d): texts become their place in the alphabet."""
-    if hasattr(X, "iloc"):  # pandas
-        columns = [X.iloc[:, j] for j in range(X.shape[1])]
-    elif hasattr(X, "get_columns"):  # polars
-        columns = X.get_columns()
-    else:
-        table = np.asarray(X)
-        table = table.reshape(len(table), int(np.prod(table.shape[1:])))
-        if table.dtype.kind in "biuf":
-            return table
-        columns = list(table.T)
-    return np.column_stack([_column_numbers(np.asarray(column)) for column in columns])
+    if isinstance(X, np.ndarray) and X.dtype.kind in "biuf":
+        return X.reshape(len(X), int(np.prod(X.shape[1:])))
+    return np.column_stack([_column_numbers(column) for _, column in _columns(X)])
+
+
+def _columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """Yield the name and the values of each column of a table, or of what is as long as one."""
+    if hasattr(X, "columns"):  # pandas, polars
+        names = list(X.columns)
+        get = X.iloc.__getitem__ if hasattr(X, "iloc") else None
+        for j, name in enumerate(names):
+            yield name, np.asarray(X[name] if get is None else get((slice(None), j)))
+        return
+    table = np.asarray(X)
+    yield from enumerate(table.reshape(len(table), int(np.prod(table.shape[1:]))).T)
 
 
 def _column_numbers(values: NDArray[Any]) -> NDArray[Any]:

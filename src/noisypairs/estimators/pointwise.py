@@ -23,7 +23,6 @@ from noisypairs.errors import (
     warn_user,
 )
 from noisypairs.estimation import PriorEstimate, estimate_prior, random_answers
-from noisypairs.estimation.heldout import HeldOut as HeldOutAnswers
 from noisypairs.estimation.heldout import gain_of_items
 from noisypairs.estimators.base import (
     PairClassifier,
@@ -39,6 +38,7 @@ from noisypairs.estimators.inner.features import finite_numbers
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, ItemCounts, Pairs
 from noisypairs.pairs.counts import some_pairs
+from noisypairs.pairs.pairs import in_memory, pooled_answers, sorted_answers
 
 HeldOut = Callable[[], model_selection.HeldOutShare]
 
@@ -49,6 +49,8 @@ WEAK = 10.0
 #: Standard errors by which left-out answers must show their signal to overrule the share of "same".
 CLEAR = 4.0
 
+#: Items on which the estimator is compared with the default one, at most.
+ITEMS_COMPARED = 1_000
 #: A table of more pairs is counted where it is; a smaller one is loaded.
 PAIRS_IN_MEMORY = 2_000_000
 
@@ -98,39 +100,43 @@ class PointwiseClassifier(PairClassifier):
             check_signal(noise, priors[best], pairs)
             self.prior_, self.noise_ = priors[best], noise
             self._keep(models[best])
-            if self.estimator is not None and isinstance(pairs, Pairs):
-                self._compare_with_default(inner, items, pairs[order], held_out)
+            if self.estimator is not None:
+                self._compare_with_default(inner, items, counts, held_out)
             return self
 
-    def _compare_with_default(self, inner: Any, X: Any, pairs: Pairs, held_out: HeldOut) -> None:
+    def _compare_with_default(
+        self, inner: Any, X: Any, counts: ItemCounts, held_out: HeldOut
+    ) -> None:
         """Warn where the default estimator is clearly more accurate on half of the answers.
 
-        An error costs A of the weighted risk of noisy answers (Theorem 3). So the difference of two
-        rules in that risk, on answers that neither saw and divided by A, is that of their
-        accuracies, whatever the noise.
+        Of some items, half of the answers about each are held out. An error costs A of the weighted
+        risk of noisy answers (Theorem 3). So the difference of two rules in that risk, on answers
+        that neither saw and divided by A, is that of their accuracies, whatever the noise.
         """
+        rng = np.random.default_rng(0)
+        some = np.sort(rng.permutation(len(counts.same))[:ITEMS_COMPARED])
+        X = _safe_indexing(X, some)
+        learnt, unseen = ItemCounts(counts.same[some], counts.different[some]).halved(rng)
         numbers = finite_numbers(X)
-        train, test = next(HeldOutAnswers.by_pair(pairs, 2, 0).masks())
-        if numbers is None or not (train.any() and test.any()):
+        if numbers is None or not (learnt.total.any() and unseen.total.any()):
             return
         S = self.noise_.same_probability()
         alpha, gain = algebra.alpha(S, self.prior_), algebra.gain(S, self.prior_)
         default = clone(self).set_params(estimator=None)._inner_estimator(numbers)
-        counts, unseen = (pairs.select(some).item_counts() for some in (train, test))
         risk = []
         for rows, learner in ((X, inner), (numbers, default)):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     rule = self._fit_candidate(
-                        clone(learner), rows, counts, self.noise_, self.prior_, held_out
+                        clone(learner), rows, learnt, self.noise_, self.prior_, held_out
                     )
             except ValueError:  # half of the answers may be alike, or too few for the estimator
                 return
             positive = self._positive_proba(rule, rows) > 0.5
             wrong = np.where(positive, alpha * unseen.different, (1.0 - alpha) * unseen.same)
             risk.append(wrong / gain)
-        lead = gain_of_items(risk[0] - risk[1], np.arange(pairs.n_items))
+        lead = gain_of_items(risk[0] - risk[1], np.arange(len(some)))
         total = float(unseen.total.sum())
         warn_if_weak(lead._replace(weight=total), type(self.estimator).__name__)
 
@@ -214,11 +220,11 @@ class PointwiseClassifier(PairClassifier):
                 cv=[(order[train], order[test]) for train, test in folds],
                 n_jobs=self.n_jobs,
             )
-            some = share.pairs.sample(model_selection.MOST_PAIRS)
+            some = in_memory(share.pairs, model_selection.MOST_PAIRS)
             place = np.argsort(order).astype(some.left.dtype)
             ends = place[some.left], place[some.right]
             few = some.select(some_pairs(*ends, model_selection.MOST_PAIRS))
-            return replace(share, pairs=few[order].in_order()[0], centred=share.centred[order])
+            return replace(share, pairs=sorted_answers(few[order])[0], centred=share.centred[order])
 
         return held_out
 
@@ -238,7 +244,7 @@ class PointwiseClassifier(PairClassifier):
         if isinstance(self.prior, str):
             if self.prior != "estimate":
                 raise ValueError(f"prior={self.prior!r}: expected 'estimate' or a number in (0, 1)")
-            found = estimate_prior(pairs.pooled_answers(), noise)
+            found = estimate_prior(pooled_answers(pairs), noise)
             self.prior_estimate_ = found
             # Estimated rates cannot test the share of "same"; left-out answers can.
             if isinstance(self.noise, NoiseModel) or held_out().strength < CLEAR:
@@ -282,7 +288,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when the randomness of the answers hides a − b, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
-    total = pairs.pooled_answers().drawn_at_random().total_weight
+    total = pooled_answers(pairs).drawn_at_random().weights.sum()
     strength = abs(difference) * np.sqrt(2.0 * total)
     if strength >= WEAK:
         return

@@ -4,27 +4,34 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
-from sklearn.base import clone
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassifierMixin, clone
+from sklearn.utils.multiclass import type_of_target
 
+from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
+from noisypairs.estimators.base import require_numbers
 from noisypairs.experiments.grids import cell
 from noisypairs.experiments.learners import Learners, register
 from noisypairs.experiments.problem import OwnTable
 from noisypairs.experiments.run import run
-from noisypairs.experiments.spec import COLUMNS, Spec
-from noisypairs.experiments.tables import summary
+from noisypairs.experiments.spec import COLUMNS
 from noisypairs.noise import LabelingNoise, NoiseModel, PairingNoise
-from noisypairs.pairs.columns import frame_of
+from noisypairs.pairs import Answers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+#: One answer in five is wrong.
+FIFTH_WRONG = PairingNoise(0.2, 0.2)
 #: What of the package works for any number of classes.
 ANY_NUMBER = ("pn", "joint")
 
@@ -39,9 +46,9 @@ class Comparison(NamedTuple):
 def compare(
     X: ArrayLike,
     y: ArrayLike,
-    methods: Sequence[str] | Mapping[str, Any] = ("joint", "t-loss", "weighted", "pn"),
-    noises: Sequence[NoiseModel] = (PairingNoise(0.2, 0.2),),
-    densities: Sequence[float] = (2.0, 20.0),
+    methods: str | Sequence[str] | Mapping[str, Any] = ("joint", "t-loss", "weighted", "pn"),
+    noises: NoiseModel | Sequence[NoiseModel] = FIFTH_WRONG,
+    densities: ArrayLike = (2.0, 20.0),
     *,
     repeats: int = 3,
     random_state: int = 0,
@@ -70,41 +77,76 @@ def compare(
     >>> frame[["method", "density", "accuracy"]].round(2).values.tolist()
     [['mine', 10.0, 0.96]]
     """
-    names, classes = np.unique(np.asarray(y), return_inverse=True)
-    wanted = _registered(methods, len(names))
-    by_key = {_key(noise): noise for noise in noises}
+    table = _numbers(X)
+    names, classes = _classes(y, len(table))
+    per_item = np.atleast_1d(np.asarray(densities, dtype=float))
+    if not (per_item > 0).all() or repeats < 1:
+        raise ValueError(
+            f"densities={densities!r}, repeats={repeats!r}: expected numbers above 0 of pairs per "
+            "training item, and at least one repeat"
+        )
+    wanted = _registered([methods] if isinstance(methods, str) else methods, len(names))
+    given = [noises] if isinstance(noises, NoiseModel) else noises
+    by_key = {_key(noise): noise for noise in given}
     clean = {("clean", (0.0, 0.0)): PairingNoise(0.0, 0.0)}
-    table = OwnTable(np.asarray(X, dtype=float), classes.astype(np.intp), by_key | clean)
+    own = OwnTable(table, classes, by_key | clean)
     specs = {
-        (heading, key, density, seed): _spec(key, method, density, seed)
+        (heading, key, density, seed): replace(
+            cell("own", *key, method, density, seed), model="kernel"
+        )
         for key in by_key
-        for density in densities
+        for density in per_item.tolist()
         for seed in range(random_state, random_state + repeats)
         for heading, method in wanted.items()
     }
     with tempfile.TemporaryDirectory(prefix="noisypairs-") as temporary:
         where = Path(folder or temporary)
-        records = run(list(dict.fromkeys(specs.values())), where, n_jobs=n_jobs, table=table)
-    rows = [(*cell_of, records[spec]) for cell_of, spec in specs.items()]
-    columns: dict[str, list[Any]] = {
-        "method": [heading for heading, *_ in rows],
-        "noise": [str(by_key[key]) for _, key, *_ in rows],
-        "density": [float(density) for *_, density, _, _ in rows],
-        "seed": [seed for *_, seed, _ in rows],
-        "accuracy": [record.accuracy for *_, record in rows],
-        "seconds": [record.seconds for *_, record in rows],
-        "refused": [record.refused or "" for *_, record in rows],
-    }
-    frame = frame_of({name: np.array(values) for name, values in columns.items()}, "pandas")
-    return Comparison(frame, _plot(rows, by_key))
+        records = run(list(dict.fromkeys(specs.values())), where, n_jobs=n_jobs, table=own)
+    frame = pd.DataFrame(
+        {
+            "method": heading,
+            "noise": str(by_key[key]),
+            "density": density,
+            "seed": seed,
+            "accuracy": records[spec].accuracy,
+            "seconds": records[spec].seconds,
+            "refused": records[spec].refused or "",
+        }
+        for (heading, key, density, seed), spec in specs.items()
+    )
+    return Comparison(frame, _plot(frame))
 
 
-def _spec(key: tuple[Any, tuple[float, float]], method: str, density: float, seed: int) -> Spec:
-    spec = cell("own", *key, method, float(density), seed)
-    return Spec(**{**vars(spec), "model": "kernel"})
+def _numbers(X: Any) -> Array:
+    """Return the items as a table of numbers without gaps, (n, d)."""
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    require_numbers(X)
+    table = np.asarray(X, dtype=float)
+    if not np.isfinite(table).all():
+        raise ValueError(
+            f"X has {np.count_nonzero(~np.isfinite(table))} missing or infinite numbers: fill them "
+            "in first, such as by sklearn.impute.SimpleImputer, since not every method can"
+        )
+    return table
 
 
-def _key(noise: NoiseModel) -> tuple[str, tuple[float, float]]:
+def _classes(y: Any, n_items: int) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the names of the classes, and the number of each item's, (n,)."""
+    if isinstance(y, Answers):
+        raise TypeError(
+            "y are Pairs, and compare draws pairs of its own from true classes: give the classes, "
+            "or compare learners on pairs by cross_val_score(learner, X, pairs)"
+        )
+    kind, size = type_of_target(y), len(y)
+    if kind not in ("binary", "multiclass") or size != n_items:
+        raise ValueError(
+            f"y has {size} values of kind {kind} for {n_items} items: expected one class for each"
+        )
+    names, classes = np.unique(np.asarray(y), return_inverse=True)
+    return names, classes.astype(np.intp)
+
+
+def _key(noise: NoiseModel) -> tuple[Any, tuple[float, float]]:
     """Return family and rates, which name a noise in records."""
     if isinstance(noise, PairingNoise):
         return "pairing", (float(noise.similar_flip), float(noise.dissimilar_flip))
@@ -132,47 +174,39 @@ def _registered(methods: Sequence[str] | Mapping[str, Any], n_classes: int) -> d
                 )
             found[heading] = method
             continue
-        if not callable(method) and not hasattr(method, "fit"):
+        of_classes = isinstance(method, ClassifierMixin) and "y" in signature(method.fit).parameters
+        usable = callable(method) or hasattr(method, "fit")
+        if of_classes or isinstance(method, type) or not usable:
             raise TypeError(
                 f"methods[{heading!r}] is {method!r}: expected a name, a learner with "
-                "fit(X, pairs), or a function of Learners"
+                "fit(X, pairs), such as JointPairClassifier(classifier), or a function of Learners"
             )
-        own = Fitted(method) if hasattr(method, "fit") else method
+        own = partial(_fitted, method) if hasattr(method, "fit") else method
         register(heading, heading, own)
         found[heading] = heading
     return found
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A learner of pairs as a method."""
-
-    learner: Any
-
-    def __call__(self, learners: Learners) -> tuple[Any, dict[str, Any]]:
-        """Fit a copy to the pairs of a problem."""
-        fitted = clone(self.learner).fit(learners.problem.X, learners.problem.pairs)
-        return fitted.predict, {}
+def _fitted(learner: Any, learners: Learners) -> tuple[Any, dict[str, Any]]:
+    """Fit a copy of a learner of pairs to those of a problem: a method, once its learner is set."""
+    return clone(learner).fit(learners.problem.X, learners.problem.pairs).predict, {}
 
 
-def _plot(rows: Sequence[tuple[Any, ...]], noises: Mapping[Any, NoiseModel]) -> Figure:
+def _plot(frame: Any) -> Figure:
     """Return mean accuracies ± standard errors, a panel for each noise."""
     from matplotlib.figure import Figure
 
+    noises = list(frame.groupby("noise", sort=False))
     figure = Figure(figsize=(4.5 * len(noises), 3.6), layout="constrained")
     panels = figure.subplots(1, len(noises), squeeze=False, sharey=True)[0]
-    for panel, (key, noise) in zip(panels, noises.items(), strict=True):
-        for heading in dict.fromkeys(row[0] for row in rows):
-            cells: dict[float, list[Any]] = {}
-            for name, of, density, _, record in rows:
-                if (name, of) == (heading, key):
-                    cells.setdefault(density, []).append(record)
-            means = [summary(cells[density]) for density in sorted(cells)]
-            middle = [one.mean for one in means if one]
-            error = np.nan_to_num([one.error for one in means if one])
+    for panel, (noise, under_it) in zip(panels, noises, strict=True):
+        for heading, fits in under_it.groupby("method", sort=False):
+            found = 100 * fits.groupby("density").accuracy.agg(["mean", "sem"]).fillna(0.0)
             label = COLUMNS.get(heading, heading)
-            panel.errorbar(sorted(cells), middle, error, marker="o", capsize=2, label=label)
-        panel.set(title=str(noise), xlabel="pairs per training item", xscale="log")
+            panel.errorbar(
+                found.index, found["mean"], found["sem"], marker="o", capsize=2, label=label
+            )
+        panel.set(title=noise, xlabel="pairs per training item", xscale="log")
     panels[0].set_ylabel("accuracy on test items, %")
     panels[-1].legend(fontsize=8)
     return figure

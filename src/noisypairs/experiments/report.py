@@ -262,15 +262,7 @@ def _renewed(path: Path, blocks: Mapping[str, str]) -> str:
 
 KNOWN_BLOCKS = (
     *(f"table{number}-{density}" for number in (1, 2) for density in (20, 2)),
-    *(
-        "beside",
-        "beside-numbers",
-        "figure1",
-        "figure2",
-        "figure2-numbers",
-        "figure3",
-        "figure3-numbers",
-        "efficiency",
-    ),
-    *("efficiency-needed", "flat-priors", "time", "what"),
+    *CAPTIONS,
+    *("beside-numbers", "figure2-numbers", "figure3-numbers", "efficiency-needed"),
+    *("flat-priors", "time", "what"),
 )

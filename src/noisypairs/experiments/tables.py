@@ -188,16 +188,12 @@ def latex(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     1 $\pm$ 2 \\
     \end{tabular}
     """
-    swaps = (("±", r"$\pm$"), ("–", "--"), ("−", "$-$"), ("%", r"\%"))
-
-    def line(words: Sequence[str]) -> str:
-        text = " & ".join(words)
-        for old, new in swaps:
-            text = text.replace(old, new)
-        return text + r" \\"
-
-    body = [line(headings), r"\hline", *map(line, rows)]
-    return "\n".join([rf"\begin{{tabular}}{{{'l' * len(headings)}}}", *body, r"\end{tabular}"])
+    first, *rest = (" & ".join(words) + r" \\" for words in (headings, *rows))
+    begin = rf"\begin{{tabular}}{{{'l' * len(headings)}}}"
+    text = "\n".join([begin, first, r"\hline", *rest, r"\end{tabular}"])
+    for old, new in (("±", r"$\pm$"), ("–", "--"), ("−", "$-$"), ("%", r"\%")):
+        text = text.replace(old, new)
+    return text
 
 
 def as_csv(records: Records) -> str:
@@ -208,11 +204,7 @@ def as_csv(records: Records) -> str:
     for spec, record in sorted(records.items()):
         fields = [spec.dataset, spec.family, *spec.rates, spec.method, spec.density, spec.seed]
         fields += [spec.model, spec.rows, spec.told, record.accuracy, record.names]
-        fields += [
-            record.refused or "",
-            record.seconds,
-            record.details.get("n_pairs", ""),
-            spec.flat_priors,
-        ]
+        n_pairs = record.details.get("n_pairs", "")
+        fields += [record.refused or "", record.seconds, n_pairs, spec.flat_priors]
         rows.append(fields)
     return delimited_text(names, rows)

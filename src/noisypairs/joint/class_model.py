@@ -25,6 +25,7 @@ from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.optimize import minimize
 from scipy.special import softmax
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
 from sklearn.utils import _safe_indexing
 
 from noisypairs import reduction
@@ -334,10 +335,16 @@ def fold_proba(learner: Any, seen: Any, beliefs: Array, train: Positions, test: 
 
 
 def fit_beliefs(learner: Any, X: Any, beliefs: Array) -> Any:
-    """Return a clone fitted to beliefs (n, K): directly, or to rows of items and classes."""
+    """Return a clone fitted to beliefs (n, K): directly, or to rows of items and classes.
+
+    Where all items are of one class, as few items may be, it is that class: most classifiers would
+    refuse to learn from one class alone.
+    """
     if hasattr(learner, "fit_beliefs"):
         return clone(learner).fit_beliefs(X, beliefs)
     rows, label, weight = labelled_rows(learner, beliefs)
+    if label.dtype.kind in "iu" and len(np.unique(label)) == 1:
+        return DummyClassifier().fit(_safe_indexing(X, rows), label)
     if weight is None:
         return clone(learner).fit(X, label)
     model = clone(learner)

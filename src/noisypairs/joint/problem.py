@@ -24,7 +24,7 @@ from noisypairs.estimators.inner.features import (
     as_rows,
     finite_numbers,
 )
-from noisypairs.graph.propagation import PairGraph
+from noisypairs.graph.propagation import Labels, PairGraph
 from noisypairs.joint.class_model import (
     ClassModel,
     Fold,
@@ -34,6 +34,7 @@ from noisypairs.joint.class_model import (
     SharesModel,
 )
 from noisypairs.joint.starts import Alignment
+from noisypairs.noise.model import SLIPS
 from noisypairs.pairs import Answers, Pairs
 
 
@@ -55,9 +56,12 @@ class Features:
 
     @cached_property
     def scaled(self) -> tuple[Any, Any]:
-        """The fitted scale, and the features as scaled numbers without gaps; None without any."""
+        """The fitted scale, and the features as scaled numbers without gaps.
+
+        None without any, or where none differs between the items: then only answers tell classes.
+        """
         found = None if self.X is None else finite_numbers(self.X)
-        if found is None:
+        if found is None or not _differ(found):
             return None, None
         if issparse(found):
             return None, found
@@ -83,6 +87,14 @@ class Features:
             if numbers is not None:
                 vars(some)[name] = front, numbers[rows]
         return some
+
+
+def _differ(numbers: Any) -> bool:
+    """Return whether any number differs between the items; entries of sparse ones do."""
+    if issparse(numbers):
+        sparse: Any = numbers
+        return bool(sparse.nnz)
+    return bool(np.ptp(numbers, axis=0).any())
 
 
 class Problem:
@@ -114,6 +126,7 @@ class Problem:
         self.in_pairs: NDArray[np.bool_] = pairs.item_counts().total > 0
         self.in_pairs[list(pairs.labels)] = True  # a label says as much as answers
         self._models: dict[str, ClassModel] = {}
+        self.clamp: Labels | None = None
         self.name_classes(
             label_names(pairs, n_classes, every=False) if names is None else names, pairs
         )
@@ -122,7 +135,8 @@ class Problem:
     def name_classes(self, names: NDArray[Any] | None, pairs: Pairs) -> None:
         """Set the names of classes, in the order of their columns."""
         self.names = names
-        self.clamp = None if names is None else known_classes(pairs, names)
+        noise = SLIPS[0] / sum(SLIPS) if self.clamp is None else self.clamp.noise
+        self.clamp = None if names is None else Labels(known_classes(pairs, names), noise)
 
     def _take(self, pairs: Pairs) -> None:
         """Set what depends on the pairs."""
@@ -160,13 +174,7 @@ class Problem:
     @property
     def has_features(self) -> bool:
         """Whether any number of the items differs between them: else only answers tell classes."""
-        numbers: Any = self.numbers
-        if numbers is None:
-            return False
-        if issparse(numbers):
-            numbers = numbers.data  # type: ignore[attr-defined]
-            return bool(len(numbers))
-        return bool(np.ptp(numbers, axis=0).any())
+        return self.numbers is not None
 
     @property
     def Z(self) -> Array | None:

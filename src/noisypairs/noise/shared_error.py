@@ -14,6 +14,7 @@ tell alone. So a, b and the two ε are a posterior on a grid, which known pairs 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -41,9 +42,11 @@ LEAST = 0.03
 class SharedError:
     """The posterior of (a, b, ε₀, ε₁): points of the grid, (4, G), and their weights, (G,).
 
-    ``rho`` is the correlation of errors behind the prior, ``n_known`` how many pairs were known.
+    ``score`` (n_pairs,) is L of the pairs that it is applied to, ``rho`` the correlation of errors
+    behind the prior, ``n_known`` how many pairs were known.
     """
 
+    score: Array
     points: Array
     weight: Array
     rho: float
@@ -64,7 +67,7 @@ class SharedError:
 
         >>> score, known = np.repeat([-9.0, 9.0], 50), np.tile([0, 1], 50)  # L tells nothing
         >>> found = SharedError.fit(score, known, 0.5, 10.0, 0.5)
-        >>> bool(np.abs(found.proba(score) - 0.5).max() < 0.15)
+        >>> bool(np.abs(found.proba() - 0.5).max() < 0.15)
         True
         """
         at = np.flatnonzero(known >= 0)
@@ -94,22 +97,21 @@ class SharedError:
         weight = np.exp(log_weight - log_weight.max())
         kept = weight > 1e-6
         points = np.stack([a, b, missed, mixed])[:, kept]
-        return cls(points, weight[kept] / weight[kept].sum(), rho, int(at.size))
+        return cls(score, points, weight[kept] / weight[kept].sum(), rho, int(at.size))
 
     @property
     def strength(self) -> float:
         """By how much judges are worth less than if they were independent: 1 − E b."""
         return 1.0 - float(self.weight @ self.points[1])
 
-    def draws(self, score: Array, n: int, rng: np.random.Generator) -> Array:
-        """Return P(same) of every pair under ``n`` draws from the posterior, (n, n_pairs)."""
-        a, b, missed, mixed = self.points[:, rng.choice(len(self.weight), n, p=self.weight)]
-        same: Array = expit(a[:, None] + b[:, None] * score)
-        return np.asarray(mixed[:, None] + (1.0 - missed - mixed)[:, None] * same)
+    def draws(self, n: int, rng: np.random.Generator) -> Iterator[Array]:
+        """Yield P(same) of every pair under ``n`` draws from the posterior, (n_pairs,) each."""
+        for a, b, missed, mixed in self.points[:, rng.choice(len(self.weight), n, p=self.weight)].T:
+            yield mixed + (1.0 - missed - mixed) * expit(a + b * self.score)
 
-    def proba(self, score: Array) -> Array:
+    def proba(self) -> Array:
         """Return P(same) of every pair, averaged over the posterior, (n_pairs,)."""
-        distinct, place = np.unique(np.round(score, 3), return_inverse=True)
+        distinct, place = np.unique(np.round(self.score, 3), return_inverse=True)
         a, b, missed, mixed = self.points
         mean = [self.weight @ (mixed + (1 - missed - mixed) * expit(a + b * L)) for L in distinct]
         return np.asarray(mean)[place]

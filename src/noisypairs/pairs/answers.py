@@ -38,6 +38,9 @@ ANSWER_FIELDS = frozenset(
 REFUSALS = ("imsorry", "iamsorry", "sorry", "icannot", "ican't", "icant", "asanai", "unableto")
 """How a model begins that does not answer, written as `canonical` writes it."""
 
+_NOT_SAID = re.compile(r"^\s*<think>.*?</think>|```(?:json)?|[*`]", re.DOTALL)
+"""What models write around an answer."""
+
 WORDS: Mapping[Meaning, tuple[str, ...]] = {
     "same": (
         *("same", "the same", "same class", "identical", "yes", "y", "true", "t", "s", "1"),
@@ -269,12 +272,7 @@ def _senses(
 ) -> list[Meaning]:
     """Return what each text means, or raise with what cannot be told."""
     tokens = [canonical(text) for text in texts]
-    by_noun = {
-        token: sense
-        for token in tokens
-        for sense, pattern in _OF_NOUNS.items()
-        if pattern.fullmatch(token)
-    }
+    by_noun = {token: sense for token in tokens if (sense := _of_noun(token)) is not None}
     known: dict[str, Meaning] = {**by_noun, **MEANING, **own}
     open_ = {token for token in tokens if token not in own}  # whose meaning is ours to tell
     answered = {token for token in tokens if known.get(token) != "unsure"}
@@ -310,17 +308,24 @@ def sense_of_sentence(text: str, known: Mapping[str, Meaning]) -> Meaning | None
     r"""Return what a sentence, or JSON with one field for the answer, says; None where it is open.
 
     A sentence is read by the word that it begins with, up to the first comma, full stop, colon,
-    dash or line break; refusals count as unsure. A known word that ends in ``*`` is the beginning
-    of a sentence. Nothing is read from the middle.
+    dash or line break; refusals count as unsure. Marks such as ** and the thoughts that some models
+    write before their answer, in <think> and </think>, are left out. A known word that ends in
+    ``*`` is the beginning of a sentence. Nothing is read from the middle.
 
     >>> [sense_of_sentence(text, MEANING) for text in ("Yes, the two are one", "No.\nbrand", "0.5")]
     ['same', 'different', None]
+    >>> sense_of_sentence("Not the same topic: one is about law", MEANING)
+    'different'
     >>> sense_of_sentence('{"match": true, "why": "no doubt"}', MEANING)
     'same'
+    >>> sense_of_sentence("<think>One is red.</think> **No**", MEANING)
+    'different'
     >>> sense_of_sentence("The two are the same", {**MEANING, "thetwoarethe*": "same"})
     'same'
     """
-    plain = text.strip()
+    plain = _NOT_SAID.sub("", text).strip()
+    if plain != text.strip() and canonical(plain) in known:
+        return known[canonical(plain)]
     if plain.startswith("{"):
         try:
             value = json.loads(plain)
@@ -339,7 +344,12 @@ def sense_of_sentence(text: str, known: Mapping[str, Meaning]) -> Meaning | None
     first = canonical(re.split(r"[.,:;!\n]|\s[-–—]\s", plain, maxsplit=1)[0])
     if first == token or first in MISSING or not first.isalpha():
         return None
-    return known.get(first)
+    return known.get(first) or _of_noun(first)
+
+
+def _of_noun(token: str) -> Meaning | None:
+    """Return what "Same kind" or "Not the same object type" says, so written."""
+    return next((sense for sense, form in _OF_NOUNS.items() if form.fullmatch(token)), None)
 
 
 def _texts(values: NDArray[Any]) -> tuple[list[str], IntArray]:

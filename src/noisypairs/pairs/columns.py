@@ -101,22 +101,24 @@ def read_columns(frame: Any, named: Mapping[str, Role]) -> dict[str, Column]:
 def columns_as_written(frame: Any) -> dict[str, NDArray[Any]]:
     """Return the columns chosen, question and level, where they look as `Pairs.to_frame` writes."""
     table = nw.from_native(frame, eager_only=True)
-    kinds = {"chosen": "b", "question": "iu", "level": "OUT"}
+    kinds = {"chosen": "b", "question": "iu", "level": "OUTiu"}
     found = {name: table[name].to_numpy() for name in kinds if name in table.columns}
     return {name: one for name, one in found.items() if one.dtype.kind in kinds[name]}
 
 
 def columns_of_items(items: Any) -> dict[str, NDArray[Any]]:
-    """Return id, group and label of a frame of items; nothing of a plain list of ids."""
+    """Return id or position, group and label of a frame of items; nothing of a list of ids."""
     if not hasattr(items, "columns"):
         return {}
     table = nw.from_native(items, eager_only=True)
-    if "id" not in table.columns:
+    key = next((name for name in ("id", "position") if name in table.columns), None)
+    if key is None:
         raise ValueError(
             f"items is a table with columns {list(table.columns)}: expected a list of ids, or a "
             "table with a column called id"
         )
-    return {n: table[n].to_numpy() for n in ("id", "group", "label") if n in table.columns}
+    table = table.sort(key) if key == "position" else table
+    return {n: table[n].to_numpy() for n in (key, "group", "label") if n in table.columns}
 
 
 def frame_of(columns: Mapping[str, NDArray[Any]], backend: Backend) -> Any:

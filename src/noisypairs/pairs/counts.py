@@ -37,6 +37,21 @@ class ItemCounts:
         share: Array = np.divide(self.same, self.total, out=unknown, where=self.total > 0)
         return share
 
+    def halved(self, rng: np.random.Generator) -> tuple[ItemCounts, ItemCounts]:
+        """Split the occurrences of each item in two at random.
+
+        >>> counts = ItemCounts(np.array([4.0]), np.array([0.5]))
+        >>> one, other = counts.halved(np.random.default_rng(0))
+        >>> float(one.same[0] + other.same[0]), float(one.different[0] + other.different[0])
+        (4.0, 0.5)
+        """
+        parts = []
+        for count in (self.same, self.different):
+            whole = np.maximum(np.ceil(count), 1.0)
+            parts.append(rng.binomial(whole.astype(np.int64), 0.5) / whole * count)
+        same, different = parts
+        return ItemCounts(same, different), ItemCounts(self.same - same, self.different - different)
+
 
 def pair_keys(left: IntArray, right: IntArray, n_items: int) -> NDArray[np.int64]:
     """Return one number per unordered pair, shape (n_pairs,): low · n_items + high.

@@ -497,7 +497,8 @@ def single_answers(pairs: Pairs) -> Pairs:
     if weight is None or pairs.annotator is not None or weight.sum() > MOST_VOTES:
         return pairs
     _, both_ways, _ = repeats(pairs.pair_keys, pairs.same)
-    alike = int(np.count_nonzero(pairs.reweighted(None).copies()))
+    plain = pairs.reweighted(None)
+    alike = plain.n_pairs - plain.without_copies().n_pairs
     if not ((weight % 1 == 0).all() and both_ways > 5 * alike):
         return pairs
     return pairs.select(np.repeat(np.arange(pairs.n_pairs), weight.astype(int))).reweighted(None)

@@ -131,7 +131,7 @@ def order_by_ids(item_ids: NDArray[Any] | None, ids: ArrayLike) -> NDArray[np.in
         raise ValueError(
             f"X and the pairs are about other items; of their ids {'; '.join(facts)}"
             f"{_near_miss(strange, place)}. Take the items that both have, in X and in "
-            "Pairs.from_frame(items=...)"
+            "Pairs.from_frame(items=...); before both are split, pairs.aligned_to(X.index)"
         )
     return np.array([place[item] for item in wanted], dtype=np.int64)
 
@@ -167,10 +167,16 @@ def labelled_positions(
             f"labels names item {strange!r}, but these pairs know their items by position only: "
             "give positions, or build the pairs with from_frame or from_ids"
         )
-    names = Column("labels", id_array(list(labels)))
     position = {item: index for index, item in enumerate(ids.tolist())}
-    where = _locate(names, position, "raise").tolist()
-    return dict(zip(where, labels.values(), strict=True))
+    names = dict(zip(clean_ids(list(labels), "labels"), labels.values(), strict=True))
+    strange = [item for item in names if item not in position]
+    if strange:
+        raise ValueError(
+            f"labels names {len(strange)} ids that are not among the {ids.size} items: "
+            f"{', '.join(map(repr, strange[:4]))}{', …' * (len(strange) > 4)}"
+            f"{_near_miss(strange, position)}. Correct them or leave them out"
+        )
+    return {position[item]: name for item, name in names.items()}
 
 
 def warn_dropped(dropped: Mapping[str, int], n_rows: int, stacklevel: int) -> None:

@@ -7,15 +7,21 @@ answer as "same" from a level on, and leaves unsure ones out.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.errors import did_you_mean
-from noisypairs.pairs.answers import MISSING, column, factorise
+from noisypairs.pairs.answers import MEANING, MISSING, canonical, column, factorise
 
+#: How strongly a word before "same" or "yes" says it; without one it is 2.
+STRENGTHS = dict.fromkeys(
+    ("definitely", "certainly", "absolutely", "surely", "clearly", "completely", "totally"), 3
+) | dict.fromkeys(
+    ("probably", "likely", "rather", "possibly", "maybe", "perhaps", "somewhat", "slightly"), 1
+)
 #: More levels than this are a measurement, not a grade.
 MOST_LEVELS = 20
 
@@ -81,6 +87,14 @@ class Scale:
         same = self.same_levels.tolist()
         return {name: "same" if one else "different" for name, one in zip(names, same, strict=True)}
 
+    def text(self) -> str:
+        """Return the levels as `read_scale` reads them.
+
+        >>> Scale(("1", "2", "3"), same_from=2).text()
+        '1<2|3'
+        """
+        return "<".join(self.names[: self.same_from]) + "|" + "<".join(self.names[self.same_from :])
+
     def __str__(self) -> str:
         order = " < ".join(self.names) + f" (same from {self.names[self.same_from]} on)"
         return order if self.unsure is None else f"{order}, {self.unsure} for unsure"
@@ -139,6 +153,38 @@ def read_scale(text: str, unsure: str | None = None) -> Scale:
     if "|" in text:
         first = text.split("|", 1)[1].split("<", 1)[0].strip()
     return scale_of(names, unsure, first)
+
+
+def spoken_scale(answers: Iterable[str]) -> Scale | None:
+    """Return the scale that different answers spell out, or None where there is any doubt.
+
+    That is where all are "same" or "different" in words that `answers` knows, some with a word of
+    strength before them, or unsure, and no two mean the same level.
+
+    >>> str(spoken_scale(["Probably same", "Definitely same", "Probably different", "Different"]))
+    'Different < Probably different < Probably same < Definitely same (same from Probably same on)'
+    >>> spoken_scale(["same", "different"]), spoken_scale(["1", "2", "3"])
+    (None, None)
+    """
+    placed: dict[int, str] = {}
+    unsure = None
+    for answer in answers:
+        strength, rest = 2, answer.strip()
+        first, _, more = rest.replace(",", " ").partition(" ")
+        if more and first.lower() in STRENGTHS:
+            strength, rest = STRENGTHS[first.lower()], more
+        meaning = MEANING.get(canonical(rest))
+        if canonical(answer) in MEANING and meaning == "unsure" and unsure is None:
+            unsure = answer.strip()
+            continue
+        place = strength if meaning == "same" else -strength
+        if meaning not in ("same", "different") or place in placed:
+            return None
+        placed[place] = answer.strip()
+    below = sum(place < 0 for place in placed)
+    if len(placed) < 3 or not 0 < below < len(placed):
+        return None
+    return Scale(tuple(placed[place] for place in sorted(placed)), unsure, below)
 
 
 def level_codes(values: ArrayLike, scale: Scale) -> NDArray[np.int8]:

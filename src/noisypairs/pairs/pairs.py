@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import logging
 import operator
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from types import MappingProxyType
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from noisypairs.errors import warn_user
 from noisypairs.pairs import answers
 from noisypairs.pairs.answers import column, factorise
 from noisypairs.pairs.audit import Audit, audit_pairs
@@ -48,7 +50,7 @@ from noisypairs.pairs.ids import (
     warn_dropped,
 )
 from noisypairs.pairs.levels import PLAIN, Scale, level_codes, scale_of
-from noisypairs.pairs.protocol import Batch, Labels, OneEntryPerItem
+from noisypairs.pairs.protocol import Answers, Batch, Labels, OneEntryPerItem
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
@@ -153,6 +155,17 @@ class AnswerArrays(OneEntryPerItem):
         return self.same.astype(np.int8) if self.level is None else self.level
 
     @property
+    def said(self) -> NDArray[np.str_]:
+        """Each answer in words: "same" and "different", or the name of its level; (n_pairs,).
+
+        >>> from noisypairs import Pairs
+        >>> Pairs.from_levels([0, 1], [1, 2], [3, 0], levels=[1, 2, 3, 4], unsure=0).said.tolist()
+        ['3', '0']
+        """
+        names = np.array([*self.scale.names, self.scale.unsure or ""], dtype=str)
+        return np.asarray(names[self.levels])
+
+    @property
     def scores(self) -> Array:
         """How near to "same" each answer is, from 0 to 1, (n_pairs,); unsure is the mean."""
         if self.level is None:
@@ -163,11 +176,6 @@ class AnswerArrays(OneEntryPerItem):
         return np.where(known, score, mean)
 
     @property
-    def total_weight(self) -> float:
-        """Weight of all answers together: their number where none is given."""
-        return float(self.n_pairs if self.weight is None else self.weight.sum())
-
-    @property
     def pair_keys(self) -> NDArray[np.int64]:
         """One number per unordered pair of items, equal for repeats; (n_pairs,)."""
         return pair_keys(self.left, self.right, self.n_items)
@@ -176,11 +184,6 @@ class AnswerArrays(OneEntryPerItem):
     def n_groups(self) -> int:
         """Number of groups among the items; that of the items where no groups are given."""
         return self.n_items if self.groups is None else int(np.unique(self.groups).size)
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held by all arrays."""
-        return sum(v.nbytes for v in self._state().values() if isinstance(v, np.ndarray))
 
     def __repr__(self) -> str:
         n_same = int(np.count_nonzero(self.same))
@@ -320,49 +323,23 @@ class AnswerArrays(OneEntryPerItem):
             **self._of_pairs(chosen), left=self.left[chosen], right=self.right[chosen], dropped={}
         )
 
-    def in_order(self) -> tuple[Self, NDArray[np.intp]]:
-        """Return the same answers in an order of their own, and where each of them was, (n_pairs,).
-
-        The lower position is left; answers are sorted by (left, right, answer, annotator, weight),
-        so that neither their order nor that of their ends matters any more.
-
-        >>> from noisypairs import Pairs
-        >>> ordered, place = Pairs([2, 0], [1, 1], [True, False]).in_order()
-        >>> ordered.left, ordered.right, place
-        (array([0, 1], dtype=int32), array([1, 2], dtype=int32), array([1, 0]))
-        """
-        labels = dict(sorted(self.labels.items()))
-        key = 2 * self.pair_keys + self.same
-        if (np.diff(key) > 0).all() and (self.left <= self.right).all():
-            return self._replace(labels=labels), np.arange(self.n_pairs)
-        columns = (self.chosen, self.weight, self.annotator, self.level)
-        more = [one for one in columns if one is not None]
-        place = np.lexsort((*more, key)) if more else np.argsort(key, kind="stable")
-        low, high = np.minimum(self.left, self.right), np.maximum(self.left, self.right)
-        ends = {"left": low[place], "right": high[place]}
-        return self._replace(**self._of_pairs(place), **ends, labels=labels), place
-
     def without_self_pairs(self) -> Self:
         """Leave out pairs of an item with itself; the same object if there are none."""
         proper = self.left != self.right
         return self if proper.all() else self.select(proper)
 
-    def copies(self) -> NDArray[np.bool_]:
-        """Return which answers copy an earlier one: same pair, answer, annotator and weight.
-
-        Without annotators every repetition of an answer on a pair counts as a copy.
-        """
-        who, weight = self.annotator, self.weight
-        return copied(self.left, self.right, self.levels, self.n_items, who, weight)
-
     def without_copies(self) -> Self:
-        """Leave out `copies`; the same object if there are none. `dropped` counts them.
+        """Leave out answers that copy an earlier one; the same object if there are none.
+
+        A copy has the same pair, answer, annotator and weight. Without annotators every repetition
+        of an answer on a pair counts as one. `dropped` counts them.
 
         >>> from noisypairs import Pairs
         >>> Pairs([0, 1, 0], [1, 0, 1], [1, 1, 0], annotator=["ann"] * 3).without_copies()
         Pairs[2 items](n_pairs=2, same=1, different=1, annotators=1)
         """
-        again = self.copies()
+        ends, who = (self.left, self.right), self.annotator
+        again = copied(*ends, self.levels, self.n_items, who, self.weight)
         if not again.any():
             return self
         copies = self.dropped.get("copies", 0) + int(np.count_nonzero(again))
@@ -381,13 +358,14 @@ class AnswerArrays(OneEntryPerItem):
 
         Items are named by position or, where there are `item_ids`, by id. Without ``by``, whole
         numbers are positions and all else is an id; where ids are other whole numbers, ``by`` must
-        say which is meant.
+        say which is meant. A Series of pandas names items by its index.
 
         >>> from noisypairs import Pairs
         >>> pairs = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False])
         >>> pairs.with_labels({"r": "cat"}).labels == pairs.with_labels({2: "cat"}).labels
         True
         """
+        labels = getattr(labels, "to_dict", lambda: labels)()  # a Series, by its index
         known = check_labels(labelled_positions(labels, lambda: self.item_ids, by), self.n_items)
         return self._replace(labels=known, class_names=names_in(known))
 
@@ -466,38 +444,16 @@ class Pairs(AnswerArrays):
             **plain.dropped,
         )
 
+    if not TYPE_CHECKING:  # which would then take any name for one of `Pairs`
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in FORMER:
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            instead, value = FORMER[name]
+            warn_user(f"Pairs.{name} goes away in the next version: {instead}", FutureWarning)
+            return value(self)
+
     # --- what a `PairTable` answers too, see `protocol.Answers` ------------------------------
-
-    def to_pairs(self) -> Pairs:
-        """Return these pairs: they are in memory."""
-        return self
-
-    def sample(self, n_pairs: int) -> Pairs:  # noqa: ARG002 -- a table needs it
-        """Return these pairs: only a `PairTable` of more than ``n_pairs`` is sampled."""
-        return self
-
-    def among_some_items(
-        self,
-        n_pairs: int,  # noqa: ARG002 -- a table needs it
-    ) -> tuple[Pairs, NDArray[np.int64]]:
-        """Return these pairs and all items: only a `PairTable` is cut down to ``n_pairs``."""
-        return self, np.arange(self.n_items)
-
-    def pooled_answers(self) -> Pairs:
-        """Return these pairs without self pairs: only a `PairTable` is added up."""
-        return self.without_self_pairs()
-
-    def batches(self, size: int = 1_000_000) -> Iterator[Batch]:
-        """Stream all answers, in their order, in batches of at most ``size``."""
-        for start in range(0, self.n_pairs, size):
-            rows = slice(start, start + size)
-            of = self._of_pairs(rows)
-            ends = self.left[rows], self.right[rows]
-            yield Batch(*ends, of["same"], of["annotator"], of["weight"])
-
-    def _proper_weights(self) -> Array:
-        """Weights with zero for self pairs, which count nowhere below."""
-        return np.where(self.left == self.right, 0.0, self.weights)
 
     def item_counts(self) -> ItemCounts:
         """Count the occurrences of every item by weight; self pairs do not count.
@@ -509,7 +465,7 @@ class Pairs(AnswerArrays):
             some = self.without_self_pairs()
             counts = count_by_item(some.left, some.right, some.same, self.n_items)
             return ItemCounts(*(each.astype(float) for each in counts))
-        weight = self._proper_weights()
+        weight = np.where(self.left == self.right, 0.0, self.weights)
         same = sum_by_item(self.left, self.right, weight * self.same, self.n_items)
         return ItemCounts(same, sum_by_item(self.left, self.right, weight, self.n_items) - same)
 
@@ -517,18 +473,6 @@ class Pairs(AnswerArrays):
         """Return the number of answers about each item, self pairs aside, shape (n_items,)."""
         proper = (self.left != self.right).astype(float)
         return sum_by_item(self.left, self.right, proper, self.n_items).astype(np.int64)
-
-    def neighbour_sums(self, values: ArrayLike) -> tuple[Array, Array]:
-        """Return Σ_j w·values[j] over "same" and over "different" answers, (n_items, k) each.
-
-        ``values`` is (n_items, k); self pairs do not count. Indicators of folds as values count
-        the answers of each item by the fold of the other one.
-
-        >>> pairs = Pairs([0, 0], [1, 2], [True, False])
-        >>> pairs.neighbour_sums(np.array([[1.0], [2.0], [4.0]]))[0].ravel()
-        array([2., 1., 0.])
-        """
-        return sum_neighbours(self.left, self.right, self.same, self._proper_weights(), values)
 
     def with_answers(
         self,
@@ -554,7 +498,7 @@ class Pairs(AnswerArrays):
         answered = same if level is None else self.scale.same_levels[level]
         size = self.n_items if n_items is None else n_items
         more = Pairs(left, right, answered, size, annotator, weight, chosen=chosen)
-        more = more.with_questions(question)._replace(level=level, scale=self.scale)
+        more = with_questions(more, question)._replace(level=level, scale=self.scale)
         if self.question is not None and more.weight is None:
             more = more.reweighted(np.ones(more.n_pairs))
         if self.item_ids is not None:
@@ -578,6 +522,11 @@ class Pairs(AnswerArrays):
         >>> week, week.ids_of(week.left[2:])
         (Pairs[4 items](n_pairs=3, same=2, different=1), array(['s'], dtype='<U1'))
         """
+        if not isinstance(more, Pairs):
+            raise TypeError(
+                f"more is a {type(more).__name__}, expected Pairs: build them with "
+                "Pairs.from_frame, Pairs.from_ids or Pairs(left, right, same)"
+            )
         if self.scale != more.scale:
             raise ValueError(
                 f"these answers are {self.scale} and the new ones {more.scale}: give both the same "
@@ -680,11 +629,14 @@ class Pairs(AnswerArrays):
             answered,
             who,
             weights,
-            items=about.get("id", items),
+            items=None if "position" in about else about.get("id", items),
             unknown=unknown,
             chosen=extra.get("chosen"),
             question=extra.get("question"),
         )
+        if "position" in about:
+            size = check_n_items(pairs.left, pairs.right, len(about["position"]))
+            pairs = pairs._replace(n_items=size)
         if "group" in about:
             pairs = pairs.with_groups(about["group"])
         if "label" in about:
@@ -734,17 +686,18 @@ class Pairs(AnswerArrays):
         if self.question is not None:
             columns["question"] = np.array(self.question)
         if self.level is not None:
-            columns["level"] = np.array([*self.scale.names, self.scale.unsure])[self.level]
+            columns["level"] = self.said
         return frame_of(columns, backend)
 
     def items_frame(self, backend: Backend = "pandas") -> Any:
-        """Return the items as a data frame: id, and group and label where there are any.
+        """Return the items as a data frame: id, or else position, and group and label if known.
 
         >>> pairs = Pairs.from_ids(["p"], ["q"], [True]).with_labels({"p": "dog", "q": "cat"})
         >>> pairs.items_frame().values.tolist()
         [['p', 'dog'], ['q', 'cat']]
         """
-        columns: dict[str, NDArray[Any]] = {"id": self.ids_of(np.arange(self.n_items))}
+        key = "position" if self.item_ids is None else "id"
+        columns: dict[str, NDArray[Any]] = {key: self.ids_of(np.arange(self.n_items))}
         if self.groups is not None and self.group_names is not None:
             columns["group"] = self.group_names[self.groups]
         if self.labels:
@@ -832,7 +785,7 @@ class Pairs(AnswerArrays):
         scale = scale_of(levels, unsure, same_from)
         same = scale.same_levels[level_codes(level, scale)]
         pairs = cls(left, right, same, n_items, annotator, weight, **more)
-        return pairs.with_levels(level, scale)
+        return with_levels(pairs, level, scale)
 
     @classmethod
     def from_confidence(
@@ -857,71 +810,8 @@ class Pairs(AnswerArrays):
         >>> pairs.level.tolist(), pairs.same.tolist()
         ([2, 0], [True, False])
         """
-        return cls(left, right, answers.parse(same).same, **more).with_confidence(
-            confidence, levels
-        )
-
-    def with_confidence(
-        self, confidence: ArrayLike, levels: Sequence[object] | None = None
-    ) -> Pairs:
-        """Return the same answers of yes or no as levels, by how sure each is, (n_pairs,).
-
-        As `from_confidence`. Numbers may be written as text.
-
-        >>> Pairs([0, 1], [1, 2], [1, 0]).with_confidence(["0.9", "0.2"]).level.tolist()
-        [5, 2]
-        """
-        if levels is None:
-            given = answers.column(confidence, "confidence")
-            try:
-                amount = check_amounts(given.astype(np.float64), "confidence", 1.0)
-            except ValueError as error:
-                raise ValueError(
-                    f"{error}; of words say the order, lowest first: levels"
-                ) from error
-            cuts = np.unique(np.quantile(amount, [1 / 3, 2 / 3])) if amount.size else amount
-            cuts = cuts[cuts < amount.max(initial=0.0)]
-            code: NDArray[np.integer[Any]] = np.searchsorted(cuts, amount, side="left")
-            ends = [f"{cut:.3g}" for cut in cuts.tolist()]
-            names = [f"up to {end}" for end in ends] + [f"above {ends[-1]}" if ends else "any"]
-        else:
-            names = [str(name).strip() for name in levels]
-            code = level_codes(answers.column(confidence, "confidence"), Scale(tuple(names)))
-        m = len(names)
-        check_lengths(self.n_pairs, confidence=code)
-        ordered = [f"different, {name}" for name in names[::-1]] + [f"same, {n}" for n in names]
-        level = np.where(self.same, m + code, m - 1 - code)
-        return self.with_levels(np.array(ordered)[level], Scale(tuple(ordered), None, m))
-
-    def with_families(self, family: ArrayLike) -> Pairs:
-        """Return the same answers, everybody called "family/name"; ``family`` is (n_pairs,).
-
-        >>> pairs = Pairs([0, 1], [1, 2], [1, 0], annotator=["long", "short"])
-        >>> pairs.with_families(["gpt", "gpt"]).annotator_names.tolist()
-        ['gpt/long', 'gpt/short']
-        """
-        if self.annotator is None or self.annotator_names is None:
-            raise ValueError("a family is that of an annotator: say who answered, too")
-        given = answers.column(family, "family")
-        check_lengths(self.n_pairs, family=given)
-        own = np.asarray(self.annotator_names)[self.annotator].tolist()
-        names = [f"{one}/{name}" for one, name in zip(given.tolist(), own, strict=True)]
-        codes, sorted_names = check_annotators(np.array(names, dtype=object), self.n_pairs)
-        return self._replace(annotator=codes, annotator_names=sorted_names)
-
-    def with_levels(self, level: ArrayLike, scale: Scale) -> Pairs:
-        """Return the same pairs with these answers, (n_pairs,), levels of a scale.
-
-        >>> from noisypairs.pairs.levels import Scale
-        >>> Pairs([0], [1], [False]).with_levels(["yes"], Scale(("no", "yes"), "unsure"))
-        Pairs[2 items](n_pairs=1, 'no': 0, 'yes': 1, 'unsure': 0)
-        """
-        codes = level_codes(level, scale)
-        check_lengths(self.n_pairs, level=codes)
-        same = scale.same_levels[codes]
-        if scale.is_plain:
-            return self._replace(same=same, level=None, scale=PLAIN)
-        return self._replace(same=same, level=codes, scale=scale)
+        pairs = cls(left, right, answers.parse(same).same, **more)
+        return with_confidence(pairs, confidence, levels)
 
     @classmethod
     def from_groups(
@@ -965,23 +855,6 @@ class Pairs(AnswerArrays):
         asked = np.concatenate(question)
         people = None if who is None else who[asked]
         return cls(left, right, np.concatenate(same), n_items, people, question=asked)
-
-    def with_questions(self, question: ArrayLike | None) -> Pairs:
-        """Return the same answers, given together where ``question`` (n_pairs,) is equal.
-
-        Their weights are multiplied by 2/m, see `Pairs`; ids need to be unique only for each
-        annotator. None forgets what was asked together, and leaves weights as they are.
-
-        >>> pairs = Pairs([0, 0, 1], [1, 2, 2], [True, False, False])
-        >>> pairs.with_questions(["q", "q", "q"]).weight.round(2)
-        array([0.67, 0.67, 0.67], dtype=float32)
-        """
-        codes = check_questions(question, self.annotator, self.n_pairs)
-        if codes is None:
-            return self._replace(question=None)
-        share = question_weights(codes, self.left, self.right)
-        weight = share if self.weight is None else self.weight * share
-        return self._replace(question=codes, weight=weight)
 
     @classmethod
     def from_tuples(cls, tuples: ArrayLike, y: ArrayLike) -> tuple[NDArray[Any], Pairs]:
@@ -1063,6 +936,168 @@ class Pairs(AnswerArrays):
 
 Positions = NDArray[np.integer[Any]]
 
+_HERE = "pairs are in memory already"
+#: What `Pairs` had in 0.2.0, for one version: what to write instead, and what it was.
+FORMER: Mapping[str, tuple[str, Callable[[Pairs], Any]]] = {
+    "among_some_items": (_HERE, lambda pairs: lambda _: (pairs, np.arange(pairs.n_items))),
+    "batches": (
+        "read left, right, same, annotator and weight",
+        lambda p: lambda *_: iter([Batch(p.left, p.right, p.same, p.annotator, p.weight)]),
+    ),
+    "copies": (
+        "write without_copies()",
+        lambda p: lambda: copied(p.left, p.right, p.levels, p.n_items, p.annotator, p.weight),
+    ),
+    "in_order": ("sort what to_frame() returns", lambda pairs: partial(sorted_answers, pairs)),
+    "nbytes": ("leave it out", lambda pairs: 9 * pairs.n_pairs),
+    "neighbour_sums": ("use item_counts()", lambda pairs: partial(neighbour_sums, pairs)),
+    "pooled_answers": ("write without_self_pairs()", lambda pairs: pairs.without_self_pairs),
+    "sample": (_HERE, lambda pairs: lambda _: pairs),
+    "to_pairs": (_HERE, lambda pairs: lambda: pairs),
+    "total_weight": ("write weights.sum()", lambda pairs: float(pairs.weights.sum())),
+}
+
+
+def in_memory(answers: Answers, at_most: int | None = None) -> Pairs:
+    """Return answers in memory: all, or about ``at_most`` of a `PairTable`; never part of `Pairs`.
+
+    >>> in_memory(Pairs([0, 1], [1, 2], [True, False]), at_most=1).n_pairs
+    2
+    """
+    if isinstance(answers, Pairs):
+        return answers
+    table: Any = answers
+    some: Pairs = table.to_pairs() if at_most is None else table.sample(at_most)
+    return some
+
+
+def pooled_answers(answers: Answers) -> Pairs:
+    """Return answers without self pairs; of a `PairTable` the two sums, "same" and "different"."""
+    table: Any = answers
+    in_memory = isinstance(answers, Pairs)
+    pooled: Pairs = table.without_self_pairs() if in_memory else table.pooled_answers()
+    return pooled
+
+
+def neighbour_sums(answers: Answers, values: ArrayLike) -> tuple[Array, Array]:
+    """Return Σ_j w·values[j] over "same" and over "different" answers, (n_items, k) each.
+
+    ``values`` is (n_items, k); self pairs do not count. Indicators of folds as values count the
+    answers of each item by the fold of the other one.
+
+    >>> neighbour_sums(Pairs([0, 0], [1, 2], [True, False]), [[1.0], [2.0], [4.0]])[0].ravel()
+    array([2., 1., 0.])
+    """
+    if not isinstance(answers, Pairs):
+        table: Any = answers
+        sums: tuple[Array, Array] = table.neighbour_sums(values)
+        return sums
+    weight = np.where(answers.left == answers.right, 0.0, answers.weights)
+    return sum_neighbours(answers.left, answers.right, answers.same, weight, values)
+
+
+def sorted_answers(pairs: Pairs) -> tuple[Pairs, NDArray[np.intp]]:
+    """Return the same answers in an order of their own, and where each of them was, (n_pairs,).
+
+    The lower position is left; answers are sorted by (left, right, answer, annotator, weight),
+    so that neither their order nor that of their ends matters any more.
+
+    >>> ordered, place = sorted_answers(Pairs([2, 0], [1, 1], [True, False]))
+    >>> ordered.left, ordered.right, place
+    (array([0, 1], dtype=int32), array([1, 2], dtype=int32), array([1, 0]))
+    """
+    labels = dict(sorted(pairs.labels.items()))
+    key = 2 * pairs.pair_keys + pairs.same
+    if (np.diff(key) > 0).all() and (pairs.left <= pairs.right).all():
+        return pairs._replace(labels=labels), np.arange(pairs.n_pairs)
+    columns = (pairs.chosen, pairs.weight, pairs.annotator, pairs.level)
+    more = [one for one in columns if one is not None]
+    place = np.lexsort((*more, key)) if more else np.argsort(key, kind="stable")
+    low, high = np.minimum(pairs.left, pairs.right), np.maximum(pairs.left, pairs.right)
+    ends = {"left": low[place], "right": high[place]}
+    return pairs._replace(**pairs._of_pairs(place), **ends, labels=labels), place
+
+
+def with_levels(pairs: Pairs, level: ArrayLike, scale: Scale) -> Pairs:
+    """Return the same pairs with these answers, (n_pairs,), levels of a scale.
+
+    >>> from noisypairs.pairs.levels import Scale
+    >>> with_levels(Pairs([0], [1], [False]), ["yes"], Scale(("no", "yes"), "unsure"))
+    Pairs[2 items](n_pairs=1, 'no': 0, 'yes': 1, 'unsure': 0)
+    """
+    codes = level_codes(level, scale)
+    check_lengths(pairs.n_pairs, level=codes)
+    same = scale.same_levels[codes]
+    if scale.is_plain:
+        return pairs._replace(same=same, level=None, scale=PLAIN)
+    return pairs._replace(same=same, level=codes, scale=scale)
+
+
+def with_confidence(
+    pairs: Pairs, confidence: ArrayLike, levels: Sequence[object] | None = None
+) -> Pairs:
+    """Return the same answers of yes or no as levels, by how sure each is, (n_pairs,).
+
+    As `Pairs.from_confidence`. Numbers may be written as text.
+
+    >>> with_confidence(Pairs([0, 1], [1, 2], [1, 0]), ["0.9", "0.2"]).level.tolist()
+    [5, 2]
+    """
+    if levels is None:
+        given = answers.column(confidence, "confidence")
+        try:
+            amount = check_amounts(given.astype(np.float64), "confidence", 1.0)
+        except ValueError as error:
+            raise ValueError(f"{error}; of words say the order, lowest first: levels") from error
+        cuts = np.unique(np.quantile(amount, [1 / 3, 2 / 3])) if amount.size else amount
+        cuts = cuts[cuts < amount.max(initial=0.0)]
+        code: NDArray[np.integer[Any]] = np.searchsorted(cuts, amount, side="left")
+        ends = [f"{cut:.3g}" for cut in cuts.tolist()]
+        names = [f"up to {end}" for end in ends] + [f"above {ends[-1]}" if ends else "any"]
+    else:
+        names = [str(name).strip() for name in levels]
+        code = level_codes(answers.column(confidence, "confidence"), Scale(tuple(names)))
+    m = len(names)
+    check_lengths(pairs.n_pairs, confidence=code)
+    ordered = [f"different, {name}" for name in names[::-1]] + [f"same, {n}" for n in names]
+    level = np.where(pairs.same, m + code, m - 1 - code)
+    return with_levels(pairs, np.array(ordered)[level], Scale(tuple(ordered), None, m))
+
+
+def with_families(pairs: Pairs, family: ArrayLike) -> Pairs:
+    """Return the same answers, everybody called "family/name"; ``family`` is (n_pairs,).
+
+    >>> pairs = Pairs([0, 1], [1, 2], [1, 0], annotator=["long", "short"])
+    >>> with_families(pairs, ["gpt", "gpt"]).annotator_names.tolist()
+    ['gpt/long', 'gpt/short']
+    """
+    if pairs.annotator is None or pairs.annotator_names is None:
+        raise ValueError("a family is that of an annotator: say who answered, too")
+    given = answers.column(family, "family")
+    check_lengths(pairs.n_pairs, family=given)
+    own = np.asarray(pairs.annotator_names)[pairs.annotator].tolist()
+    names = [f"{one}/{name}" for one, name in zip(given.tolist(), own, strict=True)]
+    codes, sorted_names = check_annotators(np.array(names, dtype=object), pairs.n_pairs)
+    return pairs._replace(annotator=codes, annotator_names=sorted_names)
+
+
+def with_questions(pairs: Pairs, question: ArrayLike | None) -> Pairs:
+    """Return the same answers, given together where ``question`` (n_pairs,) is equal.
+
+    Their weights are multiplied by 2/m, see `Pairs`; ids need to be unique only for each
+    annotator. None forgets what was asked together, and leaves weights as they are.
+
+    >>> pairs = Pairs([0, 0, 1], [1, 2, 2], [True, False, False])
+    >>> with_questions(pairs, ["q", "q", "q"]).weight.round(2)
+    array([0.67, 0.67, 0.67], dtype=float32)
+    """
+    codes = check_questions(question, pairs.annotator, pairs.n_pairs)
+    if codes is None:
+        return pairs._replace(question=None)
+    share = question_weights(codes, pairs.left, pairs.right)
+    weight = share if pairs.weight is None else pairs.weight * share
+    return pairs._replace(question=codes, weight=weight)
+
 
 def _joined_items(first: Pairs, more: Pairs) -> tuple[NDArray[Any] | None, NDArray[np.int64]]:
     """Return the ids of all items, and where each item of ``more`` is among them."""
@@ -1100,7 +1135,7 @@ def check_positions(values: ArrayLike, name: str) -> NDArray[np.int64]:
         return np.zeros(0, np.int64)
     if array.dtype.kind not in "iuf":
         raise TypeError(
-            f"{name} holds {array.dtype} values such as {array[0]!r}, expected integer positions; "
+            f"{name} holds values such as {array.tolist()[0]!r}, expected integer positions; "
             f"for ids use Pairs.from_frame(..., items=ids)"
         )
     wrong = ~(array >= 0) | ~np.isfinite(array) | (array != np.floor(array))
@@ -1119,7 +1154,9 @@ def check_couples(values: ArrayLike, name: str) -> NDArray[np.int64]:
     if array.size == 0:
         return np.zeros((0, 2), np.int64)
     if array.ndim != 2 or array.shape[1] != 2:
-        raise ValueError(f"{name} has shape {array.shape}, expected (n, 2): two positions per row")
+        raise ValueError(
+            f"{name} has shape {array.shape}, expected (n_pairs, 2): two positions per row"
+        )
     return np.column_stack([check_positions(ends, name) for ends in array.T])
 
 
@@ -1200,7 +1237,10 @@ def check_labels(labels: Mapping[int, Hashable] | None, n_items: int) -> dict[in
     if labels is None:
         return {}
     if not isinstance(labels, Mapping):
-        raise TypeError(f"labels is a {type(labels).__name__}, expected {{item position: class}}")
+        raise TypeError(
+            f"labels is a {type(labels).__name__}, expected {{item position: class}}: of a column "
+            "of classes, dict(enumerate(column)) without the unknown ones"
+        )
     known = {operator.index(item): name for item, name in labels.items()}
     for item, name in known.items():
         if not 0 <= item < n_items:
@@ -1238,7 +1278,8 @@ def check_index(which: Any, size: int, what: str) -> NDArray[np.int64]:
     if index.size and index.dtype.kind not in "iu":
         raise TypeError(f"cannot take {what} by {index.dtype} values: give integers or a mask")
     if index.size and not (-size <= index.min() and index.max() < size):
-        raise IndexError(f"{index.min()} … {index.max()} do not all exist: there are {size} {what}")
+        outside = index[(index < -size) | (index >= size)][0]
+        raise IndexError(f"there are {size} {what}, 0 … {size - 1}: {outside} is none of them")
     return np.where(index < 0, index + size, index).astype(np.int64)
 
 
@@ -1269,7 +1310,7 @@ def check_questions(question: ArrayLike | None, annotator: Codes | None, n: int)
     codes = factorise(array)[1].astype(np.int64)
     if annotator is not None:
         codes = codes * (int(annotator.max(initial=0)) + 1) + annotator
-    return np.unique(codes, return_inverse=True)[1].astype(np.int32)
+    return factorise(codes)[1].astype(np.int32)
 
 
 def question_weights(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, runtime_checkable
 
@@ -11,10 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from noisypairs.pairs.audit import Audit
-from noisypairs.pairs.counts import Array, ItemCounts
-
-if TYPE_CHECKING:
-    from noisypairs.pairs.pairs import Pairs
+from noisypairs.pairs.counts import ItemCounts
 
 Labels = Mapping[int, Hashable]
 
@@ -91,32 +88,17 @@ class Answers(Protocol):
     def item_counts(self) -> ItemCounts:
         """Return how often each item occurs in "same" and in "different" pairs."""
 
-    def neighbour_sums(self, values: ArrayLike) -> tuple[Array, Array]:
-        """Return Σ_j w·values[j] over "same" and over "different" answers, (n_items, k) each."""
-
     def degrees(self) -> NDArray[np.int64]:
         """Return the number of answers about each item, self pairs aside, shape (n_items,)."""
 
     def audit(self) -> Audit:
         """Report repeats, contradictions, isolated items, components, degrees and triangles."""
 
-    def to_pairs(self) -> Pairs:
-        """Return all answers in memory."""
 
-    def sample(self, n_pairs: int) -> Pairs:
-        """Return answers in memory: all where they are there already, else about ``n_pairs``."""
-
-    def pooled_answers(self) -> Pairs:
-        """Return answers in memory with the same weight of "same" and of "different"."""
-
-    def among_some_items(self, n_pairs: int) -> tuple[Pairs, NDArray[np.int64]]:
-        """Return answers in memory that keep triangles, and the items they are about.
-
-        All where they are there already, else about ``n_pairs`` among items drawn at random.
-        """
-
-    def batches(self, size: int = ...) -> Iterator[Batch]:
-        """Stream all answers in batches of at most ``size``."""
+NO_CLASSES = (
+    "compares predictions with classes, which pairs do not hold: leave scoring out for the "
+    "likelihood of held-out answers, or score with classes, clf.score(X, y)"
+)
 
 
 def _refuse_what_needs_classes(frame: FrameType | None) -> None:
@@ -124,6 +106,7 @@ def _refuse_what_needs_classes(frame: FrameType | None) -> None:
 
     Its own message would be about "unknown" targets, or a score of nan without a reason.
     """
+    needs = None
     while frame is not None and str(frame.f_globals.get("__name__")).startswith("sklearn."):
         own = frame.f_locals.get("self")
         asking, module = type(own).__name__, type(own).__module__
@@ -148,15 +131,22 @@ def _refuse_what_needs_classes(frame: FrameType | None) -> None:
                 f"{asking} needs the class of every item, which pairs do not hold: give it as "
                 f"estimator= to a learner of pairs, or fit it on their predictions"
             )
-        of_metrics = frame.f_globals["__name__"].startswith("sklearn.metrics.")
-        if of_metrics or isinstance(scoring, str):
-            score = f"scoring={scoring!r}" if isinstance(scoring, str) else "this score"
-            raise ValueError(
-                f"{score} compares predictions with classes, which pairs do not hold: leave "
-                "scoring out for the likelihood of held-out answers, or score with classes, "
-                "clf.score(X, y)"
-            )
+        if frame.f_globals["__name__"].startswith("sklearn.metrics."):
+            raise ValueError(f"this score {NO_CLASSES}")
+        needs = scoring if _needs_classes(scoring) else needs
         frame = frame.f_back
+    if needs is not None:  # as the outermost call has it
+        raise ValueError(f"scoring={needs!r} {NO_CLASSES}")
+
+
+def _needs_classes(scoring: Any) -> bool:
+    """Whether a scoring of scikit-learn, or one of several, is by a metric of its own."""
+    if isinstance(scoring, Mapping):
+        scoring = [*scoring.values()]
+    if isinstance(scoring, list | tuple | set):
+        return any(map(_needs_classes, scoring))
+    metric = getattr(scoring, "_score_func", None)  # of make_scorer
+    return isinstance(scoring, str) or getattr(metric, "__module__", "").startswith("sklearn.")
 
 
 class OneEntryPerItem:

@@ -6,8 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from noisypairs.app.ask.learning import pairs_of
 from noisypairs.app.ask.people import Refused
-from noisypairs.app.files import read_dataset
+from noisypairs.app.files import BadFile, read_dataset
 from tests.app.ask.ask_problems import answer, open_site
 
 
@@ -158,3 +159,44 @@ def test_the_time_since_the_question_is_kept_and_never_negative(site, ago, kept)
     site.answers.record(ann, question, "same", None, False)
     ((seconds,),) = site.project.database.rows("SELECT seconds FROM answers")
     assert seconds == pytest.approx(kept, abs=3.0)
+
+
+def test_grades_are_kept_exported_and_read_as_levels(tmp_path):
+    site = open_site(tmp_path, scale="4")
+    ann = site.people.add("ann")
+    said = ["4", "1", "unsure", "3", "skip"]
+    numbers = [answer(site, ann, one)[0] for one in said]
+    with pytest.raises(Refused, match="one of 1, 2, 3, 4, unsure, skip"):
+        answer(site, ann, "same")
+    assert [row[4] for row in site.answers.history(ann)] == said[::-1]
+    assert [(one.same, one.grade) for one in site.answers.telling()] == [
+        (True, "4"),
+        (False, "1"),
+        (True, "3"),
+    ]
+    with pytest.raises(Refused, match="answered already"):
+        site.answers.record(ann, 1, "3", 1.0, False)  # a grade of the same side is another answer
+    assert site.answers.record(ann, 1, "4", 1.0, False) == numbers[0]
+    data = read_dataset(tmp_path / "items.csv", tmp_path / "answers.db")
+    assert str(data.pairs.scale) == "1 < 2 < 3 < 4 (same from 3 on), unsure for unsure"
+    assert data.pairs.level.tolist() == [3, 0, 4, 2]
+    assert data.mapping["unsure"] == "unsure"
+    pairs = pairs_of(site.project.shown, site.answers.telling(), site.project.settings.levels)
+    assert pairs.level.tolist() == [3, 0, 2]
+
+
+def test_a_store_goes_on_with_the_scale_that_it_has(tmp_path):
+    site = open_site(tmp_path, scale="no<rather|yes")
+    answer(site, site.people.add("ann"), "rather")
+    site.project.database.close()
+    with pytest.raises(BadFile, match=r'levels no<rather\|yes: give --scale "no<ra'):
+        open_site(tmp_path)
+    assert open_site(tmp_path, scale="no<rather|yes").answers.count() == 1
+
+
+def test_answers_of_yes_and_no_get_no_scale_afterwards(tmp_path):
+    site = open_site(tmp_path)
+    answer(site, site.people.add("ann"), "same")
+    site.project.database.close()
+    with pytest.raises(BadFile, match="another kind, same or different: leave --scale out"):
+        open_site(tmp_path, scale="4")

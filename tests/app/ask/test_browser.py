@@ -243,3 +243,22 @@ def test_who_is_not_the_owner_is_told_so_on_a_page(browser, served):
     page.goto(f"{served.base}/none")
     page.get_by_text("There is no such page.").wait_for()
     page.context.close()
+
+
+def test_a_scale_has_a_button_and_a_key_for_every_grade(browser, tmp_path):
+    with running(open_site(tmp_path, scale="4")) as project:
+        ann = Visit(browser, project.base)
+        ann.page.goto(project.base)
+        ann.page.get_by_label("Your name").fill("ann")
+        ann.page.keyboard.press("Enter")
+        buttons = ann.page.locator("#buttons [data-level]")
+        expect(buttons).to_have_text(["1 different 1", "2 2", "3 3", "4 same 4"])
+        ann.press("4", "4")
+        before = ann.pair
+        buttons.nth(1).click()
+        ann.kept("2")
+        until(ann.page, lambda: ann.pair != before)
+        ann.press("u", "unsure")
+        assert [said for *_, said in said_by(project, "ann")] == ["4", "2", "unsure"]
+        assert ann.complaints == []
+        ann.context.close()

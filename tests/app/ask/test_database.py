@@ -23,7 +23,7 @@ def test_a_new_store_has_its_version_a_log_and_is_its_owners_alone(tmp_path):
     database = Database(path)
     assert database.row("PRAGMA journal_mode") == ("wal",)
     assert database.row("PRAGMA synchronous") == (2,)  # full: synced at each commit
-    assert database.row("PRAGMA user_version") == (2,)
+    assert database.row("PRAGMA user_version") == (3,)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     database.close()
     Database(path).close()  # and is opened again
@@ -123,7 +123,7 @@ def test_a_store_of_0_2_0_is_read_and_goes_on_with_everything_in_it(tmp_path):
         ("different", "élise"),
     ]
     database = Database(path)
-    assert database.row("PRAGMA user_version") == (2,)
+    assert database.row("PRAGMA user_version") == (3,)
     assert stored_answers(path) == before
     people = People(database)
     assert [one.name for one in people.everybody()] == ["Élise", "élise", "eve"]

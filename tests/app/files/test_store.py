@@ -87,8 +87,8 @@ def test_a_log_that_cannot_be_read_is_no_damage():
 def test_a_store_of_a_newer_version_is_refused(store):
     path, _ = store
     with sqlite3.connect(path) as connection:
-        connection.execute("PRAGMA user_version = 3")
-    with pytest.raises(BadFile, match="store of version 3"):
+        connection.execute("PRAGMA user_version = 4")
+    with pytest.raises(BadFile, match="store of version 4"):
         read_pairs(path)
 
 

@@ -201,6 +201,18 @@ def test_point_wise_fit_and_the_same_seed_twice(tmp_path: Path) -> None:
     assert "corrected for the noise" in one.model.accuracy_how
 
 
+def test_labels_measure_a_point_wise_method_too(tmp_path: Path) -> None:
+    files = write_files(tmp_path, n_pairs=4000, prior=0.15)
+    data = files.read()
+    named = {k: "yew" if files.y[k] else "ash" for k in range(40)}
+    data = replace(data, pairs=data.pairs.with_labels(named))
+    request = Request(method="weighted", estimator="logistic", annotators=False)
+    found = fit_dataset(data, request).result.verdict
+    assert found.is_measured
+    assert found.measured.n_items == 40
+    assert found.accuracy.low <= found.estimated.estimate <= found.accuracy.high
+
+
 def test_answers_all_alike_or_missing_are_refused(files: Files) -> None:
     data = files.read()
     same = replace(data, pairs=data.pairs.select(data.pairs.same))

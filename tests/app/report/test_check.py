@@ -42,7 +42,12 @@ def test_the_page_says_what_is_wrong_before_what_it_was_found_in(found):
 
 @pytest.mark.parametrize(
     ("outlook", "word"),
-    [("works", "Good."), ("doubtful", "Caution."), ("fails", "Problem."), ("not tried", "Note.")],
+    [
+        ("works", "Consistent."),
+        ("doubtful", "Caution."),
+        ("fails", "Problem."),
+        ("not tried", "Note."),
+    ],
 )
 def test_the_outlook_of_the_joint_learner_is_the_verdict(found, outlook, word):
     joint = Feasibility("joint", outlook, "for this reason")

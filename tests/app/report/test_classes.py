@@ -39,7 +39,7 @@ def test_confused_classes_are_a_picture_and_named(result: FitResult) -> None:
 
 
 def test_how_groups_get_names_is_said_until_they_have_some(result: FitResult) -> None:
-    said = "run: noisypairs name model.skops names.csv -o named.skops"
+    said = "a table with the columns group and class, and run noisypairs name"
     assert said in section_of(fit_report(result), "The classes")
     assert said not in words_of(fit_report(with_fields(result, names_known=True, n_labels=3)))
 

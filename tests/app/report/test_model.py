@@ -295,3 +295,14 @@ def test_how_the_number_of_classes_was_chosen_stands_with_the_classes():
     page = words_of(fit_report(with_fields(result, class_number=number)))
     start, end = page.rindex("The classes"), page.rindex("How good the model is")
     assert "2 classes: a third is not supported by held-out answers." in page[start:end]
+
+
+def test_the_first_screen_says_who_answers_badly_and_what_to_do_next():
+    commands = ["noisypairs predict m.skops NEW_ITEMS.csv -o predicted.csv"]
+    html = fit_report(fit_result(), commands=commands)
+    start = words_of(html).partition("How wrong the answers are")[0]
+    assert "Who answers badly. 1 stands out: 1 spammer" in start
+    assert f"What to do next. {commands[0]}" in start
+    alone = fit_report(with_fields(fit_result(), annotators=None))
+    assert "Who answers badly" not in alone
+    assert "What to do next" not in alone

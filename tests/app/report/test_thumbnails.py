@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
+from noisypairs.app.files.media import with_media
 from noisypairs.app.report import thumbnails
 from noisypairs.app.report.thumbnails import SIDE, image_source
 
@@ -26,12 +27,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def source_of(folder: Path, ids: list[str], items: pd.DataFrame | None, images: str):
+    located, _ = with_media(items, ids, folder / "items.csv", images)
+    return image_source(located, ids)
+
+
 def decoded(picture) -> Image.Image:
     return Image.open(io.BytesIO(base64.b64decode(picture.data.partition(",")[2])))
 
 
 def test_pictures_of_a_folder_are_found_by_id_and_made_small(folder):
-    source = image_source(str(folder / "shots"), None, ["a", "b", "c", "d"], folder / "items.csv")
+    source = source_of(folder, ["a", "b", "c", "d"], None, str(folder / "shots"))
     found = source.thumbnails(["a", "b", "c", "d", "a"])
     assert list(found.pictures) == ["a", "b"]
     wide, drawing = decoded(found.pictures["a"]), decoded(found.pictures["b"])
@@ -42,35 +48,27 @@ def test_pictures_of_a_folder_are_found_by_id_and_made_small(folder):
         "1 picture could not be read, such as c.png is no picture that can be read "
         "(UnidentifiedImageError).",
     )
-    assert found.column is None
+    assert found.column == "picture"
 
 
 def test_a_column_names_files_beside_the_items(folder):
     names = ["shots/a.JPG", None, "https://example.org/c.png", str(folder / "shots" / "b.png"), "x"]
-    items = pd.DataFrame({"photo": names})
-    source = image_source("photo", items, list("pqrst"), folder / "items.csv")
+    source = source_of(folder, list("pqrst"), pd.DataFrame({"photo": names}), "photo")
     found = source.thumbnails("pqrst")
     assert list(found.pictures) == ["p", "s"]
-    assert found.notes[0].startswith("2 items have no picture here")
-    assert "x does not exist" in found.notes[1]
+    assert found.notes == ("3 items have no picture here; none is fetched.",)
     assert found.column == "photo"
-
-
-def test_what_is_neither_column_nor_folder_gets_a_hint(folder):
-    items = pd.DataFrame({"photo": ["a"]})
-    with pytest.raises(ValueError, match=r"--images phto is neither .* did you mean 'photo'"):
-        image_source("phto", items, ["p"], folder / "items.csv")
 
 
 def test_a_page_holds_only_so_much(folder, monkeypatch):
     monkeypatch.setattr(thumbnails, "MOST_BYTES", 100)
-    source = image_source(str(folder / "shots"), None, ["a", "b"], folder)
+    source = source_of(folder, ["a", "b"], None, str(folder / "shots"))
     found = source.thumbnails(["a", "b"])
     assert list(found.pictures) == ["a"]
     assert found.notes == ("1 picture left out: a page holds 0 MB of them.",)
 
 
 def test_a_picture_of_too_many_pixels_is_not_opened(folder, monkeypatch):
-    monkeypatch.setattr(thumbnails, "MOST_PIXELS", 100)
-    found = image_source(str(folder / "shots"), None, ["a"], folder).thumbnails(["a"])
+    monkeypatch.setattr("noisypairs.encoders.pictures.MOST_PIXELS", 100)
+    found = source_of(folder, ["a"], None, str(folder / "shots")).thumbnails(["a"])
     assert "has more than 100 pixels" in found.notes[0]

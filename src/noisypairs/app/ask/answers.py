@@ -11,28 +11,39 @@ from noisypairs.app.ask.people import Person, Refused
 from noisypairs.app.ask.questions import Pick, Questions
 from noisypairs.app.files import delimited_text
 from noisypairs.app.files.store import COLUMNS, VIEW
+from noisypairs.pairs.levels import Scale
 
 WORDS = ("same", "different", "unsure", "skip")
+NEITHER = ("unsure", "skip")
 PAGE = 20
 """Own answers listed at once."""
 
 
 @dataclass(frozen=True)
 class Said:
-    """One answer of the store that counts, by the numbers of its items and its person."""
+    """One answer of the store that counts, by the numbers of its items and its person.
+
+    ``grade`` is its level, None of a project without a scale.
+    """
 
     left: int
     right: int
     same: bool
     person: str
     kind: str
+    grade: str | None = None
 
 
 class Answers:
-    """The answers of a project."""
+    """The answers of a project: same or different, or the levels of its ``scale``."""
 
-    def __init__(self, database: Database) -> None:
-        self.database = database
+    def __init__(self, database: Database, scale: Scale | None = None) -> None:
+        self.database, self.scale = database, scale
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What can be said of a pair."""
+        return WORDS if self.scale is None else (*self.scale.names, *NEITHER)
 
     def record(
         self, person: Person, question: object, said: object, seconds: object, shown: object
@@ -42,8 +53,11 @@ class Answers:
         The same answer again, as a browser sends it that never heard of its success, changes
         nothing.
         """
-        if said not in WORDS:
-            raise Refused(f"an answer is one of {', '.join(WORDS)}")
+        if said not in self.words:
+            raise Refused(f"an answer is one of {', '.join(self.words)}")
+        grade, word = None, str(said)
+        if self.scale is not None and said not in NEITHER:
+            grade, word = word, self.scale.meanings()[word]
         if not _is_number(question):
             raise Refused("a question is named by its number")
         with self.database.writing():
@@ -59,14 +73,16 @@ class Answers:
             self.database.run("UPDATE questions SET open = 0 WHERE question = ?", question)
             return self.database.run(
                 "INSERT INTO answers "
-                "(question, person, low, high, said, answered_at, seconds, model_shown) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                *(question, person.number, low, high, said),
+                "(question, person, low, high, said, grade, answered_at, seconds, model_shown) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                *(question, person.number, low, high, word, grade),
                 *(now(), _seconds(seconds, asked_at), int(shown is True)),
             )
 
     def _known(self, question: int, said: str) -> int:
-        row = self.database.row("SELECT answer, said FROM answers WHERE question = ?", question)
+        row = self.database.row(
+            "SELECT answer, coalesce(grade, said) FROM answers WHERE question = ?", question
+        )
         if row is None or row[1] != said:
             raise Refused("this pair is answered already: undo that answer first", 409)
         return int(row[0])
@@ -94,7 +110,7 @@ class Answers:
     def history(self, person: Person, before: int | None = None) -> list[tuple[Any, ...]]:
         """Return one's own standing answers, the last first: number, items, word, time."""
         return self.database.rows(
-            "SELECT answer, answers.low, answers.high, swapped, said, answered_at "
+            "SELECT answer, answers.low, answers.high, swapped, coalesce(grade, said), answered_at "
             "FROM answers JOIN questions USING (question) "
             "WHERE answers.person = ? AND undone_at IS NULL AND answer < ? "
             f"ORDER BY answer DESC LIMIT {PAGE}",
@@ -111,12 +127,12 @@ class Answers:
     def telling(self) -> list[Said]:
         """Return every answer that counts and says same or different, in order."""
         rows = self.database.rows(
-            "SELECT standing.low, standing.high, said = 'same', name, kind "
+            "SELECT standing.low, standing.high, said = 'same', name, kind, grade "
             "FROM standing JOIN questions USING (question) "
             "JOIN people ON people.person = standing.person "
             "WHERE said IN ('same', 'different') ORDER BY answer"
         )
-        return [Said(low, high, bool(same), name, kind) for low, high, same, name, kind in rows]
+        return [Said(low, high, bool(same), *rest) for low, high, same, *rest in rows]
 
     def tallies(self) -> list[tuple[Any, ...]]:
         """Return for everybody: number, same, different, unsure, skip, undone, mean seconds."""
@@ -141,8 +157,12 @@ class Answers:
 
     def csv(self) -> str:
         """Return all answers that count as the text of a CSV file, which all commands read."""
+        return delimited_text(COLUMNS, self.rows())
+
+    def rows(self) -> list[tuple[Any, ...]]:
+        """Return all answers that count, in the columns `COLUMNS`."""
         named = ", ".join(f'"{name}"' for name in COLUMNS)
-        return delimited_text(COLUMNS, self.database.rows(f"SELECT {named} FROM {VIEW}"))
+        return self.database.rows(f"SELECT {named} FROM {VIEW}")
 
 
 def _is_number(given: object) -> TypeGuard[int]:

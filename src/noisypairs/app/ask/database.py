@@ -89,6 +89,7 @@ CREATE TABLE answers (
     low INTEGER NOT NULL,
     high INTEGER NOT NULL,
     said TEXT NOT NULL CHECK (said IN ('same', 'different', 'unsure', 'skip')),
+    grade TEXT, -- the level that was answered, of a project with a scale
     answered_at TEXT NOT NULL,
     seconds REAL NOT NULL,
     model_shown INTEGER NOT NULL,
@@ -108,7 +109,7 @@ CREATE VIEW {VIEW} AS
 SELECT
     CASE swapped WHEN 1 THEN upper.id ELSE lower.id END AS "left",
     CASE swapped WHEN 1 THEN lower.id ELSE upper.id END AS "right",
-    said AS answer, people.name AS annotator, answered_at, seconds,
+    coalesce(grade, said) AS answer, people.name AS annotator, answered_at, seconds,
     chance AS model_chance, model_shown, kind, kind <> 'random' AS chosen
 FROM standing
 JOIN questions USING (question)
@@ -119,17 +120,37 @@ WHERE said <> 'skip'
 ORDER BY standing.answer;
 """
 
+_FROM_VERSION_2 = f"""
+ALTER TABLE answers ADD COLUMN grade TEXT;
+DROP VIEW IF EXISTS {VIEW};
+DROP VIEW IF EXISTS standing
+"""
+
 _FROM_VERSION_1 = f"""
 ALTER TABLE people ADD COLUMN joined_by TEXT;
 ALTER TABLE people ADD COLUMN blocked_at TEXT;
 ALTER TABLE people ADD COLUMN left_out_at TEXT;
-DROP VIEW {VIEW}
-"""
+{_FROM_VERSION_2}"""
 
-#: What an item looks like besides its id (`row_contents`): a store keeps both.
-_CONTENTS = """
+#: Tables that stores of this version may lack: what an item looks like besides its id
+#: (`row_contents`), what was sent to judges, and the pairs that a person should answer.
+_LATER = """
 CREATE TABLE IF NOT EXISTS contents (
     item INTEGER PRIMARY KEY REFERENCES items, content TEXT NOT NULL
+);
+
+-- Open until it has an answer; lost if that may have been made and did not arrive.
+CREATE TABLE IF NOT EXISTS requests (
+    request INTEGER PRIMARY KEY,
+    question INTEGER NOT NULL REFERENCES questions,
+    sent_at TEXT NOT NULL,
+    cost REAL NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'lost', 'refused'))
+);
+
+CREATE TABLE IF NOT EXISTS wanted (
+    place INTEGER PRIMARY KEY, low INTEGER NOT NULL, high INTEGER NOT NULL, kind TEXT NOT NULL,
+    UNIQUE (low, high)
 )
 """
 
@@ -159,11 +180,11 @@ class Database:
             self._connection.execute("PRAGMA journal_mode = WAL")
             self._connection.execute("PRAGMA synchronous = FULL")
             self._connection.execute("PRAGMA foreign_keys = ON")
-            if self.row("PRAGMA user_version") == (1,):
-                self._make(_FROM_VERSION_1, _VIEWS)
+            (version,) = self.row("PRAGMA user_version") or (VERSION,)
+            if version < VERSION:
+                self._make({1: _FROM_VERSION_1, 2: _FROM_VERSION_2}[version], _VIEWS)
             with self.writing():  # which fails where the file may only be read
-                self._connection.execute(_CONTENTS)
-                self._connection.execute(f"PRAGMA user_version = {VERSION}")
+                self._make(_LATER)
         except sqlite3.Error as error:
             raise damaged(path, error) from error
 

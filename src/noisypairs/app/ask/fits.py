@@ -19,7 +19,8 @@ class Estimate:
     ``accuracy`` is (estimate, low, high), ``left`` how many answers are expected to be needed
     still. ``state`` is "reached", "doubtful" (it would be, but a warning stands, in ``note``),
     "more", "open" (no number can be given), or "learning" where nothing can be said yet, with the
-    reason in ``note``.
+    reason in ``note``. ``claimed`` says that the answers alone show nothing against the target:
+    more of them by the same people would not change that.
     """
 
     target: float
@@ -30,6 +31,7 @@ class Estimate:
     n_classes: int | None = None
     n_answers: int = 0
     note: str = ""
+    claimed: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import pandas as pd
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs.algebra import Array
-from noisypairs.annotators import annotator_table
+from noisypairs.annotators.table import table_of_fit
 from noisypairs.app.ask.answers import Said
 from noisypairs.app.ask.fits import Estimate, Fit
 from noisypairs.app.ask.project import Settings, Shown
 from noisypairs.app.ask.questions import CHOSEN, RANDOM, Pick
-from noisypairs.app.encoding import item_encoder
+from noisypairs.app.encoding import encoded
 from noisypairs.assess import NextPairs, enough, first_pairs
-from noisypairs.assess.people import ONE_VOICE
+from noisypairs.assess.words import sentence
 from noisypairs.classifier import JointPairClassifier
+from noisypairs.encoders import cached_in
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.levels import Scale
+from noisypairs.pairs.pairs import with_levels
 
 FEWEST = 20
 """Answers with which the first fit is tried."""
@@ -60,10 +62,9 @@ class Learner:
         Yields what is known once the pairs are chosen and, where that is due, once it is judged.
         """
         self._look_at(shown)
-        pairs = pairs_of(shown, said)
+        pairs = pairs_of(shown, said, self.settings.levels)
         nothing = Estimate(self.settings.target, n_answers=len(said))
-        note, doubts = self._fit(pairs)
-        if note:
+        if note := self._fit(pairs):
             asked = pairs.left, pairs.right
             first = first_pairs(self._X, self._size, asked=asked, random_state=len(said))
             yield Learned(replace(nothing, note=note), batch=picks_of(first, shown.numbers))
@@ -73,10 +74,40 @@ class Learner:
         picks = picks_of(found, shown.numbers, self._model.item_proba_)
         yield replace(before, batch=picks)
         if not self._judged or not _is_fresh(before.estimate, len(said)):
-            estimate = estimate_of(self._model, self._X, pairs, self.settings.target, doubts)
+            estimate = estimate_of(self._model, self._X, pairs, self.settings.target)
             self._judged = True
             estimate = replace(estimate, n_answers=len(said))  # also those about items now gone
-            yield Learned(estimate, _people(self._X, pairs, self._model), picks)
+            yield Learned(estimate, _people(pairs, self._model), picks)
+
+    def same_chances(
+        self,
+        shown: Shown,
+        pairs: list[tuple[int, int]],
+        by: list[Said] | Literal["all", "features"],
+    ) -> Array | None:
+        """Return P(same) of pairs; None before the first fit, or where answers show no classes.
+
+        ``by`` is all that the last fit has seen, the features alone, or other answers, from which
+        as many classes are then learnt with the same classifier.
+        """
+        if self._shown is not shown or not hasattr(self._model, "item_proba_"):
+            return None
+        model = self._model
+        if not isinstance(by, str):
+            found = pairs_of(shown, by)
+            model = JointPairClassifier(
+                model.estimator_, model.n_classes_, random_state=self.settings.seed
+            )
+            try:
+                with collected_warnings():
+                    model.fit(self._X, found)
+            except NotIdentifiable:
+                return None
+        belief = model.oof_proba_ if by == "features" else model.item_proba_
+        rows = np.array([(shown.row_of[low], shown.row_of[high]) for low, high in pairs])
+        left, right = rows.reshape(-1, 2).T
+        same: Array = np.einsum("nk,nk->n", belief[left], belief[right])
+        return same
 
     def _look_at(self, shown: Shown) -> None:
         """Begin anew where the items have changed: as numbers they may be others, too.
@@ -86,9 +117,8 @@ class Learner:
         if shown is self._shown:
             return
         self._judged = False
-        table = shown.features.drop(columns=[c for c in [shown.media.column] if c is not None])
-        self._shown, self._X = shown, _encoded(table, self.settings.seed)
-        self._size = max(BATCH, round(BATCH_PER_ITEM * len(table)))
+        self._shown, self._X = shown, features_of(shown, self.settings)
+        self._size = max(BATCH, round(BATCH_PER_ITEM * len(shown.ids)))
         self._model = JointPairClassifier(
             None if self._X.any() else LogisticRegression(),  # nothing to choose a classifier by
             n_classes=self.settings.n_classes or "auto",
@@ -96,16 +126,16 @@ class Learner:
             random_state=self.settings.seed,
         )
 
-    def _fit(self, pairs: Pairs) -> tuple[str, tuple[str, ...]]:
-        """Fit the model; return why that cannot be done yet, if so, and what it warns of."""
+    def _fit(self, pairs: Pairs) -> str:
+        """Fit the model, whose verdict keeps the warnings; return why that cannot be done yet."""
         if pairs.n_pairs < FEWEST or pairs.same.all() or not pairs.same.any():
-            return f"the model begins to learn with {FEWEST} answers, some of each kind", ()
+            return f"the model begins to learn with {FEWEST} answers, some of each kind"
         try:
-            with collected_warnings() as warned:
+            with collected_warnings():
                 self._model.fit(self._X, pairs)
         except NotIdentifiable as error:
-            return f"no classes are seen in the answers yet: {error}", ()
-        return "", warned.doubts
+            return f"no classes are seen in the answers yet: {error}"
+        return ""
 
 
 def picks_of(found: NextPairs, numbers: list[int], belief: Array | None = None) -> list[Pick]:
@@ -118,16 +148,16 @@ def picks_of(found: NextPairs, numbers: list[int], belief: Array | None = None) 
     return [Pick(*one) for one in zip(low, high, kinds, chance, strict=True)]
 
 
-def estimate_of(
-    model: JointPairClassifier, X: Array, pairs: Pairs, target: float, doubts: tuple[str, ...]
-) -> Estimate:
-    """Estimate the accuracy now and the answers left until the target, for the items at hand."""
-    found = enough(model, X, pairs, target)
-    accuracy, notes = found.accuracy, [*doubts]
+def estimate_of(model: JointPairClassifier, X: Array, pairs: Pairs, target: float) -> Estimate:
+    """Estimate the accuracy now and the answers left until the target, for the items at hand.
+
+    What the verdict doubts is said, and no target is reached before it is settled.
+    """
+    found, doubts = enough(model, X, pairs, target), model.verdict().doubts
+    accuracy, notes = found.accuracy, [*map(sentence, doubts)]
     if found.open_number:
         notes.append("There may be one class more than was found: more answers will tell.")
-    if found.one_voice:
-        notes.append(ONE_VOICE)
+    claimed = accuracy.low >= target and not found.open_number
     state = "more" if found.answers_left else "open"
     if found.enough:
         state = "doubtful" if doubts else "reached"
@@ -140,13 +170,14 @@ def estimate_of(
         model.n_classes_,
         pairs.n_pairs,
         " ".join(notes),
+        claimed,
     )
 
 
-def pairs_of(shown: Shown, said: list[Said]) -> Pairs:
+def pairs_of(shown: Shown, said: list[Said], scale: Scale | None = None) -> Pairs:
     """Return the answers about items that are still there, with who gave them."""
     kept = [one for one in said if one.left in shown.row_of and one.right in shown.row_of]
-    return Pairs(
+    pairs = Pairs(
         [shown.row_of[one.left] for one in kept],
         [shown.row_of[one.right] for one in kept],
         np.array([one.same for one in kept], dtype=bool),
@@ -154,14 +185,17 @@ def pairs_of(shown: Shown, said: list[Said]) -> Pairs:
         annotator=np.array([one.person for one in kept], dtype=object) if kept else None,
         chosen=np.array([one.kind != RANDOM for one in kept], dtype=bool),
     )
+    if scale is None or not kept:
+        return pairs
+    return with_levels(pairs, [str(one.grade) for one in kept], scale)
 
 
-def _encoded(table: pd.DataFrame, seed: int) -> Array:
-    try:
-        X: Array = item_encoder(table, seed).fit_transform(table)
-    except ValueError:  # no column to learn from: the answers alone must do
-        return np.zeros((len(table), 1))
-    return X
+def features_of(shown: Shown, settings: Settings) -> Array:
+    """Return the features of the items as numbers, zeros where there is nothing to learn from."""
+    with cached_in(settings.store.with_name(f"{settings.store.name}.features")):
+        X = encoded(shown.features, settings.seed, settings.encode).X
+    # without a column to learn from, the answers alone must do
+    return np.zeros((len(shown.ids), 1)) if X is None else X
 
 
 def _is_fresh(estimate: Estimate, n_answers: int) -> bool:
@@ -170,19 +204,7 @@ def _is_fresh(estimate: Estimate, n_answers: int) -> bool:
     return known and abs(n_answers - estimate.n_answers) < GROWTH * estimate.n_answers
 
 
-def _people(X: Array, pairs: Pairs, model: JointPairClassifier) -> list[dict[str, Any]]:
-    """Return everybody's row of the annotator table; nobody's where it cannot be made."""
-    try:
-        with collected_warnings():
-            table = annotator_table(
-                pairs,
-                X,
-                n_classes=model.n_classes_,
-                model="classes",
-                n_drop=0,
-                estimator=model.estimator_,
-                random_state=0,
-            )
-    except ValueError:
-        return []
-    return table.to_records()
+def _people(pairs: Pairs, model: JointPairClassifier) -> list[dict[str, Any]]:
+    """Return everybody's row of the annotator table, by the classes of the fit."""
+    with collected_warnings():
+        return table_of_fit(model, pairs, n_drop=0).to_records()

@@ -5,11 +5,20 @@ const SHOWN_AT_ONCE = 12; // columns; the others are behind "more"
 const RETRY = 2000; // milliseconds until an answer that could not be kept is sent again
 const LOOK = 10000; // milliseconds until somebody who has answered everything is asked for anew
 const PAGE = 20; // own answers listed at once, as the server sends them
-const USUAL = { same: "s", different: "d", unsure: "u", skip: "k", undo: "z", left: "1", right: "2" };
 const TITLES = {
   same: "Same", different: "Different", unsure: "Unsure", skip: "Skip", undo: "Undo the last answer",
   left: "Play or stop the first sound", right: "Play or stop the second sound",
 };
+let USUAL = { same: "s", different: "d", unsure: "u", skip: "k", undo: "z", left: "1", right: "2" };
+const LEVELS = [...document.querySelectorAll("#buttons [data-level]")]; // on a scale: 1, 2, … from low to high
+if (LEVELS.length) {
+  USUAL = { unsure: "u", skip: "k", undo: "z", left: ",", right: "." };
+  for (const one of LEVELS) {
+    USUAL[one.dataset.said] = one.dataset.level;
+    TITLES[one.dataset.said] = one.firstChild.textContent.trim();
+  }
+}
+const KEYS = LEVELS.length ? `noisypairs-keys-${LEVELS.map((one) => one.dataset.said).join("<")}` : "noisypairs-keys";
 
 const by = (id) => document.getElementById(id);
 const show = (id, visible) => { by(id).hidden = !visible; };
@@ -17,7 +26,7 @@ const show = (id, visible) => { by(id).hidden = !visible; };
 let pair = null; // what is shown now
 let shownAt = 0;
 let busy = false;
-let keys = { ...USUAL, ...stored("noisypairs-keys", {}) };
+let keys = { ...USUAL, ...stored(KEYS, {}) };
 let showModel = stored("noisypairs-show-model", false);
 let listed = []; // own answers, the last first
 let room = PAGE; // how many of them are listed
@@ -364,7 +373,7 @@ function changeKey(event, name) {
     return;
   }
   keys[name] = key;
-  store("noisypairs-keys", keys);
+  store(KEYS, keys);
   showKeys();
   by(`key-${name}`).focus();
   tell(`${TITLES[name]}: ${nameOf(key)}.`);
@@ -405,7 +414,7 @@ by("name").addEventListener("keydown", (event) => { if (event.key === "Enter") j
 by("older").addEventListener("click", async () => {
   try { await showHistory(listed[listed.length - 1].answer); } catch (error) { complain(`${reason(error)}.`); }
 });
-by("reset").addEventListener("click", () => { keys = { ...USUAL }; store("noisypairs-keys", keys); showKeys(); });
+by("reset").addEventListener("click", () => { keys = { ...USUAL }; store(KEYS, keys); showKeys(); });
 by("show").checked = showModel;
 by("show").addEventListener("change", () => {
   showModel = by("show").checked;

@@ -12,15 +12,18 @@ import numpy as np
 import pandas as pd
 
 from noisypairs.app.ask.database import Database
-from noisypairs.app.ask.media import Media, find_media
+from noisypairs.app.ask.media import Media
 from noisypairs.app.encoding import describe
 from noisypairs.app.files import BadFile
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.items import ROWS_CHANGED, are_contents, items_of
+from noisypairs.app.files.media import with_media
+from noisypairs.app.files.store import SCALE, UNSURE
 from noisypairs.app.files.table import read_table
 from noisypairs.app.report.page import clean
 from noisypairs.assess.words import count
 from noisypairs.errors import did_you_mean
+from noisypairs.pairs.levels import Scale, read_scale
 
 LONGEST_CELL = 20_000
 """Characters of a cell that are shown."""
@@ -35,8 +38,9 @@ MOST_COLUMNS = 20
 class Settings:
     """How a project is asked; all of it is plain, so that the worker's process can be given it.
 
-    ``images`` and ``columns`` as on the command line, ``repeated`` the share of questions asked of
-    a second person, ``blind`` whether nobody may see what the model thinks.
+    ``scale`` are the levels of an answer, "1<2<3<4" or how many; None is same and different.
+    ``images``, ``columns`` and ``encode`` as on the command line, ``repeated`` the share of
+    questions asked of a second person, ``blind`` whether nobody may see what the model thinks.
     """
 
     items: Path
@@ -44,12 +48,28 @@ class Settings:
     images: str | None = None
     columns: tuple[str, ...] | None = None
     id: str | None = None
+    encode: str = "auto"
     question: str = "Are these two the same?"
     n_classes: int | tuple[int, ...] | None = None
     target: float = 0.95
     repeated: float = 0.1
     blind: bool = False
     seed: int = 0
+    scale: str | None = None
+
+    @property
+    def levels(self) -> Scale | None:
+        """The scale of the answers; None of yes and no.
+
+        >>> str(Settings(Path(), Path(), scale="4").levels)
+        '1 < 2 < 3 < 4 (same from 3 on), unsure for unsure'
+        """
+        if self.scale is None:
+            return None
+        text = self.scale.strip()
+        if text.isdecimal():
+            text = "<".join(str(k + 1) for k in range(int(text)))
+        return read_scale(text, UNSURE)
 
 
 @dataclass(frozen=True)
@@ -107,6 +127,7 @@ class Project:
     def __init__(self, settings: Settings, database: Database, looks: Looks | None = None) -> None:
         self.settings, self.database, self.trouble = settings, database, ""
         self._read_at = _state(settings.items)
+        _keep_scale(settings, database)
         self.shown = _numbered(looks or read_looks(settings), settings, database)
 
     def refresh(self) -> bool:
@@ -130,6 +151,21 @@ class Project:
         return True
 
 
+def _keep_scale(settings: Settings, database: Database) -> None:
+    """Keep the scale of a new project; refuse another one than its answers have."""
+    scale = settings.levels
+    asked = None if scale is None else scale.text()
+    if asked is not None and database.row("SELECT 1 FROM answers LIMIT 1") is None:
+        database.set_setting(SCALE, asked)
+    if asked != (known := database.setting(SCALE)):
+        kept = "same or different" if known is None else f"levels {known}"
+        option = "leave --scale out" if known is None else f'give --scale "{known}"'
+        raise BadFile(
+            f"{settings.store} holds answers of another kind, {kept}: {option}, or name another "
+            "store"
+        )
+
+
 def read_looks(settings: Settings) -> Looks:
     """Read the items and what is shown of them; needs no store."""
     items = items_of(read_table(settings.items), settings.id, by_content=True)
@@ -138,7 +174,9 @@ def read_looks(settings: Settings) -> Looks:
         raise BadFile(
             f"{settings.items} holds {count(len(ids), 'item')}: give at least {FEWEST_ITEMS}"
         )
-    media = find_media(settings.images, features, ids, settings.items)
+    located, _ = with_media(features, ids, settings.items, settings.images)
+    features = features if located is None else located
+    media = Media.of(features)
     kinds = _columns_shown(settings, features, media)
     cells = {name: _texts(features[name]) for name in kinds}
     return Looks(features, ids, contents, cells, kinds, media)

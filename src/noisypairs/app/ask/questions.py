@@ -19,6 +19,9 @@ from noisypairs.app.ask.people import Person
 CHOSEN, RANDOM, REPEAT = "chosen", "random", "repeat"
 """Why a pair is asked: by the chooser, drawn at random, or of a second person."""
 
+KNOWN, DOUBT = "known", "doubt"
+"""Why a person is asked what judges have answered: one of a random sample, or they may all err."""
+
 ABANDONED = timedelta(minutes=15)
 """After so long a pair that somebody has open may be asked of others."""
 
@@ -86,22 +89,41 @@ class Questions:
                 if low in known and high in known:
                     return _question(number, Pick(low, high, kind, chance), swapped)
             pick = (
-                self._repeated(person, known)
+                self._wanted(person, known)
+                or self._repeated(person, known)
                 or self._abandoned(person, known)
                 or self._queued(person, known)
                 or self._drawn(person, items)
             )
             return None if pick is None else self.ask(person, pick)
 
-    def ask(self, person: Person, pick: Pick) -> Question:
+    def ask(self, person: Person, pick: Pick, swapped: bool | None = None) -> Question:
         """Let a pair be the next that somebody is shown."""
-        swapped = self._random.random() < 0.5  # so that no habit of a hand follows the order
+        if swapped is None:  # so that no habit of a hand follows the order
+            swapped = self._random.random() < 0.5
         number = self.database.run(
             "INSERT INTO questions (person, low, high, kind, chance, fit, swapped, asked_at) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             *(person.number, *pick, int(swapped), now()),
         )
         return _question(number, pick, swapped)
+
+    def _wanted(self, person: Person, known: Container[int]) -> Pick | None:
+        """Return a pair of judges that a person should answer, if no person has."""
+        rows = self.database.rows(
+            f"{_BLOCKED}SELECT low, high, kind FROM wanted AS pair WHERE NOT EXISTS ("
+            "    SELECT 1 FROM standing JOIN people USING (person)"
+            "    WHERE standing.low = pair.low AND standing.high = pair.high"
+            "    AND joined_by IS NOT 'judge' AND (said <> 'skip' OR person = :person)"
+            ") AND NOT EXISTS ("
+            "    SELECT 1 FROM questions JOIN people USING (person)"
+            "    WHERE questions.low = pair.low AND questions.high = pair.high AND open"
+            "    AND joined_by IS NOT 'judge' AND asked_at > :since AND person NOT IN blocked"
+            ") ORDER BY place",
+            person=person.number,
+            since=_since(),
+        )
+        return next((Pick(*one) for one in rows if one[0] in known and one[1] in known), None)
 
     def _abandoned(self, person: Person, known: Container[int]) -> Pick | None:
         """Return a pair of the latest batch that somebody left open too long, or may not answer.

@@ -152,7 +152,20 @@ class Pages:
         """Show the page; a token in the address is kept as a cookie and taken off the address."""
         if "token" in request.query_params:
             return await self.let_in(request)
-        return HTMLResponse(_template("page.html").render(question=self._question))
+        return HTMLResponse(
+            _template("page.html").render(question=self._question, levels=self._levels)
+        )
+
+    @property
+    def _levels(self) -> list[tuple[str, str]]:
+        """The levels of the answers and what is written on their buttons; none of yes and no."""
+        scale = self.site.project.settings.levels
+        if scale is None:
+            return []
+        ends = {scale.names[0]: "different", scale.names[-1]: "same"}
+        if not all(name.isdecimal() for name in scale.names):
+            ends = {}
+        return [(name, f"{name} {ends.get(name, '')}".strip()) for name in scale.names]
 
     @property
     def _question(self) -> str:
@@ -165,7 +178,9 @@ class Pages:
         role = site.people.role(token)
         person = None if role else site.people.by_token(token)
         if role is None and person is None:
-            page = _template("page.html").render(question="This link is not valid any more.")
+            page = _template("page.html").render(
+                question="This link is not valid any more.", levels=[]
+            )
             return HTMLResponse(page, 403)
         response = RedirectResponse("/", 303)
         if person is not None:

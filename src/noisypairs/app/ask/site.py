@@ -32,7 +32,11 @@ class Site:
 
     def __post_init__(self) -> None:
         database, settings = self.project.database, self.project.settings
-        self.people, self.answers, self.fits = People(database), Answers(database), Fits(database)
+        self.people, self.answers, self.fits = (
+            People(database),
+            Answers(database, settings.levels),
+            Fits(database),
+        )
         self.questions = Questions(database, settings.repeated)
 
     @property
@@ -173,13 +177,17 @@ def _why_not_yet(estimate: Estimate | None) -> str:
 
 
 def _left(estimate: Estimate, n_answers: int) -> str:
-    """Say about how many answers are left until the target."""
+    """Say about how many answers were left until the target when that was estimated.
+
+    Answers since then are no step towards it: what they changed only the next estimate knows.
+    """
     if estimate.state == "reached":
         return "none"
     if estimate.left is None:
         return ""
-    left = estimate.left - (n_answers - estimate.n_answers)
-    return f"about {left:,}" if left > 0 else "estimated again soon"
+    if n_answers - estimate.n_answers >= estimate.left:
+        return "estimated again soon"
+    return f"about {estimate.left:,} more than {estimate.n_answers:,}"
 
 
 def _end(shown: Shown, number: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,8 @@ NOBODY = "none"
 
 ROWS_EACH, FEWEST_ROWS = 10, 3
 """Rows of one person on average and at least, in a column that is taken for the annotators."""
+
+WHOLE = re.compile(r"\d{1,2}(\.0*)?")
 
 MOST_GRADES, OWN_VALUES = 6, 0.2
 """Fewer different numbers may be grades; a value that others tell all but a fifth is theirs."""
@@ -111,7 +114,7 @@ def read_answers(
     words = words or {}
     votes = _votes(table, columns)
     with about(table.path):
-        named, guessed = _named(table, columns, votes, known, words)
+        named, guessed = find_roles(table, columns, votes, known, words)
         found = find_columns(list(table.frame), named, OPTION)
     cells = {role: as_text(table.frame[name]).to_numpy() for role, name in found.items()}
     for role in ("left", "right", "annotator"):
@@ -167,7 +170,7 @@ def _votes(table: FileTable, columns: Columns) -> tuple[str, str] | None:
     return next(((by_name[s], by_name[d]) for s, d in VOTES if {s, d} <= by_name.keys()), None)
 
 
-def _named(
+def find_roles(
     table: FileTable,
     columns: Columns,
     votes: tuple[str, str] | None,
@@ -195,6 +198,8 @@ def _named(
         same, guessed = find_answers(others, cells, words)
         if scored is not None and (same is None or guessed):
             same, guessed = scored, ""
+    if same is None:
+        _suggest_grades(table, names, cells, (left, right, columns.annotator))
     weight: Role = False if votes else None
     named = columns.of_pairs | {"left": left, "right": right, "same": same, "weight": weight}
     notes = [f"{table.path.name}: {guessed}"] if guessed else []
@@ -203,6 +208,8 @@ def _named(
     elif columns.annotator is None and not by_plain_name(names).keys() & SPELLINGS["annotator"]:
         other = [name for name in names if name not in (left, right, same, *(votes or ()))]
         likely = [name for name in other if _names_people(name, cells, (left, right, same))]
+        # Batches and sessions come one after the other; people answer side by side.
+        likely = [name for name in likely if not _in_blocks(cells(name))] or likely
         if len(likely) > 1:
             notes.append(
                 f"{table.path.name}: columns {some(likely, 6)} could each say who answered, so "
@@ -216,6 +223,32 @@ def _named(
                 f"another, --annotator {NOBODY} none"
             )
     return named, notes
+
+
+def _suggest_grades(
+    table: FileTable,
+    names: Sequence[str],
+    cells: Callable[[str], list[str]],
+    others: Sequence[str | None],
+) -> None:
+    """Refuse a table whose only likely answers are whole numbers: either end may be "same"."""
+    likely = {}
+    for name in names:
+        distinct = {one for one in cells(name) if not _is_missing(one)}
+        if name not in others and all(map(WHOLE.fullmatch, distinct)):
+            numbers = sorted({int(float(one)) for one in distinct})
+            if 3 <= len(numbers) <= MOST_GRADES:
+                likely[name] = list(map(str, numbers))
+    if len(likely) != 1:
+        return
+    ((name, grades),) = likely.items()
+    unsure = " --unsure 0" * (grades[0] == "0" and len(grades) > 3)
+    levels = "<".join(grades[bool(unsure) :])
+    raise BadFile(
+        f"{table.path}: no column says same or different, but {name!r} holds {', '.join(grades)}. "
+        "If these are grades, name them from different to same: "
+        f'--same {name} --levels "{levels}"{unsure}'
+    )
 
 
 def _names_people(
@@ -240,6 +273,15 @@ def _names_people(
         if len(told) < len(texts) and len(both) <= (1 + OWN_VALUES) * len(told):
             return False
     return True
+
+
+def _in_blocks(texts: Sequence[str]) -> bool:
+    """Whether every value stands in one run of rows.
+
+    >>> _in_blocks(["a", "a", "b"]), _in_blocks(["a", "b", "a"])
+    (True, False)
+    """
+    return sum(1 for _ in groupby(texts)) == len(set(texts))
 
 
 def unused_columns(table: FileTable, used: Columns) -> list[str]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from noisypairs.algebra import Array
 from noisypairs.app.files.answers import (
     BY_WEIGHT,
+    find_roles,
     pairs_of,
     read_answers,
     seconds_of,
@@ -25,18 +26,33 @@ from noisypairs.app.files.answers import (
     without_copies,
 )
 from noisypairs.app.files.cells import MISSING, as_text
-from noisypairs.app.files.columns import OPTION, Columns, KnownItems, find_ends, match_ids
-from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some, unreadable
+from noisypairs.app.files.columns import OPTION, Columns, KnownItems, match_ids
+from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some
 from noisypairs.app.files.importers import import_pairs, link_files, naming_near
 from noisypairs.app.files.items import Items, items_of, labels_of, with_group
-from noisypairs.app.files.table import FileTable, extension, read_table
+from noisypairs.app.files.media import with_media
+from noisypairs.app.files.table import (
+    FileTable,
+    by_row,
+    extension,
+    parquet_parts,
+    read_table,
+    whole_parquet,
+)
 from noisypairs.app.files.writing import unguarded
 from noisypairs.errors import did_you_mean
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.answers import UnknownWords
 from noisypairs.pairs.columns import OPTIONAL
 from noisypairs.pairs.ids import clean_ids
-from noisypairs.pairs.levels import Scale
+from noisypairs.pairs.levels import MOST_LEVELS, Scale, spoken_scale
+from noisypairs.pairs.pairs import (
+    sorted_answers,
+    with_confidence,
+    with_families,
+    with_levels,
+    with_questions,
+)
 from noisypairs.tables import PairTable
 from noisypairs.tables.engine import fetch
 from noisypairs.tables.reading import distinct_ids, select_columns
@@ -66,6 +82,7 @@ class Dataset:
     rows, place : the row of each answer in its table, (n_pairs,), and what to call it, such as
         "line 7"; None of a file too large to load.
     swapped : whether the file has the ends of an answer the other way round, (n_pairs,).
+    encode : how content becomes numbers, as `noisypairs.app.encoding.encoders_of` takes it.
     """
 
     features: pd.DataFrame | None
@@ -81,6 +98,7 @@ class Dataset:
     rows: NDArray[np.int64] | None = None
     place: Callable[[int], str] | None = None
     swapped: NDArray[np.bool_] | None = None
+    encode: str = "auto"
 
     def in_order(self) -> Dataset:
         """Return the same with items by id and answers by items, so that no draw follows the file.
@@ -92,7 +110,7 @@ class Dataset:
         order = np.argsort(np.array(self.ids, dtype=object), kind="stable")
         features = None if self.features is None else self.features.iloc[order]
         moved = self.pairs[order]
-        pairs, at = moved.in_order()
+        pairs, at = sorted_answers(moved)
         swapped = (moved.left > moved.right)[at]
         return replace(
             self,
@@ -118,6 +136,8 @@ def read_dataset(
     question: str | None = None,
     confidence: tuple[str, Sequence[str] | None] | None = None,
     family: str | None = None,
+    images: str | None = None,
+    encode: str = "auto",
 ) -> Dataset:
     r"""Read items and pairs from two files; columns not named and the format are guessed.
 
@@ -130,7 +150,8 @@ def read_dataset(
     With a ``scale``, answers are its levels (`Pairs.from_levels`). ``question`` is the column that
     says which answers were given together, ``family`` the one of families of annotators, whose
     names become "family/annotator", and ``confidence`` is a column and its words from low to high
-    (`Pairs.with_confidence`). All are read of tables that are loaded.
+    (`Pairs.from_confidence`). All are read of tables that are loaded. ``images`` is a folder of
+    pictures or sounds, or the column that names them, and ``encode`` how content becomes numbers.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -147,10 +168,13 @@ def read_dataset(
     stream = stream and not (scale or question or confidence or family)
     if stream and format in (None, "table") and (kind := kind_of_large(Path(pairs))):
         _require_items(known, columns)
-        found = read_large(Path(pairs), kind, known, columns, words)
-        data = _dataset(found.pairs, found.items, found.columns, found.mapping, found.notes)
-        return _with_files(data, found.items, [found.source], labels)
-    imported = import_pairs(Path(pairs), columns, format, known)
+        data, found, sources = read_large(Path(pairs), kind, known, columns, words)
+        return _with_files(replace(data, encode=encode), found, sources, labels, images)
+    given = {**(words or {}), **(scale.meanings() if scale else {})}
+    imported = import_pairs(Path(pairs), columns, format, known, given)
+    scale = scale or imported.scale
+    if scale is None and words is None and confidence is None:
+        scale = _spoken_scale(imported.table, imported.columns)
     with naming_near(imported.near):
         meant = {**imported.words, **(words or {}), **(scale.meanings() if scale else {})}
         everything = read_answers(imported.table, imported.columns, known, meant)
@@ -164,32 +188,49 @@ def read_dataset(
     ids = None if read is None else read.ids
     loaded, more, rows = pairs_of(answers, ids, where, copies)
     if question is not None:
-        loaded = loaded.with_questions(_column(imported.table, question, "--question")[rows])
+        loaded = with_questions(loaded, _column(imported.table, question, "--question")[rows])
     if scale is not None and answers.columns.same is not None:
         cells = _column(imported.table, answers.columns.same, "--same")
-        loaded = loaded.with_levels(cells[rows], scale)
+        loaded = with_levels(loaded, cells[rows], scale)
         more.append(f"{imported.table.path.name}: levels {scale}")
     if confidence is not None:
         name, words_of = confidence
         cells = _column(imported.table, name, "--confidence")[rows]
         try:
-            loaded = loaded.with_confidence(cells, words_of)
+            loaded = with_confidence(loaded, cells, words_of)
         except ValueError as error:
             raise BadFile(f"{imported.table.path}: column {name!r}: {error}") from error
         more.append(f"{imported.table.path.name}: levels {loaded.scale}")
     if family is not None:
         of_family = _column(imported.table, family, "--family")[rows]
-        loaded = loaded.with_families(of_family)
+        loaded = with_families(loaded, of_family)
     seconds, on_times = seconds_of(imported.table)
     more += on_times
     if imported.format == "table":
         more += unused_columns(imported.table, answers.columns)
     notes = [*imported.table.notes, *imported.notes, *answers.notes, *on_copies, *more]
     used = replace(answers.columns, id=read.id_column if read else None, group=columns.group)
-    data = _dataset(loaded, read, used, answers.mapping, notes)
-    data = replace(data, rows=rows, place=imported.table.place)
+    mapping = dict(answers.mapping)
+    if scale is not None and scale.unsure in mapping:
+        mapping[scale.unsure] = "unsure"
+    data = _dataset(loaded, read, used, mapping, notes)
+    data = replace(data, rows=rows, place=imported.table.place, encode=encode)
     data = replace(data, seconds=None if seconds is None else seconds[rows])
-    return replace(_with_files(data, read, imported.sources, labels), format=imported.format)
+    data = _with_files(data, read, imported.sources, labels, images)
+    return replace(data, format=imported.format)
+
+
+def _spoken_scale(table: FileTable, columns: Columns) -> Scale | None:
+    """Return the scale of the one column whose words spell out grades of same and different."""
+    names = list(table.frame) if columns.same is None else [columns.same]
+    scales = []
+    for name in filter(table.frame.__contains__, names):
+        distinct = set(as_text(table.frame[name]).head(N_LOOKED_AT)) - {""}
+        if 3 <= len(distinct) <= MOST_LEVELS:
+            distinct = set(as_text(table.frame[name])) - {""}
+            scales.append(spoken_scale(sorted(distinct)))
+    found = [scale for scale in scales if scale is not None]
+    return found[0] if len(found) == 1 else None
 
 
 def _column(table: FileTable, name: str, option: str) -> NDArray[Any]:
@@ -240,11 +281,16 @@ def _dataset(
 
 
 def _with_files(
-    data: Dataset, items: Items | None, sources: Sequence[SourceFile], labels: AnyPath | None
+    data: Dataset,
+    items: Items | None,
+    sources: Sequence[SourceFile],
+    labels: AnyPath | None,
+    images: str | None,
 ) -> Dataset:
-    """Add the known classes, where a file has them, and the list of all files."""
-    pairs, notes = data.pairs, data.notes
+    """Add the pictures and sounds, the known classes, where a file has them, and all files."""
     files = [*([items.source] if items else []), *sources]
+    features, more = with_media(data.features, data.ids, Path(files[0]["path"]), images)
+    pairs, notes = data.pairs, [*data.notes, *more]
     if labels is not None:
         table = read_table(labels)
         classes, said, unknown_ids = labels_of(table, data.ids, data.columns.id)
@@ -252,6 +298,7 @@ def _with_files(
         files.append(table.source)
     return replace(
         data,
+        features=features,
         pairs=pairs,
         notes=list(dict.fromkeys(notes)),
         sources=list({file["path"]: file for file in files}.values()),
@@ -282,53 +329,24 @@ MOST_ROWS, MOST_BYTES = 5_000_000, 500_000_000
 N_LOOKED_AT = 1000
 
 
-@dataclass(frozen=True, eq=False)
-class LargePairs:
-    """Pairs that stay in their files: the table, the items behind it, and how it was read."""
-
-    pairs: PairTable
-    items: Items | None
-    columns: Columns
-    mapping: dict[str, str]
-    notes: list[str]
-    source: SourceFile
-
-
 def kind_of_large(path: Path) -> Kind | None:
     """Return what a table of pairs is written in if it is too large to load, else None."""
-    parts = _parquet_parts(path)
-    if parts:
+    parts = [] if path.is_dir() and link_files(path) else parquet_parts(path)
+    if parts and all(part.is_file() for part in parts):
         rows, size = _rows(parts), sum(part.stat().st_size for part in parts)
         return "parquet" if rows > MOST_ROWS or size > MOST_BYTES else None
     text = path.is_file() and extension(path) in (".csv", ".tsv", ".txt")
     return "csv" if text and path.stat().st_size > MOST_BYTES else None
 
 
-def _parquet_parts(path: Path) -> list[Path]:
-    if path.is_file():
-        return [path] if path.suffix.lower() in (".parquet", ".pq") else []
-    if not path.is_dir() or link_files(path) is not None:
-        return []
-    found = (p for p in path.rglob("*") if p.suffix.lower() in (".parquet", ".pq"))
-    return sorted(p for p in found if p.is_file() and not p.name.startswith(("_", ".")))
-
-
 def _rows(parts: Sequence[Path]) -> int:
     """Return how many rows the footers of Parquet files promise."""
-    import pyarrow as pa
     from pyarrow import parquet
 
     rows = 0
     for part in parts:
-        try:
+        with whole_parquet(part):
             rows += parquet.read_metadata(part).num_rows
-        except PermissionError as error:
-            raise unreadable(part, error) from error
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise BadFile(
-                f"{part} cannot be read as Parquet, it is damaged or cut short "
-                f"({str(error).splitlines()[0]}): write or copy it again"
-            ) from error
     return rows
 
 
@@ -338,19 +356,21 @@ def read_large(
     known: KnownItems | None,
     columns: Columns,
     words: Mapping[str, str] | None = None,
-) -> LargePairs:
-    """Open a table of pairs where it lies; the items, if a file holds them, are loaded."""
+) -> tuple[Dataset, Items | None, list[SourceFile]]:
+    """Open a table of pairs where it lies; the items, if a file holds them, are loaded.
+
+    Its columns are found by its first rows, as those of a table that is loaded.
+    """
     files = Files.find(path, kind, {}, None)
     with about(path), files.unchanged():
-        first = fetch(files.table.limit(N_LOOKED_AT))
-
-        def cells(name: str) -> list[str]:
-            return ["" if v is None else str(v).strip() for v in first[name].to_pylist()]
-
-        left, right = find_ends(first.column_names, cells, columns, path, known)
-        named = columns.of_pairs | {"left": left, "right": right}
+        first = fetch(files.table.limit(N_LOOKED_AT)).to_pandas()
+        beginning = FileTable(
+            path, first, {"path": "", "bytes": 0, "sha256": "", "rows": 0}, by_row
+        )
+        named, guessed = find_roles(beginning, columns, None, known, words or {})
         raw, names = select_columns(files.table, named, OPTION)
-    asked = [*cells(left), *cells(right)]
+    ends = [as_text(first[names[end]]) for end in ("left", "right")]
+    asked = [name for end in ends for name in end]
     read = None if known is None else items_of(known.table, columns.id, asked, columns.group)
     with about(path), files.unchanged():
         keys, matched = _keys(raw, read, path, asked)
@@ -366,10 +386,11 @@ def read_large(
     used = Columns(**roles, id=None if read is None else read.id_column, group=columns.group)
     source = _source(path, table)
     where = f"{path.name}: {plural(source['rows'], 'row')}, too many to load: read where they lie"
-    notes = [where, f"{path.name}: columns {used}", *matched, *notes]
+    said = [where, f"{path.name}: columns {used}", *guessed, *matched, *notes]
     if "weight" in names:
-        notes.append(BY_WEIGHT.format(path.name))
-    return LargePairs(table, read, used, dict(table.mapping), notes, source)
+        said.append(BY_WEIGHT.format(path.name))
+    said += unused_columns(beginning, used)
+    return _dataset(table, read, used, table.mapping, said), read, [source]
 
 
 def _keys(

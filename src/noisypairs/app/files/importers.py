@@ -57,6 +57,7 @@ from noisypairs.app.files.table import (
 from noisypairs.errors import did_you_mean
 from noisypairs.pairs import Pairs, answers
 from noisypairs.pairs.columns import by_plain_name, couples_of
+from noisypairs.pairs.levels import Scale, spoken_scale
 
 DECLARED: dict[str, dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("formats.toml").read_text(encoding="utf-8")
@@ -68,12 +69,14 @@ DECLARED: dict[str, dict[str, Any]] = tomllib.loads(
 class PairsFile:
     """A file or folder of answers in some format: what is asked of it is read once.
 
-    `named` are the columns that the user has named, `known` the items, if a file holds them.
+    `named` are the columns that the user has named, `known` the items, if a file holds them, and
+    `words` what the user says that answers mean.
     """
 
     path: Path
     named: Columns = Columns()  # noqa: RUF009 -- frozen
     known: KnownItems | None = None
+    words: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def extension(self) -> str:
@@ -185,7 +188,8 @@ class ImportedTable:
     """A table of answers: its columns by role, the files it came from, and the items, if any.
 
     Without `sources` it came from the table's own file. `words` says what the tool's own answers
-    mean. `import_pairs` fills in `format`, and `near`, the formats that a plain table is not.
+    mean, or `scale`, where they are levels. `import_pairs` fills in `format`, and `near`, the
+    formats that a plain table is not.
     """
 
     table: FileTable
@@ -196,6 +200,7 @@ class ImportedTable:
     words: Mapping[str, str] = field(default_factory=dict)
     format: str = "table"
     near: Mapping[str, str] = field(default_factory=dict)
+    scale: Scale | None = None
 
 
 @dataclass(frozen=True)
@@ -475,7 +480,7 @@ def _answers_to_tasks(
     }
     named = replace(named, **bare)
     said = {name: [task.said.get(name, "") for task in tasks] for name in _names(tasks, "said")}
-    question = find_question(said, named.same, file.path, words)
+    question = find_question(said, named.same, file.path, {**(words or {}), **file.words})
     shown = {name: [task.shown.get(name) for task in tasks] for name in _names(tasks, "shown")}
     keyless = "keys" not in about
     if "split" in about and not couples_by_name(list(shown)):
@@ -579,10 +584,11 @@ def find_question(
 
 def _is_answered(cells: Sequence[str], words: Mapping[str, str] | None) -> bool:
     """Whether cells hold answers, or which of two is better, which is refused later by name."""
+    distinct = list(dict.fromkeys(cells))
     try:
-        read = answers.parse(list(dict.fromkeys(cells)), unsure="drop", words=words)
+        read = answers.parse(distinct, unsure="drop", words=words)
     except ValueError:
-        return False
+        return spoken_scale(filter(None, distinct)) is not None
     return bool(read.usable.any())
 
 
@@ -940,7 +946,8 @@ def _read_store(file: PairsFile) -> ImportedTable:
     columns = dict(zip(store.COLUMNS, zip(*rows, strict=True), strict=True))
     source = file.content.source(len(rows))
     table = answer_table(file.path, source, columns, lambda row: f"answer {row + 1}")
-    return ImportedTable(table, Columns("left", "right", "answer", "annotator", file.named.id))
+    columns_of = Columns("left", "right", "answer", "annotator", file.named.id)
+    return ImportedTable(table, columns_of, scale=store.stored_scale(file.path))
 
 
 IMPORTERS: dict[str, Importer] = {}
@@ -996,12 +1003,19 @@ _declare("ask", _read_store, lambda file: store.is_database(file.path))
 
 
 def import_pairs(
-    path: Path, columns: Columns, format: str | None = None, known: KnownItems | None = None
+    path: Path,
+    columns: Columns,
+    format: str | None = None,
+    known: KnownItems | None = None,
+    words: Mapping[str, str] | None = None,
 ) -> ImportedTable:
-    """Read answers in the format named, else in the first one that recognises the file."""
+    """Read answers in the format named, else in the first one that recognises the file.
+
+    ``words`` says what answers mean that are not known.
+    """
     if format is not None and format not in FORMATS:
         raise ValueError(f"unknown format {format!r}: {did_you_mean(format, FORMATS)}")
-    file, near = PairsFile(path, columns, known), dict[str, str]()
+    file, near = PairsFile(path, columns, known, words or {}), dict[str, str]()
     with naming_near(near):
         name = format
         for importer in reversed(IMPORTERS.values()) if name is None else ():

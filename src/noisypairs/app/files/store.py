@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from noisypairs.app.files.contents import BadFile, load
+from noisypairs.pairs.levels import Scale, read_scale
 
 MAGIC = b"SQLite format 3\0"
 """How every SQLite file begins."""
 
-APPLICATION, VERSION = 0x6E705061, 2
+APPLICATION, VERSION = 0x6E705061, 3
 """What SQLite calls the application's id ("npPa"), and the version of its tables."""
 
 VIEW = "answers_that_count"
@@ -81,6 +82,21 @@ def damaged(path: Path, error: Exception) -> BadFile:
 def is_busy(error: Exception) -> bool:
     """Whether another program held the store for too long."""
     return getattr(error, "sqlite_errorname", "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
+#: The name under which a store keeps the scale of its answers, and the answer outside of it.
+SCALE, UNSURE = "scale", "unsure"
+
+
+def stored_scale(path: Path) -> Scale | None:
+    """Return the scale of the answers of a store; None of yes and no."""
+    try:
+        with _reading(path) as connection:
+            row = connection.execute("SELECT value FROM settings WHERE name = ?", (SCALE,))
+            found = row.fetchone()
+    except sqlite3.Error as error:
+        raise damaged(path, error) from error
+    return None if found is None else read_scale(found[0], UNSURE)
 
 
 def stored_answers(path: Path) -> list[tuple[Any, ...]]:

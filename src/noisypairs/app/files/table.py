@@ -35,6 +35,7 @@ from noisypairs.app.files.contents import (
     parse_json,
     refuse_trap,
     some,
+    unreadable,
 )
 from noisypairs.app.files.media import media_in
 from noisypairs.app.files.writing import unguarded
@@ -489,17 +490,35 @@ def _line_finder(text: str, delimiter: str) -> Callable[[int], str]:
 
 
 def _parquet(content: Content) -> FileTable:
-    import pyarrow as pa
     from pyarrow import parquet
 
-    try:
+    with whole_parquet(content.path):
         frame = parquet.read_table(io.BytesIO(content.data)).to_pandas()
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise BadFile(
-            f"{content.path} cannot be read as Parquet, it is damaged or cut short "
-            f"({_first_line(error)}): write or copy it again"
-        ) from error
     return _typed_table(content.path, frame, content.source(len(frame)), by_row, content.notes)
+
+
+@contextmanager
+def whole_parquet(path: Path) -> Iterator[None]:
+    """Refuse a Parquet file that the block cannot read."""
+    import pyarrow as pa
+
+    try:
+        yield
+    except PermissionError as error:
+        raise unreadable(path, error) from error
+    except (pa.ArrowException, OSError, ValueError) as error:
+        first = (str(error).splitlines() or [type(error).__name__])[0]
+        raise BadFile(
+            f"{path} cannot be read as Parquet, it is damaged or cut short ({first}): write or "
+            "copy it again"
+        ) from error
+
+
+def parquet_parts(path: Path) -> list[Path]:
+    """Return a Parquet file, or those below a folder but the hidden ones, in their order."""
+    found = path.rglob("*") if path.is_dir() else [path]
+    parts = (part for part in found if part.suffix.lower() in (".parquet", ".pq"))
+    return sorted(part for part in parts if not part.is_dir() and part.name[0] not in "_.")
 
 
 def folder_table(folder: Path) -> FileTable | None:
@@ -530,7 +549,7 @@ def folder_table(folder: Path) -> FileTable | None:
 
 def _parquet_folder(folder: Path) -> FileTable:
     """Read a folder of Parquet parts, in the order of their names, as one table."""
-    parts = sorted(p for p in folder.rglob("*") if p.suffix.lower() in (".parquet", ".pq"))
+    parts = parquet_parts(folder)
     if not parts:
         raise BadFile(
             f"{folder} is a folder without pictures, sounds or Parquet files: name the file in it, "
@@ -605,7 +624,3 @@ def _typed_table(
     frame = frame.reset_index(drop=True)
     frame.columns = pd.Index(header)
     return FileTable(path, frame, source, place, notes=(*notes, *more))
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]

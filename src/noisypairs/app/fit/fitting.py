@@ -11,7 +11,7 @@ import platform
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -48,6 +48,7 @@ from noisypairs.app.fit.result import (
 )
 from noisypairs.app.suspects import MOST_SHOWN, Suspects, training_suspects
 from noisypairs.assess.intervals import N_REDRAWN
+from noisypairs.assess.labels import Measured, compared
 from noisypairs.assess.verdict import (
     CLEAR,
     LEVEL,
@@ -57,7 +58,7 @@ from noisypairs.assess.verdict import (
     of_warnings,
 )
 from noisypairs.assess.words import percent
-from noisypairs.classifier import JointPairClassifier
+from noisypairs.classifier import MOST_NUMBERS_LOOKED_AT, JointPairClassifier
 from noisypairs.errors import (
     CollectedWarnings,
     NotIdentifiable,
@@ -68,6 +69,7 @@ from noisypairs.estimation import Interval, wilson
 from noisypairs.estimation.heldout import Gain, HeldOut, items_by_fold
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.groups import warn_of_repeated_items
+from noisypairs.pairs.pairs import in_memory
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset, SourceFile
@@ -81,7 +83,7 @@ N_FOLDS = 3
 #: Bins of the reliability table.
 N_BINS = 10
 #: Steps that `fit_dataset` announces, and how long each takes in comparison.
-STEP_SHARES = (10.0, 3.0, 1.0)
+STEP_SHARES = (2.0, 10.0, 3.0, 1.0)
 
 #: Called before each step with its name.
 Progress = Callable[[str], None]
@@ -99,6 +101,11 @@ class Fitted:
     suspects: Suspects
     items: pd.DataFrame
 
+    def to_name(self) -> pd.DataFrame:
+        """Return the items to name that measure the accuracy: ids, and classes to be filled in."""
+        ids = self.items["id"].iloc[list(self.result.verdict.to_name)]
+        return pd.DataFrame({"id": ids, "class": ""})
+
 
 class Learnt(NamedTuple):
     """A learner fitted to a data set, with what it was given; ``X`` is None without features."""
@@ -109,6 +116,7 @@ class Learnt(NamedTuple):
     nothing: str  # why there are no features, or ""
     asked: Request
     warned: CollectedWarnings
+    unread: tuple[str, ...]  # a line on each item whose content cannot be read
 
 
 class HeldOutAnswers(NamedTuple):
@@ -131,6 +139,7 @@ def fit_dataset(
     begun, step = time.perf_counter(), progress or (lambda _: None)
     learnt = learn(dataset, request or Request(), step)
     model, X, pairs, ids = learnt.model, learnt.X, dataset.pairs, dataset.ids
+    dataset = replace(dataset, notes=[*learnt.unread, *dataset.notes])
     step("Noise and accuracy")
     held_out = None if X is None else held_out_answers(learnt, pairs)
     verdict = verdict_on(learnt, held_out)
@@ -156,7 +165,8 @@ def learn(dataset: Dataset, request: Request, step: Progress = lambda _: None) -
     pairs = dataset.pairs
     require_both_answers(pairs)
     asked = request.settled(pairs)
-    encoder, X, nothing = encoded(dataset.features, asked.seed)
+    step("Features of the items")
+    encoder, X, nothing, unread = encoded(dataset.features, asked.seed, dataset.encode)
     if X is not None and pairs.n_items < FEWEST_ITEMS:
         raise ValueError(
             f"there are {pairs.n_items} items: too few to hold some out and learn from the others. "
@@ -166,10 +176,11 @@ def learn(dataset: Dataset, request: Request, step: Progress = lambda _: None) -
         raise ValueError(f"{nothing}: only the joint method learns from answers alone")
     step(f"{METHOD_TITLES[asked.method]} on {'the answers alone' if nothing else 'all items'}")
     with collected_warnings() as warned:
-        if X is not None:
+        looked = asked.method == "joint" and X is not None and X.size <= MOST_NUMBERS_LOOKED_AT
+        if X is not None and not looked:  # the joint learner looks itself at what is small
             warn_of_repeated_items(X, pairs)
         records = records_to_link(
-            pairs.sample(MOST_JUDGED), None if X is None else lambda: X, asked.seed
+            in_memory(pairs, MOST_JUDGED), None if X is None else lambda: X, asked.seed
         )
         if records is not None:
             warnings.warn(records, NotIdentifiableWarning, stacklevel=2)
@@ -177,7 +188,7 @@ def learn(dataset: Dataset, request: Request, step: Progress = lambda _: None) -
             model = pair_classifier(asked).fit(X, pairs)
         except NotIdentifiable as error:
             raise NotIdentifiable(f"{error}; {records}" if records else str(error)) from error
-    return Learnt(model, X, encoder, nothing, asked, warned)
+    return Learnt(model, X, encoder, nothing, asked, warned, unread)
 
 
 # --- what the model is judged by --------------------------------------------------------------
@@ -189,7 +200,7 @@ def held_out_answers(learnt: Learnt, pairs: Any) -> HeldOutAnswers:
     The joint learner has that of every item. A point-wise method is fitted again without each of
     `N_FOLDS` parts of the items, and predicts the answers inside them.
     """
-    plain = pairs.sample(MOST_JUDGED).yes_or_no().without_self_pairs()
+    plain: Any = in_memory(pairs, MOST_JUDGED).yes_or_no().without_self_pairs()
     eta = getattr(learnt.model, "oof_proba_", None)
     if eta is not None:
         S = learnt.model.noise_.same_probability(eta.shape[1])
@@ -206,9 +217,7 @@ def _without_each_fold(learnt: Learnt, plain: Pairs) -> HeldOutAnswers:
     chance, classes = np.zeros(plain.n_pairs), np.zeros(plain.n_items, dtype=np.intp)
     for k, (train, test) in enumerate(items_by_fold(held.item_fold, N_FOLDS)):
         with collected_warnings():
-            model = pair_classifier(learnt.asked).fit(
-                learnt.X[train], plain[train].with_labels(None)
-            )
+            model = pair_classifier(learnt.asked).fit(learnt.X[train], plain[train])
         eta = np.zeros((plain.n_items, len(model.classes_)))
         eta[test] = model.predict_proba(learnt.X[test])
         inside, S = held.fold == k, model.noise_.same_probability(eta.shape[1])
@@ -255,7 +264,19 @@ def verdict_on(learnt: Learnt, held_out: HeldOutAnswers | None) -> Verdict:
             "no better than always giving the more frequent answer"
         )
     checks.insert(0, Check("held-out items", known, text, "problem"))
-    return judged(checks, accuracy, None, float(shares.max()), len(shares))
+    found = _measured(held_out)
+    return judged(checks, accuracy, found, float(shares.max()), len(shares))
+
+
+def _measured(held_out: HeldOutAnswers) -> Measured | None:
+    """Compare labels with the classes that a point-wise method predicts without them."""
+    labels = held_out.pairs.labels
+    if not labels:
+        return None
+    items, groups = list(labels), held_out.pairs.groups
+    names, truth = np.unique(np.array(list(labels.values())), return_inverse=True)
+    of = np.asarray(items if groups is None else groups[items], dtype=np.intp)
+    return compared(names, truth, held_out.classes[items], of, LEVEL)
 
 
 # --- what it says -----------------------------------------------------------------------------
@@ -412,7 +433,7 @@ def estimator_title(model: Any) -> str:
 def summarise_data(dataset: Dataset, X: Array | None = None) -> DataSummary:
     """Return the files as they were read, and what they hold; ``X`` are the encoded items."""
     pairs, sources = dataset.pairs, dict(_sources(dataset))
-    plans = [] if dataset.features is None else describe(dataset.features)
+    plans = [] if dataset.features is None else describe(dataset.features, dataset.encode)
     return DataSummary(
         title=next(iter(sources.values()))["path"],
         sources={role: source["path"] for role, source in sources.items()},

@@ -69,7 +69,7 @@ def name_file(model: Path, names: Path) -> Named:
 
 def _groups(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return share and size of every group, as they were before any had a name."""
-    return [dict(one) for one in facts.get("groups") or facts.get("kinds") or facts["classes"]]
+    return [dict(one) for one in facts.get("groups") or facts["classes"]]
 
 
 def read_names(path: Path, n_groups: int) -> dict[int, str]:
@@ -131,7 +131,8 @@ def _renamed(
     shares = class_prior(learner.prior_, len(titles))
     rows = zip(titles, shares, sizes, strict=True)
     how = str(facts["accuracy_how"]).partition(". This is the accuracy of the ")[0]
-    return {key: value for key, value in facts.items() if key != "kinds"} | {
+    return {
+        **facts,
         "groups": [one | {"name": given.get(k)} for k, one in enumerate(groups)],
         "classes": [
             {"name": name, "share": float(share), "n_items": int(size)}

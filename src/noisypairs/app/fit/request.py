@@ -25,6 +25,7 @@ from noisypairs.estimators.base import PairClassifier
 from noisypairs.joint.choices import PartName
 from noisypairs.noise import families
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import pooled_answers
 
 #: Methods by the titles people read; "auto" is the first.
 METHOD_TITLES = {
@@ -110,6 +111,8 @@ def numbers_in_question(
     ('auto', 3, (3,))
     """
     if isinstance(asked, int):
+        if asked < 2:
+            raise ValueError(f"n_classes={asked}: expected at least 2 classes")
         if named and asked != named:
             raise ValueError(
                 f"the known labels name {named} classes, but {asked} were asked for: label at "
@@ -132,7 +135,7 @@ def require_both_answers(pairs: Pairs) -> None:
     n_proper = pairs.without_self_pairs().n_pairs
     if n_proper == 0:
         raise ValueError("there is no answer about two distinct items: nothing to learn from")
-    said = pairs.pooled_answers().same
+    said = pooled_answers(pairs).same
     if said.all() or not said.any():
         word = "same" if said[0] else "different"
         raise NotIdentifiable(

@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 from noisypairs import __version__
 from noisypairs.app.model_card import column_rows
+from noisypairs.app.sentences import FILTERS
 from noisypairs.assess import words
 from noisypairs.assess.verdict import TITLES
 from noisypairs.errors import MissingExtra
@@ -203,21 +204,13 @@ def _part(name: str, *args: Any, **settings: Any) -> Markup:
 
 def _columns_read(plans: Iterable[Any], caption: str | None = None) -> Markup:
     rows = column_rows(map(astuple, plans))
-    return filled_table(("column", "read as", "what is done with it"), rows, caption=caption)
+    headings = ("column", "read as", "what is done with it")
+    return filled_table(headings, rows, caption=caption, numeric=())
 
 
 def _squeezed(text: str) -> str:
     """Return text on one line, as in a template it seldom is."""
     return type(text)(" ".join(text.split()))
-
-
-FILTERS: dict[str, Callable[..., Any]] = {
-    **{k: v for k, v in vars(words).items() if getattr(v, "__module__", "") == words.__name__},
-    "commas": "{:,}".format,
-    "file_name": lambda path: Path(path).name,
-    "json": json.dumps,
-    "squeezed": _squeezed,
-}
 
 
 @cache
@@ -235,7 +228,7 @@ def environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters |= FILTERS
+    found.filters |= FILTERS | {"json": json.dumps, "squeezed": _squeezed}
     found.globals |= {"TONES": TONES, "script": Markup(script), "table": table, "numbers": numbers}
     found.globals |= {"columns_read": _columns_read, "drawing": drawing, "Shown": Shown}
     found.globals |= {"filled_table": filled_table, "side_by_side": side_by_side}

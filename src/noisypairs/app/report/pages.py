@@ -16,7 +16,7 @@ import numpy as np
 from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorRow
 from noisypairs.annotators.linkage import TOOLS
 from noisypairs.app.plan import Forecast, Goal, Plan
-from noisypairs.app.plan.statement import N_AGAIN, pair_rows, price_of, statement
+from noisypairs.app.plan.statement import N_AGAIN, outlook, pair_rows, price_of, statement
 from noisypairs.app.report import advice, charts
 from noisypairs.app.report.page import render
 from noisypairs.app.report.thumbnails import Thumbnails
@@ -40,7 +40,7 @@ FARTHEST_DRAWN = 4.0
 BARS = 2.0
 #: Outlook of the joint learner -> tone of the callout, and its words.
 _OUTLOOKS = {
-    "works": ("good", "can work"),
+    "works": ("consistent", "can work"),
     "doubtful": ("caution", "is doubtful"),
     "fails": ("problem", "cannot work"),
     "not tried": ("note", "was not tried"),
@@ -60,11 +60,12 @@ def fit_report(
     result: FitResult,
     thumbnails: Thumbnails | None = None,
     of_classes: Thumbnails | None = None,
+    commands: Sequence[str] = (),
 ) -> str:
     """Return the page of a fit: what was learnt, how good it is, whether it may be trusted.
 
     ``thumbnails`` are pictures of the items of suspect answers, ``of_classes`` those of items
-    that show classes.
+    that show classes; ``commands`` are what to do next.
     """
     model, bins = result.model, result.evidence.reliability
     S = np.array(model.noise.same_probability)
@@ -74,6 +75,7 @@ def fit_report(
         result=result,
         thumbnails=thumbnails or _NO_PICTURES,
         of_classes=of_classes or _NO_PICTURES,
+        commands=commands,
         couples=_couples,
         heat_map=charts.heat_map(model.groups, S),
         confused=_confused(model, S),
@@ -111,6 +113,7 @@ def plan_report(
         chosen=chosen,
         curves=curves,
         statement=statement,
+        outlook=outlook,
         pair_rows=pair_rows,
         N_AGAIN=N_AGAIN,
     )

@@ -110,7 +110,8 @@ def svg(figure: Figure) -> str:
             axes.patch.set_visible(False)
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    text = _bare(buffer.getvalue())
+    # As wide as it was drawn, where the page has room: letters are then of one size everywhere.
+    text = _bare(buffer.getvalue(), f"max-width: {60.0 * figure.get_figwidth() / WIDTH:.1f}rem")
     for artist in figure.findobj(_is_told):
         text = _titled(text, str(artist.get_gid()), artist.told)  # type: ignore[attr-defined]
     return _in_page(text)
@@ -138,14 +139,14 @@ def _titled(text: str, group: str, titles: Sequence[str]) -> str:
     return text[:start] + inside + text[end:]
 
 
-def _bare(text: str) -> str:
+def _bare(text: str, style: str) -> str:
     """Drop all that a browser does not need, and what would reach beyond this picture."""
     text = text[text.index("<svg") :].strip()
     for foreign in ("metadata", "style"):  # dates and names; rules that would hold for the page
         text = re.sub(rf"<{foreign}\b.*?</{foreign}>\s*", "", text, flags=re.DOTALL)
     opening, rest = text.split(">", 1)
     opening = re.sub(r'\s(?:width|height|version|xmlns:xlink)="[^"]*"', "", opening)
-    return f'{opening} style="stroke-linejoin: round; stroke-linecap: butt">{rest}'
+    return f'{opening} style="stroke-linejoin: round; stroke-linecap: butt; {style}">{rest}'
 
 
 def _in_page(text: str) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
 from noisypairs.app import model_file
+from noisypairs.app.encoding import read_content
 from noisypairs.app.prediction import blaming, used_columns
 from noisypairs.app.suspects.reasons import Clue
 from noisypairs.app.suspects.suspect import Suspects, clues_of, written
@@ -99,9 +100,9 @@ def of_files(model: Path, data: Dataset) -> tuple[Suspects, list[str]]:
         used, notes = used_columns(loaded, data.features, "the file of the items")
         with blaming(loaded, model):
             encoder, learner = loaded.pipeline[:-1], loaded.pipeline[-1]
-            X = encoder.transform(used)
+            X, unread = read_content(encoder.transform, used)
             found = model_suspects(learner, X, data.pairs, data.features, data.ids)
-    return found.in_file(data), [*warned, *data.notes, *notes]
+    return found.in_file(data), [*warned, *data.notes, *notes, *unread]
 
 
 def wrong_probability(model: PairClassifier, X: Any, pairs: Pairs) -> Array:

@@ -28,7 +28,7 @@ class SuspectPair:
 
     left: str
     right: str
-    answer: str  # "same" or "different"
+    answer: str  # "same" or "different", or the level
     annotator: str | None
     probability: float  # that the answer is wrong
     left_features: Mapping[str, str]
@@ -115,14 +115,14 @@ class Suspects:
 
     def first(self, n: int) -> Iterator[SuspectPair]:
         """Yield the ``n`` worst."""
-        ends = self.ends
+        ends, said = self.ends, self.answers.said.tolist()
         for k, clue in enumerate(self.clues[:n]):
             left, right = int(ends[0][k]), int(ends[1][k])
             doubts, why = explained(clue)
             yield SuspectPair(
                 left=self.ids[left],
                 right=self.ids[right],
-                answer="same" if clue.same else "different",
+                answer=said[k],
                 annotator=clue.annotator,
                 probability=float(self.wrong[k]),
                 left_features=cells_of(self.features, left),
@@ -143,7 +143,7 @@ class Suspects:
         ends = self.ends
         names = np.asarray(self.ids, dtype=object)
         columns: dict[str, Any] = {"left": names[ends[0]], "right": names[ends[1]]}
-        columns["answer"] = np.where(self.answers.same, "same", "different")
+        columns["answer"] = self.answers.said
         columns["annotator"] = [clue.annotator for clue in self.clues]
         columns["probability_wrong"] = written(self.wrong)
         columns["verdict"] = [clue.verdict for clue in self.clues]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
+from inspect import signature
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -17,7 +18,15 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import minimize
 from scipy.sparse import issparse
 from scipy.special import expit, softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_clusterer, is_regressor
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    clone,
+    is_classifier,
+    is_clusterer,
+    is_outlier_detector,
+    is_regressor,
+)
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression, Ridge
@@ -101,6 +110,8 @@ def candidates_of(estimator: Any, X: Any, seed: int, n_classes: int = 2) -> dict
     if estimator is None:
         return default_candidates(X, seed, n_classes)
     chosen = list(estimator) if isinstance(estimator, list | tuple) else [estimator]
+    if not chosen:
+        raise ValueError("estimator is an empty list: expected classifiers, or None")
     return {f"{i}: {type(one).__name__}": weighable(one, seed) for i, one in enumerate(chosen)}
 
 
@@ -115,10 +126,17 @@ def weighable(estimator: Any, seed: int | None = None) -> Any:
     if isinstance(estimator, type) or not hasattr(estimator, "fit"):
         what = f"the class {estimator.__name__}" if isinstance(estimator, type) else name
         raise TypeError(f"estimator is {what}: expected a classifier such as LogisticRegression()")
-    if is_regressor(estimator) or is_clusterer(estimator):
+    other_kind = any(ask(estimator) for ask in (is_regressor, is_clusterer, is_outlier_detector))
+    able = is_classifier(estimator) or hasattr(estimator, "predict_proba")
+    if other_kind or not (able or hasattr(estimator, "predict")):
         raise TypeError(
             f"{name} is no classifier, and item beliefs are about classes: give a classifier such "
             "as LogisticRegression(); LossCorrectionClassifier takes any regressor"
+        )
+    if "pairs" in signature(estimator.fit).parameters:
+        raise TypeError(
+            f"{name} learns from pairs itself: expected a classifier that learns from classes, "
+            "such as LogisticRegression()"
         )
     if hasattr(estimator, "fit_beliefs"):
         return estimator

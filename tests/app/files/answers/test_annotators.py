@@ -63,3 +63,11 @@ def test_of_two_such_columns_none_is_taken(tmp_path, table):
     assert (
         read(tmp_path, table.assign(colleague=PEOPLE, worker=PEOPLE)).columns.annotator == "worker"
     )
+
+
+def test_a_column_of_blocks_is_a_batch_where_another_is_mixed(tmp_path, table):
+    sitting = np.repeat(["one", "two", "three"], N // 3)
+    data = read(tmp_path, table.assign(sitting=sitting, colleague=PEOPLE))
+    assert data.columns.annotator == "colleague"
+    assert any("columns not used: 'sitting'" in note for note in data.notes)
+    assert read(tmp_path, table.assign(sitting=sitting)).columns.annotator == "sitting"

@@ -97,3 +97,43 @@ def test_numbers_of_confidence_are_cut_into_thirds(tmp_path: Path) -> None:
     assert data.pairs.scale.n_levels == 6
     assert data.pairs.same.tolist() == [True, False, False]
     assert data.pairs.level.tolist()[1:] == [1, 2]
+
+
+LIKERT = ["Definitely different", "Probably different", "Probably same", "Definitely same"]
+
+
+def test_words_that_spell_out_a_scale_are_read_as_one(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.csv"
+    said = [*LIKERT, "can't tell"]
+    rows = [f"i{k},i{k + 1},{word},w{k % 2}" for k, word in enumerate(2 * said)]
+    path.write_text("\n".join(["left,right,judgment,worker", *rows]) + "\n")
+    data = read_dataset(None, path)
+    assert data.pairs.scale.names == tuple(LIKERT)
+    assert data.pairs.level.tolist() == [0, 1, 2, 3, 4] * 2
+    assert any("levels Definitely different <" in note for note in data.notes)
+    assert data.mapping["can't tell"] == "unsure"
+    meant = {word: "same" if "same" in word else "different" for word in LIKERT}
+    cut = read_dataset(None, path, words=meant)  # who says what words mean gets that
+    assert cut.pairs.level is None
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ["Definitely same", "Certainly same", "Probably different", "Different"],  # one level twice
+        ["Probably same", "Definitely same", "same", "unsure"],  # one side alone
+    ],
+)
+def test_doubtful_scales_are_not_guessed(tmp_path: Path, said: list[str]) -> None:
+    path = tmp_path / "pairs.csv"
+    rows = [f"i{k},i{k + 1},{word}" for k, word in enumerate(said)]
+    path.write_text("\n".join(["left,right,judgment", *rows]) + "\n")
+    with pytest.raises(BadFile, match="--same"):
+        read_dataset(None, path)
+
+
+def test_a_column_of_whole_numbers_is_named_with_the_options_to_add(pairs: Path) -> None:
+    with pytest.raises(
+        BadFile, match=r"'grade' holds 0, 1, 3, 4\..* different to same: --same grade"
+    ):
+        read_dataset(None, pairs)

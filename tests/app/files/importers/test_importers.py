@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,7 @@ from noisypairs.app.files.importers import (
     answer_table,
     register,
 )
+from noisypairs.pairs.levels import read_scale
 from tests.app.files.importers.linked_items import LINKED, answers
 
 
@@ -61,6 +64,30 @@ def test_every_tools_shape_gives_the_same_answers_about_the_items_of_a_file(path
     assert data.features["size"].tolist() == [1.5, 1.4, 8.0]
     if data.annotator_names is not None:
         assert len(data.annotator_names) == 2  # never who was rejected, cancelled or unsure
+
+
+#: What these formats can say is yes or no alone.
+YES_OR_NO = ("constraints", "dedupe")
+
+
+@pytest.mark.parametrize(
+    "path", [p for p in EXPORTS if not p.name.startswith(YES_OR_NO)], ids=lambda path: path.name
+)
+def test_every_tools_grades_are_levels(path, tmp_path):
+    meant = {"same": "identical", "different": "far"}
+    text = path.read_text()
+    for word, sense in read_dataset(SHAPES / "items.csv", path).mapping.items():
+        new = meant.get(sense, "unclear")
+        text = re.sub(rf"(?<![\w/]){re.escape(word)}(?![\w/])", new, text)
+    graded = tmp_path / path.name
+    graded.write_text(text)
+    scale = read_scale("far<near<close<identical", "unclear")
+    data = read_dataset(SHAPES / "items.csv", graded, scale=scale)
+    decided = data.pairs.yes_or_no()
+    assert {
+        (left, right, same) for left, right, same in answers(replace(data, pairs=decided))
+    } == LINKED
+    assert set(data.pairs.said) <= {"far", "identical", "unclear"}
 
 
 def test_every_format_has_a_file_in_its_shape_and_an_example():

@@ -1,0 +1,44 @@
+"""The public names, for type checkers."""
+
+from noisypairs import algebra as algebra
+from noisypairs import annotators as annotators
+from noisypairs import datasets as datasets
+from noisypairs import estimation as estimation
+from noisypairs import experiments as experiments
+from noisypairs import metrics as metrics
+from noisypairs import model_file as model_file
+from noisypairs import model_selection as model_selection
+from noisypairs import theory as theory
+from noisypairs.app.judge import judge as judge
+from noisypairs.app.plan import plan as plan
+from noisypairs.assess import choose_pairs as choose_pairs
+from noisypairs.assess import enough as enough
+from noisypairs.assess import first_pairs as first_pairs
+from noisypairs.classifier import JointPairClassifier as JointPairClassifier
+from noisypairs.classifier import SearchOptions as SearchOptions
+from noisypairs.errors import ChosenPairsWarning as ChosenPairsWarning
+from noisypairs.errors import ClassNamesWarning as ClassNamesWarning
+from noisypairs.errors import ClassNumberWarning as ClassNumberWarning
+from noisypairs.errors import CopiedAnswersWarning as CopiedAnswersWarning
+from noisypairs.errors import NotIdentifiable as NotIdentifiable
+from noisypairs.errors import NotIdentifiableWarning as NotIdentifiableWarning
+from noisypairs.errors import RepeatedItemsWarning as RepeatedItemsWarning
+from noisypairs.errors import UnpredictedAnswersWarning as UnpredictedAnswersWarning
+from noisypairs.errors import WeakEstimatorWarning as WeakEstimatorWarning
+from noisypairs.estimators import COPKMeans as COPKMeans
+from noisypairs.estimators import LossCorrectionClassifier as LossCorrectionClassifier
+from noisypairs.estimators import PairKMeans as PairKMeans
+from noisypairs.estimators import WeightedPairClassifier as WeightedPairClassifier
+from noisypairs.experiments import compare as compare
+from noisypairs.noise import CleanPairs as CleanPairs
+from noisypairs.noise import ComposedNoise as ComposedNoise
+from noisypairs.noise import LabelingNoise as LabelingNoise
+from noisypairs.noise import MatrixNoise as MatrixNoise
+from noisypairs.noise import NoiseModel as NoiseModel
+from noisypairs.noise import PairingNoise as PairingNoise
+from noisypairs.pairs import Pairs as Pairs
+from noisypairs.sampling import sample_pairs as sample_pairs
+from noisypairs.tables import ItemTable as ItemTable
+from noisypairs.tables import PairTable as PairTable
+
+__version__: str
