@@ -100,6 +100,7 @@ def spark(events: Path) -> Any:
 
     from noisypairs.tables import spark_engine
 
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     events.mkdir()
     builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
     builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
