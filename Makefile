@@ -5,11 +5,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 FLOORS := .venv-floors
+SPARK := .venv-spark
 export NOISYPAIRS_DATA ?= $(if $(wildcard ../shared/data),$(abspath ../shared/data),)
 # Small matrices on few cores: one thread per process is faster and repeatable.
 export OMP_NUM_THREADS ?= 1
 
-.PHONY: demo test lint types imports unit docs docs-quick dist mutants fuzz floors format bench fingerprint records clean
+.PHONY: demo test lint types imports unit spark docs docs-quick dist mutants fuzz floors format bench fingerprint records clean
 
 demo: $(VENV)/.app
 	$(BIN)/noisypairs demo
@@ -28,6 +29,11 @@ imports: $(VENV)/.dev
 
 unit: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The tests of pair tables on a local Spark too; its environment has the extra, and needs Java.
+# Without Java these tests are skipped and say so.
+spark: $(SPARK)/.built
+	$(SPARK)/bin/python -m pytest tests/tables
 
 # The site in docs/_build/html, with every example of the gallery run; nothing is downloaded.
 docs: $(VENV)/.docs
@@ -79,7 +85,7 @@ fingerprint: $(VENV)/.dev
 	$(BIN)/python benchmarks/fingerprint.py --compare benchmarks/records/fingerprint.json
 
 clean:
-	rm -rf $(VENV) $(VENV)-dist $(FLOORS) dist docs/_build docs/gallery docs/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-dist $(FLOORS) $(SPARK) dist docs/_build docs/gallery docs/generated .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -100,4 +106,9 @@ $(FLOORS)/.built: pyproject.toml
 	$(PYTHON) -m venv --clear $(FLOORS)
 	$(FLOORS)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	$(FLOORS)/bin/uv pip install --quiet --python $(FLOORS) --resolution lowest-direct -e '.[dev]'
+	@touch $@
+
+$(SPARK)/.built: pyproject.toml
+	$(PYTHON) -m venv --clear $(SPARK)
+	$(SPARK)/bin/python -m pip install --quiet --disable-pip-version-check -e '.[app,spark]' 'pytest>=8.3'
 	@touch $@

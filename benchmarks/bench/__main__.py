@@ -62,22 +62,15 @@ def measurements() -> dict[str, Callable[[bool], dict[str, Any]]]:
 
 
 def cost(results: dict[str, Any]) -> list[str]:
-    """Return, for 10⁹ and 10¹¹ pairs, hours on one such machine from the measured constants."""
+    """Return, for 10⁹ and 10¹¹ pairs, the hours of a counting pass from the measured constants."""
     needed = {"pass", "memory"} - results.keys()
     if needed:
         return [f"not measured yet: {', '.join(sorted(needed))}"]
-    streamed = results["memory"]["joint, streamed"]
-    per_pass = streamed["stream_seconds"] / streamed["passes"] / results["memory"]["n_pairs"]
     bytes_per_pair = results["memory"]["parquet_gigabytes"] * 1e9 / results["memory"]["n_pairs"]
-    passes = streamed["passes"]
-    lines = [f"| pairs | Parquet | counting pass | joint, per pass | joint, {passes} passes |"]
-    lines.append("|---|---|---|---|---|")
+    lines = ["| pairs | Parquet | counting pass |", "|---|---|---|"]
     for n in (1e9, 1e11):
-        count = results["pass"]["pass_seconds_per_million_pairs"] * n / 1e6
-        shown = [f"{n:.0e}", f"{bytes_per_pair * n / 1e9:,.0f} GB"]
-        shown += [f"{t / 3600:,.2g} h" for t in (count, per_pass * n)]
-        shown.append(f"{per_pass * n * passes / 3600:,.2g} h")
-        lines.append("| " + " | ".join(shown) + " |")
+        hours = results["pass"]["pass_seconds_per_million_pairs"] * n / 1e6 / 3600
+        lines.append(f"| {n:.0e} | {bytes_per_pair * n / 1e9:,.0f} GB | {hours:,.2g} h |")
     return lines
 
 

@@ -23,7 +23,7 @@ _ROOMS = {
     "noise": "CleanPairs ComposedNoise LabelingNoise MatrixNoise NoiseModel PairingNoise",
     "pairs": "Pairs",
     "sampling": "sample_pairs",
-    "tables": "PairTable",
+    "tables": "ItemTable PairTable",
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names.split()}
 _MODULES = {"algebra", "annotators", "datasets", "estimation", "experiments", "metrics"}

@@ -38,6 +38,7 @@ from noisypairs.noise import NoiseModel as NoiseModel
 from noisypairs.noise import PairingNoise as PairingNoise
 from noisypairs.pairs import Pairs as Pairs
 from noisypairs.sampling import sample_pairs as sample_pairs
+from noisypairs.tables import ItemTable as ItemTable
 from noisypairs.tables import PairTable as PairTable
 
 __version__: str

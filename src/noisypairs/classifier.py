@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -48,7 +50,8 @@ from noisypairs.estimators.base import (
 )
 from noisypairs.estimators.inner.classifiers import candidates_of
 from noisypairs.graph import progress
-from noisypairs.graph.propagation import answer_wrong_probability
+from noisypairs.graph.propagation import Labels, answer_wrong_probability
+from noisypairs.joint.beyond_memory import FoldedModel, ItemTableEStep, PredictScorer
 from noisypairs.joint.choices import (
     CLEARLY_DETECTED,
     DETECTED,
@@ -74,6 +77,8 @@ from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.groups import item_groups, single_answers, warn_of_repeated_items
 from noisypairs.pairs.levels import PLAIN
 from noisypairs.pairs.pairs import in_memory, sorted_answers
+from noisypairs.tables import ItemTable, PairTable
+from noisypairs.tables.results import TableResults, classified
 
 #: Pairs on which answers are redrawn for intervals: those of more pairs would be narrower.
 PAIRS_FOR_INTERVALS = 500_000
@@ -164,6 +169,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     label_noise_ : share of the labels that are wrong, as learnt; None without labels.
     wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
         were streamed from a table (see `stream_suspects`).
+    tables_, sample_ : of a fit to an `ItemTable`, all results as tables, and the positions of the
+        items in memory.
     n_classes_, class_numbers_ : the number of classes, and the mean log-likelihood of a held-out
         answer for every number that was tried in full.
     held_out_gain_ : nats by which held-out answers are predicted better than by their share of
@@ -239,6 +246,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         return self.search or SearchOptions()
 
     n_searched_: int
+    sample_: NDArray[np.int64]
+    tables_: TableResults
     label_noise_: float | None
     pairs_: Any
     spec_: Spec
@@ -248,7 +257,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     expected_error_: Array | None
     _record_: Record | None = None
     _warned_: Sequence[Warning] = ()
-    _of_session = ("_record_", "_warned_", "pairs_")
+    _of_session = ("_record_", "_warned_", "pairs_", "tables_")
     _takes_levels = True
     _of_items = ("item_proba_", "oof_proba_", "item_states_", "item_kinds_", "oof_kinds_")
     _of_answers = ("wrong_proba_", "expected_error_")
@@ -279,7 +288,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     def _leaves_out(self, name: str) -> bool:
         return self.answer_model != "auto" and name not in self.answer_model
 
-    def fit(self, X: Any, pairs: Pairs) -> Self:
+    def fit(self, X: Any, pairs: Any, *, folder: str | Path | None = None) -> Self:
         """Learn from items ``X``, shape (n_items, n_features), and pairs of them.
 
         With more than `SEARCH_PAIRS` pairs, the model is chosen on that many, drawn at random, and
@@ -288,8 +297,78 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
 
         ``X=None`` learns from the answers alone: ``item_proba_`` has the classes of the items that
         were compared, and new items cannot be classified.
+
+        Items may be an `ItemTable` beside a `PairTable`: the model is chosen on a sample of them,
+        and everything else is done in their engine. The attributes of items are then those of
+        ``sample_``, their positions, and `tables_` has the tables of all items. Every round leaves
+        a checkpoint in ``folder``, and fitting the same again goes on from there.
         """
+        if isinstance(X, ItemTable):
+            return self._fit_tables(X, pairs, folder)
+        if folder is not None:
+            raise ValueError(f"folder={str(folder)!r} keeps rounds of a fit to an ItemTable alone")
         return self._fit(X, pairs, self._options.n_kinds)
+
+    def _fit_tables(self, X: ItemTable, pairs: Any, folder: str | Path | None) -> Self:
+        """Choose the model on a sample of the items, and run the last rounds on tables."""
+        if not isinstance(pairs, PairTable) or pairs.n_items != X.n_items:
+            raise TypeError(
+                f"the items are {X!r}, so pairs must be a PairTable of them, got {pairs!r}: open "
+                "it with PairTable.from_parquet(path, items=items)"
+            )
+        inputs = {"items": X.source.description, "pairs": pairs.source.description}
+        inputs |= {"sample": X.sample, "learner": repr(self)}
+        some = pairs.sample_of_items(X.sample)
+        labelled = np.array(list(pairs.labels), dtype=np.int64)
+        chosen = np.unique(np.concatenate([some.left, some.right, labelled]).astype(np.int64))
+        features, fold, groups = X.some(chosen)
+        # The model is chosen on the sample: on copies of its items and pairs, in memory.
+        self._fit(features, some[chosen].with_groups(groups), None)
+        assert self._record_ is not None
+        problem, fit, in_order = self._record_.problem, self._record_.fit, self._record_.given
+        folds = in_order.reordered_items(fold)
+        model = FoldedModel(self._record_.model, problem.X, folds)
+        sample, clamp = in_order.reordered_items(chosen), problem.clamp
+        known = Labels()
+        if clamp is not None:
+            known = Labels({int(sample[item]): k for item, k in clamp.items()}, clamp.noise)
+        answers = fit.answers.without("clarity", "pair error", "similarity")
+        e_step = ItemTableEStep(
+            X,
+            pairs,
+            model,
+            self.filler_,
+            sample,
+            known,
+            answers.part("people") is not None,
+            folder,
+            inputs,
+        )
+        rounds: dict[str, Any] = {"rounds": self._options.max_iter, "tolerance": self._options.tol}
+        with undisturbed():
+            guess = fit.answers.classes(fit.beliefs.item, fit.phi)
+            fit = run_em(fit.spec, fit.start, e_step, model, answers, guess, **rounds)
+            e_step.propagation.take_best()
+            shares = e_step.propagation.shares()
+            self._store(problem.X, pairs, problem, model, fit, shares)
+        self._restore_order(in_order)
+        self.sample_, self.pairs_ = chosen, pairs
+        names = tuple(str(name) for name in self.classes_)
+        self.tables_ = TableResults(
+            e_step.propagation, X.keys, names, fit.answers.responses(), self.annotator_noise_
+        )
+        return self
+
+    def predict_table(self, items: ItemTable) -> Any:
+        """Return the items as an Ibis table: id, class, probability, P(class) for every class.
+
+        They are classified where they are. Its ``to_parquet`` writes it.
+        """
+        check_is_fitted(self)
+        names = tuple(str(name) for name in self.classes_)
+        columns = [f"p_{k}" for k in range(len(names))]
+        scored = items.scored(items.store, "predicted", PredictScorer(copy(self)), columns)
+        return classified(scored, items.keys, names)
 
     def fit_kinds(
         self, X: Any, pairs: Pairs, n_kinds: int | Sequence[int] | Literal["auto"] = "auto"
@@ -617,7 +696,15 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         order, self.classes_ = order_by_size(shares, self.class_order)
         return fit.permuted(order)
 
-    def _store(self, X: Any, pairs: Any, problem: Problem, model: ClassModel, fit: Fit) -> None:
+    def _store(
+        self,
+        X: Any,
+        pairs: Any,
+        problem: Problem,
+        model: ClassModel,
+        fit: Fit,
+        shares: Array | None = None,
+    ) -> None:
         """Keep what was found, and fit the estimator to all beliefs."""
         K, beliefs = fit.n_classes, fit.item_proba
         with progress.stage("final fit"):
@@ -627,8 +714,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         self.n_classes_, self.spec_ = K, fit.spec
         self.start_, self.noise_model_ = fit.start, fit.spec.family
         self.noise_ = fit.answers.crowd_noise()
-        in_pairs = problem.in_pairs if isinstance(pairs, Pairs) else pairs.degrees() > 0
-        shares = beliefs[sampled_items(pairs, in_pairs)].mean(axis=0)
+        if shares is None:
+            in_pairs = problem.in_pairs if isinstance(pairs, Pairs) else pairs.degrees() > 0
+            shares = beliefs[sampled_items(pairs, in_pairs)].mean(axis=0)
         self.prior_ = float(shares[1]) if K == 2 else shares
         self.annotator_noise_ = None
         if pairs.annotator_names is not None and not self._leaves_out("people"):

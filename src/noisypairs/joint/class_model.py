@@ -15,7 +15,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from copy import copy
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -117,6 +118,12 @@ class ClassModel(ABC):
     def fitted(self, beliefs: Array, line: Calibration) -> tuple[Any, Calibration]:
         """Return a classifier fitted to all beliefs, and the line that its log P goes through."""
 
+    def weighted(self, weight: Array) -> Self:
+        """Return the model that learns from other items, by ``weight`` (n_items,)."""
+        other = copy(self)
+        other.weight = weight
+        return other
+
     def proba(
         self, beliefs: Array, evidence: Array, line: Calibration | None
     ) -> tuple[Array, Calibration]:
@@ -195,7 +202,7 @@ class RidgeModel(ClassModel):
     name = "ridge"
 
     def __init__(self, front: Any, Z: Array, groups: Positions, weight: Array) -> None:
-        self.front, self.weight = front, weight
+        self.front, self.weight, self.groups = front, weight, groups
         self.Z = np.column_stack([Z, np.ones(len(Z))])
         penalty = np.full(self.Z.shape[1], RIDGE_PENALTY)
         penalty[-1] = 1e-6  # the constant is free
@@ -205,6 +212,10 @@ class RidgeModel(ClassModel):
         self.leverage = np.minimum(np.einsum("mn,mn->n", half, half) * weight, 1.0 - 1e-6)
         #: Of groups of several items, by size s: items (n, s), H W and (I − H W)⁻¹, (n, s, s) each.
         self.several = list(self._groups_of_several(half, groups))
+
+    def weighted(self, weight: Array) -> Self:
+        """Return the model that learns from other items, factorised anew."""
+        return type(self)(self.front, self.Z[:, :-1], self.groups, weight)
 
     def _groups_of_several(
         self, half: Array, groups: Positions

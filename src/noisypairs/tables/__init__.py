@@ -1,4 +1,4 @@
-"""Pair tables of any size through Ibis: files and engines, counted where they are.
+"""Tables of pairs and items of any size through Ibis: counted and classified where they are.
 
 `PairTable` stands wherever `noisypairs.Pairs` do. DuckDB, embedded, is the default engine; Spark
 (`spark_engine`) and every other back end of Ibis run the same expressions.
@@ -12,6 +12,7 @@ from noisypairs.tables.engine import (
     UnreadableTable,
     duckdb_engine,
 )
+from noisypairs.tables.items import ItemTable
 from noisypairs.tables.spark import MissingJava, spark_engine
 from noisypairs.tables.table import PairTable
 
@@ -19,6 +20,7 @@ __all__ = [
     "AnnotatorCounts",
     "Batch",
     "ChangedTable",
+    "ItemTable",
     "LostEngine",
     "MissingJava",
     "PairTable",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +16,13 @@ from noisypairs.graph import progress
 from noisypairs.graph.propagation import Labels
 from noisypairs.pairs.ids import clean_ids
 from noisypairs.tables import sweep
-from noisypairs.tables.engine import add_up_in_place, fetch, load_arrow, load_ibis
+from noisypairs.tables.engine import (
+    ChangedTable,
+    add_up_in_place,
+    fetch,
+    load_arrow,
+    load_ibis,
+)
 from noisypairs.tables.store import Store
 from noisypairs.tables.table import PairTable
 
@@ -66,6 +74,7 @@ class TablePropagation:
         depth: int = DEPTH,
         damping: float = DAMPING,
         folder: str | Path | None = None,
+        inputs: Mapping[str, Any] | None = None,
     ) -> None:
         if sweeps < 1 or depth < 2:
             raise ValueError(
@@ -74,12 +83,19 @@ class TablePropagation:
         self.table, self.known = table, known or {}
         self.tol, self.sweeps, self.depth, self.damping = tol, sweeps, depth, damping
         self.store = Store(table.engine, folder)
+        self.beliefs: Any = None
+        self.passes, self._name = 0, ""
+        self._best: tuple[float, str, Any] = (-np.inf, "", None)
+        self.done = Checkpoints(self.store.folder, inputs) if folder is not None else None
+        if self.done is not None and self.done.laid_out:
+            self.answers = self.store.open("answers")
+            return
         with table.source.unchanged():
             codes = annotator_codes(table) if people else None
             laid = sweep.laid_out(table.expression, table.n_items, codes)
             self.answers = self.store.keep("answers", laid)
-        self.beliefs: Any = None
-        self.passes = 0
+        if self.done is not None:
+            self.done.lay_out()
 
     def begin(self, phi: Any, guess: Any) -> None:
         """Begin from a guess: ``phi`` and ``guess`` are tables with item and log-odds f_1, …."""
@@ -150,9 +166,37 @@ class TablePropagation:
         return Found(counts, float(sum(row["log_edges"] for row in rows)))
 
     def _kept(self, beliefs: Any) -> Any:
-        """Write beliefs beside those that they are made from."""
-        self._turn = 1 - getattr(self, "_turn", 1)
-        return self.store.keep(f"beliefs_{self._turn}", beliefs)
+        """Write beliefs beside those they are made from, of the last checkpoint and of the best."""
+        used = {self._name, self._best[1], self.done.beliefs if self.done else ""}
+        free = next(name for k in range(4) if (name := f"beliefs_{k}") not in used)
+        kept = self.store.keep(free, beliefs)
+        self._name = free
+        return kept
+
+    def checkpoint(self, number: int) -> tuple[Found, Array] | tuple[None, None]:
+        """Return what a round found, and the beliefs of the sample, if it was finished before."""
+        if self.done is None or number > len(self.done.rounds):
+            return None, None
+        row = self.done.rounds[number - 1]
+        if row["log_likelihood"] >= self._best[0]:
+            self._best = row["log_likelihood"], row["beliefs"], None
+        if number == len(self.done.rounds):
+            self._name = row["beliefs"]
+            self.beliefs = self.store.open(self._name)
+        return Found(np.array(row["counts"]), row["log_likelihood"]), np.array(row["item"])
+
+    def keep_checkpoint(self, found: Found, item: Array) -> None:
+        """Write down that a round is finished, what it found, and where its beliefs are."""
+        if found.log_likelihood >= self._best[0]:
+            self._best = found.log_likelihood, self._name, self.beliefs
+        if self.done is not None:
+            row = {"counts": found.counts.tolist(), "log_likelihood": found.log_likelihood}
+            self.done.add(row | {"item": item.tolist(), "beliefs": self._name})
+
+    def take_best(self) -> None:
+        """Go back to the beliefs of the round of highest likelihood."""
+        _, self._name, beliefs = self._best
+        self.beliefs = self.store.open(self._name) if beliefs is None else beliefs
 
     def potentials(self, phi: Array) -> Any:
         """Return P(class | x), (n_items, K), as a table of log-odds."""
@@ -163,11 +207,79 @@ class TablePropagation:
 
     def item_proba(self) -> Array:
         """Load P(class) of all items, (n_items, K)."""
-        columns = {f"c{k}": one for k, one in enumerate(sweep.proba(self.beliefs))}
-        rows = fetch(self.beliefs.select("item", **columns))
+        return self.proba_of(np.arange(self.table.n_items))
+
+    def shares(self) -> Array:
+        """Return the mean P(class) of all items, (K,)."""
+        means = {f"c{k}": one.mean() for k, one in enumerate(sweep.proba(self.beliefs))}
+        return np.array(list(fetch(self.beliefs.agg(**means)).to_pylist()[0].values()))
+
+    def proba_of(self, items: NDArray[np.int64]) -> Array:
+        """Load P(class) of some items, (n, K), in this order."""
+        beliefs = self.beliefs
+        if len(items) < self.table.n_items:
+            wanted = load_arrow().table({"wanted": items})
+            wanted = load_ibis().memtable(wanted)
+            beliefs = beliefs.inner_join(wanted, beliefs.item == wanted.wanted)
+        columns = {f"c{k}": one for k, one in enumerate(sweep.proba(beliefs))}
+        rows = fetch(beliefs.select("item", **columns))
+        place = np.searchsorted(items, rows["item"].to_numpy(), sorter=np.argsort(items))
         found = np.empty((rows.num_rows, len(columns)))
-        found[rows["item"].to_numpy()] = np.stack([rows[name].to_numpy() for name in columns], 1)
+        found[np.argsort(items)[place]] = np.stack([rows[name].to_numpy() for name in columns], 1)
         return found
+
+
+class Checkpoints:
+    """What a fit in a folder has finished: ``progress.json``, replaced whole after every round.
+
+    A folder whose progress belongs to other ``inputs`` is refused.
+    """
+
+    def __init__(self, folder: Path | None, inputs: Mapping[str, Any] | None) -> None:
+        assert folder is not None
+        self.path = folder / "progress.json"
+        self.state: dict[str, Any] = {"inputs": json.loads(json.dumps(inputs))}
+        if not self.path.exists():
+            return
+        before = json.loads(self.path.read_text())
+        strange = [k for k, v in self.state["inputs"].items() if before["inputs"].get(k) != v]
+        if strange:
+            raise ChangedTable(
+                f"{folder} holds the rounds of another fit: {', '.join(strange)} differ. Go on "
+                "with what it was begun with, or name another folder"
+            )
+        self.state = before
+
+    @property
+    def laid_out(self) -> bool:
+        """Whether the answers are laid out."""
+        return bool(self.state.get("laid_out"))
+
+    @property
+    def rounds(self) -> list[dict[str, Any]]:
+        """The rounds that are finished."""
+        return list(self.state.get("rounds", []))
+
+    @property
+    def beliefs(self) -> str:
+        """The name of the beliefs after the last of them."""
+        return str(self.rounds[-1]["beliefs"]) if self.rounds else ""
+
+    def lay_out(self) -> None:
+        """Write down that the answers are laid out."""
+        self._write({"laid_out": True})
+
+    def add(self, row: dict[str, Any]) -> None:
+        """Write down a finished round."""
+        self._write({"rounds": [*self.rounds, row]})
+
+    def _write(self, news: dict[str, Any]) -> None:
+        """Write the file anew, whole or not at all."""
+        self.state |= news
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        part = self.path.with_suffix(f".{os.getpid()}")
+        part.write_text(json.dumps(self.state))
+        os.replace(part, self.path)
 
 
 def annotator_codes(table: PairTable) -> Any:

@@ -19,6 +19,7 @@ from noisypairs.pairs import answers
 from noisypairs.pairs.columns import ARGUMENT, OPTIONAL, Asking, Role, find_columns
 from noisypairs.pairs.ids import id_array, known_ids, warn_dropped
 from noisypairs.tables.engine import fetch, load_arrow, load_ibis
+from noisypairs.tables.items import ItemTable
 from noisypairs.tables.source import TableSource
 
 logger = logging.getLogger(__name__)
@@ -49,7 +50,7 @@ class OpenedTable:
 def open_answers(
     source: TableSource,
     named: Mapping[str, Role],
-    items: ArrayLike | None,
+    items: ArrayLike | ItemTable | None,
     n_items: int | None,
     unsure: answers.Treatment,
     drop_unknown: bool,
@@ -58,8 +59,12 @@ def open_answers(
     """Find the columns, place the items, read the words; refuse what cannot be learnt from."""
     answers.check_treatment(unsure, "unsure")
     raw, names = select_columns(source.table, named)
-    ids, size = _items(items, n_items)
-    placed = _add_positions(raw, ids, size)
+    if isinstance(items, ItemTable):
+        ids, size = None, items.n_items
+        placed = _joined_positions(raw, items.keys)
+    else:
+        ids, size = _items(items, n_items)
+        placed = _add_positions(raw, ids, size)
     with source.unchanged():
         found = _count_read_words(placed)
     n_rows = sum(row["n"] for row in found)
@@ -73,7 +78,9 @@ def open_answers(
     same, usable, mapping = _read_words(placed, found, unsure, names["same"], words)
     if n_unknown:
         placed = placed.filter(placed.left.notnull() & placed.right.notnull())
-    elif ids is None:  # all in range: later passes need not look again
+    elif ids is None and not isinstance(
+        items, ItemTable
+    ):  # all in range: later passes need not look again
         placed = placed.mutate(left=_whole_number(placed, "left"))
         placed = placed.mutate(right=_whole_number(placed, "right"))
     kept = placed if usable is None else placed.filter(usable)
@@ -166,6 +173,23 @@ def _add_positions(raw: Any, ids: list[Any] | None, n_items: int) -> Any:
         key = table[f"{end}_id"].strip() if text else table[f"{end}_id"].cast("int64")
         table = table.mutate(**{f"{end}_key": key})
         table = table.left_join(ibis.memtable(known), f"{end}_key")
+        table = table.drop(*[name for name in table.columns if name.endswith(("_key", "_right"))])
+    return table
+
+
+def _joined_positions(raw: Any, keys: Any) -> Any:
+    """Add positions left, right of a table of ids, in the engine of both."""
+    table = raw.rename(left_id="left", right_id="right")
+    for end in ("left", "right"):
+        column = table[f"{end}_id"]
+        key = column.strip() if column.type().is_string() else column
+        if column.type().is_string() != keys.key.type().is_string():
+            raise TypeError(
+                f"the items have ids of type {keys.key.type()}, but the column of {end} ends holds "
+                f"{column.type()}: write ids alike in both tables"
+            )
+        known = keys.select(**{f"{end}_key": keys.key, end: keys.item})
+        table = table.mutate(**{f"{end}_key": key}).left_join(known, f"{end}_key")
         table = table.drop(*[name for name in table.columns if name.endswith(("_key", "_right"))])
     return table
 

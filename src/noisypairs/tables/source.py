@@ -52,6 +52,11 @@ class Files:
         more = f" (and {len(self.paths) - 1} more files)" if len(self.paths) > 1 else ""
         return f"{self.paths[0]}{more}"
 
+    @property
+    def description(self) -> Any:
+        """What must be the same where a fit goes on: paths, sizes and times of change."""
+        return [list(one) for one in self.state]
+
     @cached_property
     def table(self) -> Any:
         """The files as one Ibis table, columns as they are (those of a CSV all text)."""
@@ -103,6 +108,13 @@ class Expression:
 
     table: Any
     name: str = "the Ibis table"
+
+    @property
+    def description(self) -> Any:
+        """What must be the same where a fit goes on: the columns and the number of rows."""
+        with self.unchanged(), without_engine_warnings():
+            n_rows = int(self.table.count().to_pyarrow().as_py())
+        return [str(self.table.schema()), n_rows]
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:

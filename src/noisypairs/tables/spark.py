@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from importlib import import_module
 from typing import Any
 from uuid import uuid4
@@ -41,6 +42,7 @@ def spark_engine(session: Any = None, cores: int = 2) -> Any:
 
 def _local_session(sql: Any, cores: int) -> Any:
     os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # which has this package
     settings = {
         "spark.driver.bindAddress": LOOPBACK,
         "spark.driver.host": LOOPBACK,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 import tempfile
 import weakref
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-from noisypairs.tables.engine import errors_naming, unfused, without_engine_warnings
+from noisypairs.tables.engine import errors_naming, optional, unfused, without_engine_warnings
 from noisypairs.tables.spark import read_with_spark
 
 
@@ -36,11 +37,19 @@ class Store:
             self.write(expression, self.folder / f"{name}.parquet")
             return self.open(name)
 
+    def keep_batches(self, name: str, schema: Any, batches: Iterable[Any]) -> Any:
+        """Write Arrow batches of this schema into the folder and return them as a table."""
+        assert self.folder is not None
+        self.folder.mkdir(parents=True, exist_ok=True)
+        parquet = optional("pyarrow.parquet", "app", "A table of items outside memory")
+        with parquet.ParquetWriter(self.folder / f"{name}.parquet", schema) as file:
+            for batch in batches:
+                file.write_batch(batch.cast(schema))
+        return self.open(name)
+
     def write(self, expression: Any, path: Path) -> None:
         """Let the engine write a table as Parquet: one file, or on Spark a folder of them."""
-        if path.is_dir():
-            shutil.rmtree(path)
-        path.unlink(missing_ok=True)
+        remove(path)
         path.parent.mkdir(parents=True, exist_ok=True)
         with unfused(), without_engine_warnings():
             self.engine.to_parquet(expression, str(path))
@@ -61,3 +70,10 @@ class Store:
         frame = self.engine._session.table(view).localCheckpoint()
         frame.createOrReplaceTempView(view)
         return self.engine.table(view)
+
+
+def remove(path: Path) -> None:
+    """Delete a file, or the folder of files that Spark writes in its place."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    path.unlink(missing_ok=True)

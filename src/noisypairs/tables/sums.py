@@ -133,6 +133,17 @@ def some_pairs(answers: Any, share: float, seed: int) -> Any:
     return answers.filter(key < int(share * prime))
 
 
+def pairs_among_some(answers: Any, share: float) -> Any:
+    """Keep the pairs whose two items are both among about ``share`` of the items, by a hash."""
+    prime = 2**31 - 1
+    for end in ("left", "right"):
+        item = answers[end].cast("int64") % prime
+        key = (item * 1_103_515_245 + 12_345) % prime
+        key = (key * key + item) % prime  # squared: neighbours are kept independently
+        answers = answers.filter(key <= int(share * prime))
+    return answers
+
+
 def among_items(answers: Any, kept: NDArray[np.int64]) -> Any:
     """Return the answers whose two items are both in ``kept``, renumbered in that order."""
     pa = load_arrow()

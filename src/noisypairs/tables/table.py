@@ -25,6 +25,7 @@ from noisypairs.tables import sums
 from noisypairs.tables.auditing import audit_table
 from noisypairs.tables.batch import AnnotatorCounts, read_batch
 from noisypairs.tables.engine import ChangedTable, fetch, stream
+from noisypairs.tables.items import ItemTable
 from noisypairs.tables.reading import OpenedTable, open_answers
 from noisypairs.tables.source import Expression, Files, TableSource
 
@@ -66,7 +67,7 @@ class PairTable(OneEntryPerItem):
         cls,
         path: str | Path,
         *,
-        items: ArrayLike | None = None,
+        items: ArrayLike | ItemTable | None = None,
         n_items: int | None = None,
         memory_limit: str | None = None,
         threads: int | None = None,
@@ -77,15 +78,16 @@ class PairTable(OneEntryPerItem):
     ) -> PairTable:
         """Read a Parquet file, folder or pattern where it lies.
 
-        ``n_items`` says that the columns hold positions; ``items`` are ids in the order of X, to
-        which the columns are joined in the engine. ``memory_limit`` ("2GB"), ``threads`` and
-        ``temp_directory`` are DuckDB's; ``engine`` is another Ibis connection, such as
-        `spark_engine()`. ``columns`` are left, right, same, annotator, weight (names, guessed as
+        ``n_items`` says that the columns hold positions; ``items`` are ids in the order of X, or an
+        `ItemTable`, to which the columns are joined in the engine. ``memory_limit`` ("2GB"),
+        ``threads`` and ``temp_directory`` are DuckDB's; ``engine`` is another Ibis connection, such
+        as `spark_engine()`. ``columns`` are left, right, same, annotator, weight (names, guessed as
         `Pairs.from_frame` does; False leaves one out), unsure ("raise" or "drop"), words (what
         answers mean, see `Pairs.from_frame`) and drop_unknown (False: refuse unknown ids).
         """
         settings = {"memory_limit": memory_limit, "threads": threads}
         settings["temp_directory"] = temp_directory
+        engine = items.engine if isinstance(items, ItemTable) and engine is None else engine
         source = Files.find(path, "parquet", settings, engine)
         return cls._opened(source, items, n_items, labels, columns)
 
@@ -94,7 +96,7 @@ class PairTable(OneEntryPerItem):
         cls,
         path: str | Path,
         *,
-        items: ArrayLike | None = None,
+        items: ArrayLike | ItemTable | None = None,
         n_items: int | None = None,
         memory_limit: str | None = None,
         threads: int | None = None,
@@ -106,6 +108,7 @@ class PairTable(OneEntryPerItem):
         """Read CSV files where they lie, ids as text ("007" is not 7); else as `from_parquet`."""
         settings = {"memory_limit": memory_limit, "threads": threads}
         settings["temp_directory"] = temp_directory
+        engine = items.engine if isinstance(items, ItemTable) and engine is None else engine
         source = Files.find(path, "csv", settings, engine)
         return cls._opened(source, items, n_items, labels, columns)
 
@@ -114,7 +117,7 @@ class PairTable(OneEntryPerItem):
         cls,
         table: Any,
         *,
-        items: ArrayLike | None = None,
+        items: ArrayLike | ItemTable | None = None,
         n_items: int | None = None,
         labels: Labels | None = None,
         **columns: Any,
@@ -126,7 +129,7 @@ class PairTable(OneEntryPerItem):
     def _opened(
         cls,
         source: TableSource,
-        items: ArrayLike | None,
+        items: ArrayLike | ItemTable | None,
         n_items: int | None,
         labels: Labels | None,
         columns: dict[str, Any],
@@ -243,7 +246,13 @@ class PairTable(OneEntryPerItem):
     def with_labels(
         self, labels: Mapping[Any, Hashable] | None, by: Literal["position", "id"] | None = None
     ) -> PairTable:
-        """Return the same table with these known classes and no others, as `Pairs.with_labels`."""
+        """Return the same table with these known classes and no others, as `Pairs.with_labels`.
+
+        Beside an `ItemTable` they are by id, unless ``by="position"``.
+        """
+        items = self.recipe["items"]
+        if isinstance(items, ItemTable) and labels and by != "position":
+            labels, by = items.positions_of(labels), "position"
         known = check_labels(labelled_positions(labels, lambda: self.item_ids, by), self.n_items)
         return self._changed(labels=MappingProxyType(known), class_names=names_in(known))
 
@@ -375,6 +384,17 @@ class PairTable(OneEntryPerItem):
         share = n_pairs / self.n_pairs
         return self._load(sums.some_pairs(self._answers, share, random_state), None)
 
+    def sample_of_items(self, n_items: int) -> Pairs:
+        """Load pairs of at most about ``n_items`` items: drawn at random, or all among some items.
+
+        Pairs drawn at random have two items each, and m of n items hold (m/n)² of the pairs:
+        whichever gives more. Positions are those of the table.
+        """
+        share = min(1.0, n_items / self.n_items)
+        if self.n_pairs * share**2 <= n_items / 2:
+            return self.sample(max(1, n_items // 2))
+        return self._load(sums.pairs_among_some(self._answers, share), None)
+
     def among_some_items(self, n_pairs: int) -> tuple[Pairs, NDArray[np.int64]]:
         """Load the pairs among items drawn at random, about ``n_pairs`` of them, and those items.
 
@@ -400,8 +420,10 @@ class PairTable(OneEntryPerItem):
         columns = [column if column is None else column[order] for column in columns]
         left, right, same, who, weight = columns
         names = self.annotator_names
-        who = None if who is None or names is None else names[who]
-        pairs = Pairs(left, right, same, self.n_items, who, weight, self.labels)
+        named = None if who is None or names is None else names[who]
+        pairs = Pairs(left, right, same, self.n_items, named, weight, self.labels)
+        if who is not None:  # by the names of the table: a sample need not have heard of everybody
+            pairs = pairs._replace(annotator=who, annotator_names=names)
         return pairs._replace(groups=self.groups, group_names=self.group_names)
 
     def _require_rows(self, seen: int, expected: int) -> None:
