@@ -48,6 +48,11 @@ def test_truths_likelihood_and_counts_are_those_of_enumeration(small: Pairs) -> 
         )
 
 
+def test_an_item_beside_itself_is_the_same() -> None:
+    pairs = Pairs([0, 0, 1, 1, 2, 2], [1, 1, 2, 2, 2, 2], [1, 0, 1, 1, 1, 0], 3)
+    assert infer_pair_truth(pairs).wrong_proba[4:].tolist() == [0.0, 1.0]
+
+
 def test_weight_two_is_two_answers(small: Pairs) -> None:
     ones = small.reweighted(np.ones(small.n_pairs))
     twice = infer_pair_truth(ones.select(np.tile(np.arange(small.n_pairs), 2)))

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from noisypairs.app import encoding
 from noisypairs.app.encoding import (
     FAR,
     MANY_LEVELS,
@@ -140,7 +141,7 @@ def test_dates_become_seconds_and_cycles() -> None:
         expected[f"{name}_circular_0"] = np.sin(2 * np.pi * value / period)
         expected[f"{name}_circular_1"] = np.cos(2 * np.pi * value / period)
     for frame in (pd.DataFrame({"seen": texts}), pd.DataFrame({"seen": stamps})):
-        found = encoded(frame)
+        found = encoding.encoded(frame)
         for name, column in expected.items():
             filled = column.fillna(column.median())
             scaled = (filled - filled.mean()) / filled.std(ddof=0)
@@ -195,7 +196,7 @@ def test_cells_of_another_kind_are_told_not_swallowed() -> None:
     new = pd.DataFrame({"a": ["1", "big", "huge"], "b": ["x", "y", "z"], "d": ["2024-01-01"] * 3})
     told = {"a": "number", "b": "category", "d": "date"}
     assert unread(new, told) == [
-        "column 'a': 2 cells are no numbers and count as missing, such as 'big'"
+        "column 'a': 2 cells are no numbers within ±1e+100 and count as missing, such as 'big'"
     ]
     assert unread(new.assign(d="soon"), {"d": "date"})[0].startswith("column 'd': 3 cells are no d")
 
@@ -211,19 +212,28 @@ def test_many_columns_of_numbers_are_read_as_each_of_them_is():
     np.testing.assert_array_equal(whole, np.column_stack(each))
     assert set(whole.dtypes) == {np.dtype(float)}
     assert unread(table, dict.fromkeys(table.columns, "number")) == [
-        "column 'c4': 1 cell is no number and counts as missing, such as 'inf'",
-        "column 'c5': 1 cell is no number and counts as missing, such as '-inf'",
+        "column 'c4': 1 cell is no number within ±1e+100 and counts as missing, such as 'inf'",
+        "column 'c5': 1 cell is no number within ±1e+100 and counts as missing, such as '-inf'",
     ]
 
 
 def test_numbers_whose_squares_are_infinite_are_missing_and_noted() -> None:
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"far": rng.normal(size=40) * 1e300, "near": rng.normal(size=40)})
-    encoded = item_encoder(frame).fit_transform(frame)
-    assert np.isfinite(encoded).all()
-    assert describe(frame)[0].note == "numbers, 40 beyond ±1e+100 taken as missing"
-    (note,) = unread(frame, {"far": "number", "near": "number"})
-    assert "column 'far': 40 cells are no numbers and count as missing" in note
+    frame = pd.DataFrame({"wild": rng.normal(size=40), "near": rng.normal(size=40)})
+    frame.loc[[3, 7], "wild"] = 1e110, -1e300
+    found = encoding.encoded(frame)
+    assert found.X is not None
+    assert np.isfinite(found.X).all()
+    (note,) = found.notes
+    assert note.startswith("column 'wild': 2 cells are no numbers within ±1e+100 and count as miss")
+
+
+def test_columns_of_such_numbers_alone_are_left_out() -> None:
+    frame = pd.DataFrame({"far": np.arange(1, 41) * 1e110, "near": np.arange(40) * 0.5})
+    kinds = [(plan.kind, plan.note) for plan in describe(frame)]
+    assert kinds[0] == ("constant", "left out: no number within ±1e+100")
+    assert kinds[1] == ("number", "numbers")
+    assert "far (constant, left out: no number within" in encoding.encoded(frame[["far"]]).nothing
 
 
 def test_content_keeps_its_likeness_and_a_missing_row_is_the_mean() -> None:

@@ -140,6 +140,8 @@ def _expressions(node: ast.AST, where: str) -> Iterator[tuple[str, ast.expr]]:
         for child in value if isinstance(value, list) else [value]:
             if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr | ast.Assert):
                 continue
+            if isinstance(child, ast.keyword) and child.arg == "strict":
+                continue  # of zip, where it says what always holds, as an assertion does
             if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
                 continue
             inside = where

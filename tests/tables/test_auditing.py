@@ -31,3 +31,10 @@ def test_sampled_triangles_are_near_the_count(tmp_path):
     assert found.sampled
     assert found.closed == pytest.approx(exact.closed, rel=0.25)
     assert found.broken_share == pytest.approx(exact.broken_share, abs=0.05)
+
+
+def test_answers_of_nobody_in_particular_have_no_annotators(tmp_path):
+    pairs = Pairs([0, 1], [1, 2], [True, False], 3)
+    pq.write_table(arrow_table(pairs), tmp_path / "pairs.parquet")
+    found = PairTable.from_parquet(tmp_path / "pairs.parquet", n_items=3).audit()
+    assert (found.n_annotators, found.to_dict()) == (0, pairs.audit().to_dict())

@@ -198,7 +198,13 @@ def encoded(features: pd.DataFrame | None, seed: int = 0, encode: str = "auto") 
     except NothingToLearnFrom as error:
         return Encoded(None, None, str(error).partition(". ")[0])
     X, notes = read_content(encoder.fit_transform, features)
-    return Encoded(encoder, X, "", notes)
+    numbers = {
+        one: "number"
+        for part, _, names in encoder.transformers
+        if part == "number"
+        for one in names
+    }
+    return Encoded(encoder, X, "", (*notes, *unread(features, numbers)))
 
 
 def read_content(transform: Any, features: pd.DataFrame) -> tuple[Array, tuple[str, ...]]:
@@ -224,12 +230,14 @@ def unread(frame: pd.DataFrame, kinds: Mapping[str, str]) -> list[str]:
     They count as missing. ``kinds`` are those of `describe`, by column.
 
     >>> unread(pd.DataFrame({"size": ["1.5", "large", ""]}), {"size": "number"})
-    ["column 'size': 1 cell is no number and counts as missing, such as 'large'"]
+    ["column 'size': 1 cell is no number within ±1e+100 and counts as missing, such as 'large'"]
     """
     notes = []
     for name, kind in kinds.items():
+        within = ""
         if kind in ("number", "boolean"):
             lost = np.isnan(_moderate(_numbers(frame[name])))
+            within = f" within ±{LARGEST:g}" * (kind == "number")
         elif kind in dates.DATES:
             lost = _dates(frame[name], kind).isna().to_numpy()
         else:
@@ -239,9 +247,9 @@ def unread(frame: pd.DataFrame, kinds: Mapping[str, str]) -> list[str]:
         texts = _texts(frame[name][lost])
         if (texts := texts[texts != ""]).size:
             what = (
-                f"1 cell is no {kind} and counts"
+                f"1 cell is no {kind}{within} and counts"
                 if texts.size == 1
-                else (f"{texts.size} cells are no {kind}s and count")
+                else (f"{texts.size} cells are no {kind}s{within} and count")
             )
             notes.append(f"column {name!r}: {what} as missing, such as {str(texts[0])!r}")
     return notes
@@ -400,6 +408,9 @@ def _plan(name: str, column: pd.Series) -> ColumnPlan:
     plain = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
     texts = None if plain else _texts(column)  # slow, so only where cells may be anything
     present = column.notna().to_numpy() if texts is None else texts != ""
+    numeric = texts is None and not pd.api.types.is_datetime64_any_dtype(column)
+    if numeric and present.any() and np.isnan(_moderate(_numbers(column))).all():
+        return ColumnPlan(name, "constant", f"left out: no number within ±{LARGEST:g}")
     n, n_missing = len(column), int(np.count_nonzero(~present))
     distinct = column.nunique() if texts is None else len(np.unique(texts[present]))
     missing = f", {n_missing} missing" if n_missing else ""
@@ -414,9 +425,7 @@ def _plan(name: str, column: pd.Series) -> ColumnPlan:
     if pd.api.types.is_datetime64_any_dtype(column):
         return ColumnPlan(name, "date", f"dates{missing}")
     if texts is None:
-        far = int(np.count_nonzero(np.abs(_numbers(column)) > LARGEST))
-        beyond = f", {far} beyond ±{LARGEST:g} taken as missing" if far else ""
-        return ColumnPlan(name, "number", f"numbers{missing}{beyond}")
+        return ColumnPlan(name, "number", f"numbers{missing}")
     return _plan_text(name, texts[present], n, distinct, missing)
 
 

@@ -96,14 +96,14 @@ def _fitted(problem: Problem, train: Pairs) -> dict[str, Latent]:
 def _columns(problem: Problem) -> Array:
     """Return the features as standardised columns, (n_items, d); none where there are none."""
     X = problem.Z if issparse(problem.numbers) else problem.numbers
-    if X is None or not problem.has_features:
+    if X is None:
         return np.empty((problem.pairs.n_items, 0))
     return np.asarray((X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9))
 
 
 def _placed(problem: Problem, train: Pairs, number: int) -> Array:
     """Return where a scale begins: the directions along which answers agree most, (n, number)."""
-    if problem.Z is not None and problem.has_features:
+    if problem.Z is not None:
         where = Alignment(problem.Z, train).directions(number)
     else:
         where = signed_embedding(PairGraph.from_pairs(train), number, problem.seed)

@@ -171,6 +171,13 @@ def test_a_store_is_served_once_by_whatever_name(settings, announced, tmp_path):
     assert settings.store.exists()
 
 
+def test_a_store_of_two_names_is_refused(settings, announced, tmp_path):
+    serving.serve(settings, announced.append, learner=None)
+    (tmp_path / "other.db").hardlink_to(settings.store)
+    with pytest.raises(BadFile, match="one file under several names"):
+        serving.serve(settings, announced.append, learner=None)
+
+
 def test_behind_a_proxy_the_links_are_its_own_and_have_tokens(settings, announced):
     serving.serve(settings, announced.append, learner=None, public="https://pairs.example.org/")
     (where,) = announced

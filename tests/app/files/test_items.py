@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -181,3 +182,15 @@ def test_more_columns_than_can_be_learnt_from_are_refused_at_once(tmp_path: Path
     path.write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")
     with pytest.raises(BadFile, match=r"items\.csv has 5,001 columns, and at most 5,000 are read"):
         read_items(path)
+
+
+def test_arrays_and_vectors_that_are_too_wide_are_refused_too(tmp_path):
+    wide = np.zeros((2, 5_001))
+    np.savez(tmp_path / "wide.npz", X=wide)
+    np.save(tmp_path / "beside.npy", wide)
+    (tmp_path / "beside.csv").write_text("id\na\nb\n")
+    cells = pd.DataFrame({"id": ["a", "b"], "v": [row.tolist() for row in wide]})
+    cells.to_parquet(tmp_path / "cells.parquet")
+    for name, said in [("wide.npz",) * 2, ("beside.csv", "beside.npy"), ("cells.parquet",) * 2]:
+        with pytest.raises(BadFile, match=rf"{said} has 5,001 columns, and at most 5,000"):
+            read_items(tmp_path / name)

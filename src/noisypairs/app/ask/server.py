@@ -120,7 +120,8 @@ def _reason(error: Exception) -> tuple[str, int]:
     if isinstance(error, HTTPException):
         known = {404: "there is no such page"}
         return known.get(error.status_code, error.detail), error.status_code
-    return str(error), getattr(error, "status", 400)
+    assert isinstance(error, Refused)
+    return str(error), error.status
 
 
 def stored(work: Callable[[Pages, Request, Mapping[str, object]], Response]) -> Handler:

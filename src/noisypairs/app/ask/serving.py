@@ -175,8 +175,16 @@ def _checked_public(public: str, host: str | None) -> str:
 
 @contextlib.contextmanager
 def _alone(settings: Settings) -> Iterator[None]:
-    """Refuse a store that another server uses; two would hand out the same pairs."""
+    """Refuse a store that another server uses; two would hand out the same pairs.
+
+    A file of two names (hard links) is refused, too: SQLite keeps a log beside each name.
+    """
     check_place(settings.store)
+    if settings.store.exists() and settings.store.stat().st_nlink > 1:
+        raise BadFile(
+            f"{settings.store} is one file under several names (hard links), which damages a "
+            "store: copy it, and name the copy with --store"
+        )
     try:
         with claim(settings.store.resolve()):  # by whatever name it is called
             yield

@@ -165,6 +165,7 @@ def expanded(table: FileTable) -> tuple[FileTable, list[str]]:
         if found is None:
             parts.append(table.frame[[name]])
             continue
+        _check_width(found.shape[1], table.path)
         names = [f"{name}[{k}]" for k in range(found.shape[1])]
         parts.append(pd.DataFrame(found, columns=names))
         notes.append(
@@ -244,6 +245,7 @@ def array_table(content: Content) -> FileTable:
     """Return the rows of an array as a table of items: of a .npy, or of a .npz with ids."""
     arrays = load_arrays(content, SAVE)
     name, matrix = _matrix(content, arrays)
+    _check_width(matrix.shape[1], content.path)
     columns: dict[str, Any] = {}
     named = next((key for key in IDS if key in arrays), None)
     ids = _ids_beside(content.path) if named is None else arrays[named].tolist()
@@ -301,6 +303,7 @@ def with_array_beside(table: FileTable) -> FileTable:
         if len(matrix) != len(table.frame):
             note = f"{place.name} beside it has {len(matrix):,} rows, not {len(table.frame):,}"
             return replace(table, notes=(*table.notes, f"{note}, and is not used"))
+        _check_width(matrix.shape[1], place)
         names = [f"{name}[{k}]" for k in range(matrix.shape[1])]
         features = pd.DataFrame(np.where(np.isfinite(matrix), matrix, np.nan), columns=names)
         note = f"{place.name} beside it: {len(names)} numbers a row, read as numeric features"
@@ -376,17 +379,22 @@ def extension(path: Path) -> str:
 MOST_COLUMNS = 5_000
 
 
+def _check_width(n_columns: int, path: Path) -> None:
+    """Refuse a table of more columns than `MOST_COLUMNS`."""
+    if n_columns > MOST_COLUMNS:
+        raise BadFile(
+            f"{path} has {n_columns:,} columns, and at most {MOST_COLUMNS:,} are read: leave out "
+            "those that say little, or reduce them first, as by principal components"
+        )
+
+
 def named_uniquely(names: Sequence[str], path: Path) -> tuple[list[str], list[str]]:
     """Return column names without blanks around them, and notes; refuse a name that stands twice.
 
     >>> named_uniquely(["", " id"], Path("a.csv"))
     (['column 1', 'id'], ["a.csv: column 1 has no name and is called 'column 1'"])
     """
-    if len(names) > MOST_COLUMNS:
-        raise BadFile(
-            f"{path} has {len(names):,} columns, and at most {MOST_COLUMNS:,} are read: leave out "
-            "those that say little, or reduce them first, as by principal components"
-        )
+    _check_width(len(names), path)
     notes = []
     clean = [str(name).strip() for name in names]
     for k, name in enumerate(clean):
