@@ -234,8 +234,9 @@ def tables(records: list[dict[str, Any]]) -> list[str]:
             ceiling, _ = mean_error(one["true_labels"] for one in found)
             seconds = np.median([one["encode_seconds_per_1000"] for one in found])
             width = max(one["n_features"] for one in found)
-            row = (name, f"`{encoder.name}`", f"{width:,}", f"{seconds:.1f}")
-            row += (f"{mean:.3f} ± {error:.3f} ({len(found)})", f"{ceiling:.3f}")
+            row = (name, f"`{encoder.name}`", f"{width:,}", f"{seconds:.2f}")
+            doubt = f" ± {error:.3f}" if len(found) > 1 else ""
+            row += (f"{mean:.3f}{doubt} ({len(found)})", f"{ceiling:.3f}")
             lines.append(f"| {' | '.join(row)} |")
     lines += ["", "| asking about | features | without |", "|---|---|---|"]
     for name in TASKS:

@@ -5,7 +5,7 @@
 True rates and prior given, 20 pairs per training item, ten splits. Default estimators, and for the
 loss correction also a logistic linear model under squared loss ("brier"): its output is bounded,
 so it has a minimum also where the printed loss is not convex and regression has none (shown as –).
-Prints the table of docs/corrections.md.
+Prints the table of which docs/pointwise.md shows the rows of unequal rates.
 """
 
 from __future__ import annotations

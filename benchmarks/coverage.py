@@ -8,7 +8,7 @@ drawn with: both rates, the share of the last class in the population, and the s
 items that the model puts in the right class. A configuration says how many classes there are and
 how the answers are given: `CONFIGURATIONS`. A run is "refused" where `fit` raises, and "raised"
 where `intervals` does, which it never should. Runs what ``records/coverage.jsonl`` lacks and prints
-the table of docs/intervals.md. --quick makes ten runs of each configuration.
+the table of docs/wrong-answers.md. --quick makes ten runs of each configuration.
 """
 
 from __future__ import annotations

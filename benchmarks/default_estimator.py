@@ -3,7 +3,7 @@
     python benchmarks/default_estimator.py
 
 Both point-wise learners with true rates and prior given, 20 pairs per training item, three splits;
-adult and magic cut to 6,000 rows. Prints the table of docs/default-estimator.md.
+adult and magic cut to 6,000 rows. Prints the table of docs/pointwise.md.
 """
 
 from __future__ import annotations

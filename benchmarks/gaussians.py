@@ -4,7 +4,7 @@
 
 Prior .2, every item in one pair (n pairs are 2n S-D points, as in the paper), all noise rates .4,
 rates and prior given, 20 seeds, accuracy on 50,000 new items. Prints the table of
-docs/gaussians.md. Pairing noise leaves a signal a − b = −.12, labeling noise one of −.024.
+docs/pointwise.md. Pairing noise leaves a signal a − b = −.12, labeling noise one of −.024.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 
 Each command runs in a new process, all of them in turn within each round, so that a busy moment
 of the machine hits all alike. Medians over the rounds (20 by default) and their ratios to
-``import sklearn`` are printed as the table of docs/performance.md. The first round warms the disk
+``import sklearn`` are printed; docs/scale.md quotes two of them. The first round warms the disk
 cache and is not counted.
 """
 

@@ -1,25 +1,24 @@
 """The joint learner, given only the pairs, on the 18 settings of the paper's Tables 1 and 2.
 
-    noisypairs reproduce table1 --pairs-per-item 2,20 --out benchmarks/records/reproduction …
+    noisypairs reproduce table1 --methods joint --pairs-per-item 2,20 \
+        --out benchmarks/records/reproduction_joint …
     python benchmarks/true_labels.py
     python benchmarks/joint_tables.py
 
-Reads the records of ``noisypairs reproduce`` (the commands are in docs/reproduction.md), those of
-the joint learner from a folder of their own, made by the same commands with ``--methods joint``.
-Beside it: the very estimator that it chose trained on the true labels, and the paper's two
-learners with the paper's network, tuned on the noisy pairs, and logistic regression on the true
-labels, against which a draft with known rates was judged. Where a learner refuses, for want of
-signal, the larger class for everything is counted in its place; the reference is then the linear
-default. The hardest yardstick is the best of four learners on the true labels (`true_labels`):
-logistic regression, random forest, boosted trees and a network. The best is picked per data set by
-the same test accuracy that it is judged by, which favours the yardstick.
+Reads the records of ``noisypairs reproduce … --methods joint`` (docs/reproduction.md has the
+commands), in a folder of their own. Beside the joint learner: the very estimator that it chose,
+trained on the true labels. Where it refuses, for want of signal, the larger class for everything
+is counted in its place; the reference is then the linear default. The hardest yardstick is the
+best of four learners on the true labels (`true_labels`): logistic regression, random forest,
+boosted trees and a network. The best is picked per data set by the same test accuracy that it is
+judged by, which favours the yardstick.
 
-Prints the tables of docs/joint.md.
+Prints the table of docs/joint.md.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -31,6 +30,9 @@ from noisypairs.experiments.paper import ROWS
 from noisypairs.experiments.problem import make_problem
 from protocol import RECORDS, machine, mean_error
 from true_labels import best, by_table
+
+#: Pairs per training item.
+DENSITIES = (20.0, 2.0)
 
 
 def reference(record) -> float:
@@ -50,8 +52,8 @@ def linear_on_split(spec: Spec) -> float:
     return float(model.score(problem.X_test, problem.y_test))
 
 
-def yardsticks(records: dict) -> dict[tuple[str, int], tuple[str, float]]:
-    """Return the best of four learners and its accuracy by data set and split of the records."""
+def yardsticks(records: dict) -> dict[tuple[str, int], float]:
+    """Return the accuracy of the best of four learners by data set and split of the records."""
     found = by_table()
     shown = {row.dataset for row in ROWS}
     needed = {(spec.dataset, spec.seed) for spec in records if spec.dataset in shown}
@@ -59,67 +61,70 @@ def yardsticks(records: dict) -> dict[tuple[str, int], tuple[str, float]]:
     if missing:
         raise SystemExit(f"no true labels recorded for {missing}: run benchmarks/true_labels.py")
     names = {dataset: best(splits) for dataset, splits in found.items()}
-    return {(d, seed): (names[d], found[d][seed][names[d]]) for d, seed in needed}
+    return {(d, seed): found[d][seed][names[d]] for d, seed in needed}
 
 
-def table(records: dict, hardest: dict, density: float) -> None:
-    print(f"\n{density:g} pairs per training item\n")
-    print("| dataset | noise | rates | true labels | joint | gap ± s.e. ", end="")
-    print("| best of four, true labels | gap to it ± s.e. ", end="")
-    print("| logistic, true labels | T-Loss | Weighted | splits (refused) |")
-    print("|" + "---|" * 12)
-    gaps, far, behind = [], [], []
-    for row in ROWS:
-        mine = [
-            record
-            for spec, record in records.items()
-            if (spec.dataset, spec.family, spec.rates) == (row.dataset, row.family, row.rates)
-            and (spec.density, spec.model, spec.rows) == (density, "network", 0)
-            and not spec.flat_priors
-        ]
-        joint = [record for record in mine if record.spec.method == "joint"]
-        if not joint:
-            continue
-        gap, error = mean_error(100 * (reference(r) - r.accuracy) for r in joint)
-        gaps.append(gap)
-        best_ones = [hardest[r.spec.dataset, r.spec.seed] for r in joint]
-        most = f"{best_ones[0][0]} {100 * np.mean([one for _, one in best_ones]):.1f}"
-        to_best, best_error = mean_error(
-            100 * (one - r.accuracy) for (_, one), r in zip(best_ones, joint, strict=True)
-        )
-        far.append(to_best)
-        behind.append(100 * np.mean([linear(r.spec) - r.accuracy for r in joint]))
-        logistic = f"{100 * np.mean([linear(r.spec) for r in joint]):.1f}"
-        ours, t_loss, weighted = (
-            f"{100 * np.mean([r.accuracy for r in mine if r.spec.method == method]):.1f}"
-            for method in ("joint", "t-loss", "weighted")
-        )
-        true = f"{100 * np.mean([reference(r) for r in joint]):.1f}"
-        splits = f"{len(joint)} ({sum(r.refused is not None for r in joint)})"
-        cells = (row.dataset, row.family, row.rates, true, ours, f"{gap:.1f} ± {error:.1f}")
-        cells = (*cells, most, f"{to_best:.1f} ± {best_error:.1f}")
-        print("|", " | ".join(map(str, (*cells, logistic, t_loss, weighted, splits))), "|")
-    if gaps:
-        worst = f"worst {max(gaps):.2f}"
-        print(f"\ngap: mean {np.mean(gaps):.2f}, median {np.median(gaps):.2f}, {worst}")
-        print(
-            f"gap to the best of four: mean {np.mean(far):.2f}, median {np.median(far):.2f}, "
-            f"worst {max(far):.2f}"
-        )
-        print(
-            f"behind logistic regression on true labels: mean {np.mean(behind):.2f}, "
-            f"median {np.median(behind):.2f}"
-        )
+@dataclass(frozen=True)
+class Cells:
+    """What one setting of the tables gives at one density, in points; an error each."""
+
+    joint: float
+    gap: float
+    gap_error: float
+    to_best: float
+    best_error: float
+    refused: int
+
+    def __str__(self) -> str:
+        refused = f" ({self.refused} refused)" if self.refused else ""
+        gap = f"{self.gap:.1f} ± {self.gap_error:.1f}"
+        to_best = f"{self.to_best:.1f} ± {self.best_error:.1f}"
+        return f"{self.joint:.1f}{refused} | {gap} | {to_best}"
+
+
+def measured(records: dict, hardest: dict, row, density: float) -> Cells:
+    """Return the joint learner of one setting beside both yardsticks."""
+    setting = (row.dataset, row.family, row.rates, density, "network", 0, "joint")
+    mine = [
+        record
+        for s, record in records.items()
+        if (s.dataset, s.family, s.rates, s.density, s.model, s.rows, s.method) == setting
+        and not s.flat_priors
+    ]
+    gap, gap_error = mean_error(100 * (reference(r) - r.accuracy) for r in mine)
+    to_best, best_error = mean_error(
+        100 * (hardest[r.spec.dataset, r.spec.seed] - r.accuracy) for r in mine
+    )
+    joint = 100 * float(np.mean([r.accuracy for r in mine]))
+    refused = sum(r.refused is not None for r in mine)
+    return Cells(joint, gap, gap_error, to_best, best_error, refused)
+
+
+def print_table(records: dict, hardest: dict) -> None:
+    """Print a row for each setting with both densities, and the means below it."""
+    columns = ("joint", "gap ± s.e.", "behind the best of four")
+    cells = [f"{name}, {density:g}" for density in DENSITIES for name in columns]
+    print("\n| dataset | rates |", " | ".join(cells), "|\n|" + "---|" * 8)
+    found = {
+        density: [measured(records, hardest, row, density) for row in ROWS] for density in DENSITIES
+    }
+    for row, *both in zip(ROWS, *found.values(), strict=True):
+        rates = f"({row.rates[0]}, {row.rates[1]})"
+        print("|", " | ".join([row.dataset, rates, *map(str, both)]), "|")
+    for density, rows in found.items():
+        for name, gaps in (
+            ("gap", [row.gap for row in rows]),
+            ("behind the best of four", [row.to_best for row in rows]),
+        ):
+            most = f"median {np.median(gaps):.2f}, worst {max(gaps):.2f}"
+            print(f"\n{density:g} pairs per item, {name}: mean {np.mean(gaps):.2f}, {most}")
 
 
 def main() -> None:
-    others = load_records(RECORDS / "reproduction").items()
-    records = {spec: record for spec, record in others if spec.method != "joint"}
-    records |= load_records(RECORDS / "reproduction_joint")
+    records = load_records(RECORDS / "reproduction_joint")
     hardest = yardsticks(records)
     print(machine())
-    for density in (20.0, 2.0):
-        table(records, hardest, density)
+    print_table(records, hardest)
 
 
 if __name__ == "__main__":

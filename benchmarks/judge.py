@@ -78,7 +78,7 @@ def task(name, who):
             told = [(*both, int(truth[frozenset(both)])) for both in known]
             pd.DataFrame(told, columns=["left", "right", "same"]).to_csv(gold, index=False)
             found = judge(items, judges, again, gold=gold, **settings)
-            record["draws"].append(judged(found, truth, known, said))
+            record["draws"].append(judged(found, truth, known))
     return record
 
 

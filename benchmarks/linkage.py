@@ -103,9 +103,7 @@ def main() -> None:
     cells = [{"sort": sort, "seed": seed} for sort in SORTS for seed in range(N_CROWDS)]
     records = run(task, cells, "linkage")
     print(machine(), end="\n\n")
-    print(
-        "| crowd | judged by | refused | correlation | mean J | true mean J | covered |"
-    )
+    print("| crowd | judged by | refused | correlation | mean J | true mean J | covered |")
     print("|---|---|---|---|---|---|---|")
     for sort in SORTS:
         mine = [record for record in records if record["cell"]["sort"] == sort]

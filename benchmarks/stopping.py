@@ -49,7 +49,7 @@ def task(number):
         pairs = pairs.with_answers(ask.left, ask.right, same, chosen=ask.chosen)
         step = {"answers": pairs.n_pairs}
         try:
-            with collected_warnings() as warned:
+            with collected_warnings():
                 model.fit(X, pairs)
         except NotIdentifiable:
             asked = pairs.left, pairs.right
@@ -61,7 +61,7 @@ def task(number):
             step |= {"accuracy": right, "low": found.accuracy.low, "left": found.answers_left}
             step["one_more"] = found.one_more
             step |= {"estimate": found.accuracy.estimate, "classes": int(model.n_classes_)}
-            done = found.enough and not warned.doubts
+            done = found.enough and not model.verdict().doubts
             ask = model.next_pairs(N_ITEMS // 4, random_state=rng)
         steps.append(step)
         if done or pairs.n_pairs >= MOST * N_ITEMS:

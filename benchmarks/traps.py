@@ -2,7 +2,7 @@
 
     NOISYPAIRS_DATA=… python benchmarks/traps.py [--label NAME] [--rows NAME ...] [--draws 3]
     python benchmarks/traps.py --plain 200 [--label NAME]
-    python benchmarks/traps.py --print [--texts]
+    python benchmarks/traps.py --print [--texts | --short]
 
 Every problem of `trap_problems` is fitted with `JointPairClassifier(random_state=0)` and with the
 command ``noisypairs fit --json``. "Stated" is the accuracy on new items that the command prints,
@@ -44,7 +44,7 @@ from typer.testing import CliRunner
 
 import noisypairs
 from noisypairs import JointPairClassifier
-from noisypairs.annotators import annotator_table
+from noisypairs.annotators import KINDS, annotator_table
 from noisypairs.cli import application
 from noisypairs.estimation import wilson
 from noisypairs.metrics import accuracy_up_to_names
@@ -243,6 +243,13 @@ def fits(problem: Problem) -> Record:
     }
 
 
+def plain_fit(problem: Problem) -> Record:
+    """Fit by the command alone."""
+    command = fit_command(problem)
+    said = {key: command.get(key) for key in ("stated", "truth", "verdict", "n_classes")}
+    return said | {"python verdict": "", "beside": {}, "command": command}
+
+
 def with_groups(problem: Problem) -> dict[str, float | None]:
     """Return what is stated and true where the groups are given."""
     pairs = problem.pairs.with_groups(problem.groups)  # type: ignore[attr-defined]
@@ -290,7 +297,7 @@ def questions(problem: Problem) -> Record:
     with caught() as said:
         table = annotator_table(problem.pairs, problem.X, n_classes=3, random_state=0)
         right = list(table)[N_OTHER_QUESTION:]
-        bad = [row.verdict for row in right if row.verdict != "honest"]
+        bad = [row.verdict for row in right if row.verdict in KINDS[1:]]
         said["verdicts"] = dict(Counter(row.verdict for row in table))
         said["called bad"] = len(bad) / len(right)
     record["beside"]["right people called bad"] = said.get("called bad")
@@ -350,15 +357,20 @@ def judges(problem: Problem) -> Record:
             said[flip] = {
                 "covered": float(np.mean(inside)),
                 "true": float(rates.mean()),
-                "stated": float(np.mean([getattr(row, flip).estimate for row in table])),
+                "stated": [
+                    float(np.mean([getattr(getattr(row, flip), end) for row in table]))
+                    for end in ("estimate", "low", "high")
+                ],
             }
+        if table.together is not None and table.together.is_open:
+            said["is open"] = True
     found = said.get("dissimilar_flip") or {"covered": None, "true": None, "stated": None}
     covered = found["covered"]
     trapped = said.verdict == SILENT and covered < ENOUGH_COVERAGE
     return {
-        "stated": None if covered is None else [found["stated"]] * 3,
+        "stated": found["stated"],
         "truth": found["true"],
-        "verdict": said.verdict,
+        "verdict": "open" if said.get("is open") else said.verdict,
         "python verdict": said.verdict,
         "n_classes": None,
         "trapped": trapped,
@@ -451,7 +463,7 @@ def task(row: str, problem: str, seed: int, version: str) -> Record:  # noqa: AR
     """Try one draw."""
     start = time.process_time()
     if row == "plain":
-        record = fits(plain(seed))
+        record = plain_fit(plain(seed))
     else:
         trap = next(one for one in TRAPS[row] if problem in one.problems)
         record = MEASURES[trap.measure](trap.problems[problem](seed))
@@ -609,6 +621,19 @@ def table(records: Sequence[Record], texts: bool) -> str:
     return "\n".join(lines + (["", *said] if texts else []))
 
 
+def short_table(records: Sequence[Record]) -> str:
+    """Return what docs/how-good.md shows of the newest version: one line per problem."""
+    version = versions_of(records)[-1]
+    lines = ["| trap | problem | stated | truth | verdict |", "|---|---|---|---|---|"]
+    for row, traps in TRAPS.items():
+        for trap, problem in ((t, p) for t in traps for p in t.problems):
+            cell = {"row": row, "problem": problem, "version": version}
+            if mine := [one for one in records if cell.items() <= one["cell"].items()]:
+                told = line(trap, problem, version, mine)
+                lines.append(f"| {' | '.join([*told[:2], *told[4:7]])} |")
+    return "\n".join(lines)
+
+
 def plain_table(records: Sequence[Record]) -> str:
     """Return how often plain problems are doubted although the truth is inside the interval."""
     lines = ["| plain problems | fits | refused | inside | doubted, of those inside | median s |"]
@@ -643,6 +668,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--label", default=noisypairs.__version__, help="name of this version")
     parser.add_argument("--plain", type=int, metavar="N", help="fit N plain problems instead")
     parser.add_argument("--print", action="store_true", dest="only_print", help="run nothing")
+    parser.add_argument("--short", action="store_true", help="print five columns")
     parser.add_argument("--texts", action="store_true", help="print also what the command said")
     return parser.parse_args()
 
@@ -656,7 +682,9 @@ def main() -> None:
         run(task, [cell | {"seed": seed} for seed in range(given.plain)], "traps")
     records = [one for one in read("traps") if one["cell"]["row"] in (*given.rows, "plain")]
     plain_ones = [one for one in records if one["cell"]["row"] == "plain"]
-    if given.plain is None:
+    if given.short:
+        print(short_table([one for one in records if one not in plain_ones]))
+    elif given.plain is None:
         print(table([one for one in records if one not in plain_ones], given.texts))
     if plain_ones and (given.plain is not None or given.only_print):
         print(f"\n{plain_table(plain_ones)}")

@@ -4,11 +4,11 @@
     NOISYPAIRS_DATA=… python benchmarks/walkthrough.py --people
 
 The page is its own script. The lines of every ``sh`` block are run, in order, in an empty folder,
-and what they print replaces the ``text`` block that follows; between the markers of ``times`` go
-the measured times. The page is written after every block, so that a stop loses one command at most.
-Prose is left alone. With ``--people`` only the table about real people is made anew, from answers
-that stay outside the package: the folder in NOISYPAIRS_DATA must hold ``crowd_dogs3``.
-`tests/cli/test_walkthrough.py` follows the page line by line.
+and what they print replaces the ``text`` block that follows. The page is written after every block,
+so that a stop loses one command at most. Prose is left alone. With ``--people`` only the table
+about real people is made anew, from answers that stay outside the package: the folder in
+NOISYPAIRS_DATA must hold ``crowd_dogs3``. `tests/cli/test_walkthrough.py` follows the page line by
+line.
 """
 
 from __future__ import annotations
@@ -17,7 +17,6 @@ import argparse
 import json
 import os
 import re
-import resource
 import subprocess
 import sysconfig
 import tempfile
@@ -28,7 +27,6 @@ from sklearn.model_selection import train_test_split
 
 from noisypairs.app.files import atomic_write
 from noisypairs.metrics import accuracy_up_to_names
-from protocol import machine
 
 PAGE = Path(__file__).parent.parent / "docs" / "walkthrough.md"
 BLOCK = re.compile(r"```sh\n(?P<words>.*?)```\n\n```text\n(?P<printed>.*?)```", re.DOTALL)
@@ -36,53 +34,39 @@ BLOCK = re.compile(r"```sh\n(?P<words>.*?)```\n\n```text\n(?P<printed>.*?)```", 
 BREEDS = {"two breeds": 2, "three breeds": 3}
 
 
-def run(words: str, folder: Path) -> tuple[str, float]:
-    """Return what a line prints on stdout, and the seconds of processor time it took."""
+def run(words: str, folder: Path) -> str:
+    """Return what a line prints on stdout."""
     scripts = sysconfig.get_path("scripts")
     surroundings = os.environ | {"PATH": f"{scripts}:{os.environ['PATH']}", "OMP_NUM_THREADS": "1"}
-    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     done = subprocess.run(
         words, shell=True, cwd=folder, env=surroundings, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise SystemExit(f"{words}\n{done.stderr}")
-    return done.stdout, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    return done.stdout
 
 
-def fill(page: str, name: str, lines: list[str]) -> str:
-    """Put lines between the markers of this name."""
-    marked = rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)"
-    text = "\n".join(lines)
-    return re.sub(marked, lambda m: f"{m[1]}{text}\n{m[2]}", page, flags=re.DOTALL)
-
-
-def run_block(lines: list[str], here: Path) -> tuple[str, list[str], Path]:
-    """Run the lines of a block; return what they print, rows of times, and the folder after it."""
-    printed, times = "", []
+def run_block(lines: list[str], here: Path) -> tuple[str, Path]:
+    """Run the lines of a block; return what they print, and the folder after it."""
+    printed = ""
     for line in lines:
         if line.startswith("cd "):
             here = (here / line.removeprefix("cd ")).resolve()
-            continue
-        text, seconds = run(line, here)
-        printed += text
-        if line.startswith("noisypairs "):
-            times.append(f"| `{line.partition(' |')[0]}` | {seconds:.1f} |")
-    return "\n".join(row.rstrip() for row in printed.rstrip().splitlines()), times, here
+        else:
+            printed += run(line, here)
+    return "\n".join(row.rstrip() for row in printed.rstrip().splitlines()), here
 
 
 def update_blocks() -> None:
     """Run every block and write what it prints into the page."""
     page = PAGE.read_text(encoding="utf-8")
-    times = ["| command | seconds |", "|---|---|"]
     with tempfile.TemporaryDirectory() as place:
         here, done = Path(place), 0
         while block := BLOCK.search(page, done):
-            printed, more, here = run_block(block["words"].splitlines(), here)
-            times += more
+            printed, here = run_block(block["words"].splitlines(), here)
             new = f"```sh\n{block['words']}```\n\n```text\n{printed}\n```"
             page, done = page[: block.start()] + new + page[block.end() :], block.start() + len(new)
             atomic_write(PAGE, page, force=True)
-    atomic_write(PAGE, fill(page, "times", [*times, "", machine()]), force=True)
 
 
 def write_people(folder: Path, n_breeds: int) -> pd.Series:
@@ -109,7 +93,7 @@ def people_row(name: str, n_breeds: int) -> str:
         folder = Path(place)
         breed = write_people(folder, n_breeds)
         words = f"noisypairs fit items.csv pairs.csv --classes {n_breeds} --json --quiet"
-        told = json.loads(run(words, folder)[0])
+        told = json.loads(run(words, folder))
         run("noisypairs predict model.skops new.csv -o classes.csv --quiet", folder)
         found = pd.read_csv(folder / "classes.csv")
     right = accuracy_up_to_names(breed[found["id"]].to_numpy(), found["class"])
@@ -135,7 +119,10 @@ def update_people() -> None:
     rows = [f"| {' | '.join(headings)} |", "|---|---|---|---|---|---|"]
     rows += [people_row(name, n_breeds) for name, n_breeds in BREEDS.items()]
     page = PAGE.read_text(encoding="utf-8")
-    atomic_write(PAGE, fill(page, "people", rows), force=True)
+    marked = r"(<!-- begin people -->\n).*?(<!-- end people -->)"
+    text = "\n".join(rows)
+    page = re.sub(marked, lambda m: f"{m[1]}{text}\n{m[2]}", page, flags=re.DOTALL)
+    atomic_write(PAGE, page, force=True)
 
 
 def main() -> None:

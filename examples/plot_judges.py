@@ -69,3 +69,4 @@ axes.axhline(1 - len(misread) / len(pairs), color="#d55e00", label="the judge is
 axes.set_xticks(range(len(found)), [f"{one.n_known} people's answers" for one in found])
 axes.set_ylabel("stated accuracy of the pairs")
 axes.legend(loc="lower right")
+plt.show()

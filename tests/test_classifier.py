@@ -116,7 +116,7 @@ def test_known_unequal_labeling_noise_names_the_classes(noise):
 # --- class names ---------------------------------------------------------------------------------
 
 
-def test_labels_name_the_classes_and_are_believed():
+def test_labels_name_the_classes_and_are_certain_where_that_is_asked_for():
     X, y, pairs = data(n_pairs=4000)
     names = np.array(["no", "yes"])
     labels = {int(item): names[y[item]] for item in range(6)}
@@ -126,8 +126,11 @@ def test_labels_name_the_classes_and_are_believed():
     clf = joint(class_order=None).fit(X, pairs.with_labels(labels))
     assert clf.classes_.tolist() == ["no", "yes"]
     assert clf.score(X, names[y]) > 0.97
+    assert names[clf.item_proba_[liar].argmax()] == "yes"
+    certain = joint(class_order=None, search=SearchOptions(label_noise=0.0))
+    certain.fit(X, pairs.with_labels(labels))
     for item, name in labels.items():
-        assert_array_equal(clf.item_proba_[item], names == name)
+        assert_array_equal(certain.item_proba_[item], names == name)
 
 
 def test_one_label_per_class_names_three_classes():
@@ -285,3 +288,24 @@ def test_no_rounds_at_all_are_refused():
     X, _, pairs = data()
     with pytest.raises(ValueError, match="max_iter=0: expected at least one round"):
         joint(search=SearchOptions(max_iter=0)).fit(X, pairs)
+
+
+@pytest.mark.filterwarnings("ignore::noisypairs.UnpredictedAnswersWarning")
+@pytest.mark.parametrize("features", ["none", "weak"])
+def test_five_classes_are_found_beside_people_who_answer_badly(features):
+    """A coin, always the same answer, always the other way: ten honest people of 14 are enough."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(5, size=200)
+    left = rng.integers(0, 200, 2400)
+    right = (left + rng.integers(1, 200, 2400)) % 200
+    for k in np.flatnonzero(rng.random(2400) < 0.35):  # as many "same" as people like to see
+        right[k] = rng.choice(np.setdiff1d(np.flatnonzero(y == y[left[k]]), left[k]))
+    who, truly = rng.integers(0, 14, 2400), y[left] == y[right]
+    said = truly ^ (rng.random(2400) < 0.12)
+    odd = {3: rng.random(2400) < 0.5, 7: True, 9: False, 12: ~truly}
+    for person, answer in odd.items():
+        said = np.where(who == person, answer, said)
+    X = None if features == "none" else rng.normal(size=(200, 8))
+    pairs = Pairs(left, right, said, 200, annotator=who)
+    clf = JointPairClassifier(n_classes=5, random_state=0, class_order="falling").fit(X, pairs)
+    assert accuracy_up_to_names(y, clf.item_proba_.argmax(axis=1)) > 0.97

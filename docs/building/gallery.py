@@ -23,6 +23,10 @@ EXAMPLES = (
     "calibration",
     "planning",
     "active",
+    "judges",
+    "tickets",
+    "photos",
+    "sounds",
     "million",
     "figure2",
 )

@@ -67,7 +67,7 @@ from noisypairs.joint.class_model import (
 )
 from noisypairs.joint.em import Fit, GraphEStep, Spec, TableEStep, expectation, run_em
 from noisypairs.joint.problem import Problem, sampled_items
-from noisypairs.joint.search import Race, Search, beyond_chance
+from noisypairs.joint.search import Race, Search, beyond_chance, label_noise
 from noisypairs.noise import PARTS, NoiseModel
 from noisypairs.noise.pair_error import warn_if_clear
 from noisypairs.pairs import Answers, Pairs
@@ -81,6 +81,9 @@ PAIRS_FOR_INTERVALS = 500_000
 #: Fewer answers for each item compared may simply be too few; more that show nothing are random.
 FEW_PER_ITEM = 5.0
 
+#: The weight of answers that stand for none.
+WEIGHTLESS = 1e-9
+
 #: Nearly identical rows are looked for in tables of at most this many numbers.
 MOST_NUMBERS_LOOKED_AT = 200_000
 
@@ -91,6 +94,7 @@ class SearchOptions:
 
     ``max_iter`` and ``tol`` are the rounds with the estimator and the change at which they have
     converged. ``n_kinds`` lets `fit` infer kinds, as `JointPairClassifier.fit_kinds` does.
+    ``label_noise`` is the share of the labels that are wrong; None learns it.
 
     >>> SearchOptions(max_iter=0)
     Traceback (most recent call last):
@@ -100,12 +104,15 @@ class SearchOptions:
     max_iter: int = LAST_ROUNDS
     tol: float = LAST_TOLERANCE
     n_kinds: int | Sequence[int] | Literal["auto"] | None = None
+    label_noise: float | None = None
 
     def __post_init__(self) -> None:
         if self.max_iter < 1:
             raise ValueError(f"max_iter={self.max_iter!r}: expected at least one round")
         if not self.tol >= 0:
             raise ValueError(f"tol={self.tol!r}: expected a number from 0 up")
+        if self.label_noise is not None and not 0 <= self.label_noise < 0.5:
+            raise ValueError(f"label_noise={self.label_noise!r}: expected a share below one half")
 
 
 class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswers):
@@ -154,6 +161,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     prior_ : share of class 1 (of every class, for K > 2) among the items in pairs; where some pairs
         were chosen, among items in pairs drawn at random.
     annotator_noise_ : rates (similar_flip, dissimilar_flip) per annotator, shape (R, 2), or None.
+    label_noise_ : share of the labels that are wrong, as learnt; None without labels.
     wrong_proba_ : probability that each answer is wrong, shape (n_pairs,); None where the answers
         were streamed from a table (see `stream_suspects`).
     n_classes_, class_numbers_ : the number of classes, and the mean log-likelihood of a held-out
@@ -231,6 +239,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         return self.search or SearchOptions()
 
     n_searched_: int
+    label_noise_: float | None
     pairs_: Any
     spec_: Spec
     item_kinds_: Array | None = None
@@ -257,6 +266,15 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
 
     def _leaves_in_place(self, pairs: Answers) -> bool:
         return pairs.n_pairs > SEARCH_PAIRS  # a table is then sampled and streamed
+
+    def _without_answers(self, pairs: Answers) -> Answers:
+        """Labels of two classes are enough: two answers that weigh nothing stand for none."""
+        enough = pairs.n_items > 2 and len(pairs.class_names) > 1
+        if self.answers_only_ or not isinstance(pairs, Pairs) or not enough:
+            return super()._without_answers(pairs)
+        weight = np.full(2, WEIGHTLESS)
+        none = Pairs([0, 0], [1, 2], [True, False], pairs.n_items, weight=weight)
+        return none.with_labels(pairs.labels).with_groups(pairs.groups)
 
     def _leaves_out(self, name: str) -> bool:
         return self.answer_model != "auto" and name not in self.answer_model
@@ -312,6 +330,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
                     search, numbers, None if last is None else given.reordered_items(last)
                 )
             fit = self._named(problem, fit, keep=last is not None)
+            self.label_noise_ = self._label_noise(problem, fit)
             candidates = candidates_of(self._inner, X, problem.seed, fit.n_classes)
             model, fit = self._with_estimator(problem, fit, candidates, pairs)
             self._store(X, pairs, problem, model, fit)
@@ -320,8 +339,18 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             self._record_ = Record(problem, search, fit, model, labels, given)
             self._warn_of_new_items(self._record_)
             self._restore_order(given)
+            if self._record_.is_labels_alone:
+                self.wrong_proba_ = self.expected_error_ = np.empty(0)
             self.asked_, self.pairs_ = _asked(asked), asked
             return self
+
+    def _label_noise(self, problem: Problem, fit: Fit) -> float | None:
+        """Return how often labels are wrong: as given, or as features and answers show it."""
+        if problem.clamp is None:
+            return None
+        if self._options.label_noise is None:
+            problem.clamp.noise = label_noise(problem, fit)
+        return problem.clamp.noise
 
     # --- what is given --------------------------------------------------------------------
 
@@ -394,7 +423,10 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         groups = item_groups(X, pairs)
         if pairs.groups is None and groups.max(initial=0) + 1 < np.sqrt(len(groups)):
             groups = np.arange(len(groups))  # categories: equal rows are not one item
-        return Problem(X, pairs, named, self.cv, self.random_state, groups, people, names)
+        problem = Problem(X, pairs, named, self.cv, self.random_state, groups, people, names)
+        if problem.clamp is not None and self._options.label_noise is not None:
+            problem.clamp.noise = self._options.label_noise
+        return problem
 
     def _search(self, problem: Problem, n_kinds: Any = None) -> Search:
         given = self.noise if isinstance(self.noise, NoiseModel) else None
@@ -721,6 +753,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         """Return the problem of a fitted learner, in canonical order, and its fit."""
         pairs = single_answers(pairs if self.kind_class_ is None else pairs.with_labels({}))
         problem = self._problem(X, pairs, self.n_classes_)
+        if problem.clamp is not None and self.label_noise_ is not None:
+            problem.clamp.noise = self.label_noise_
         answers = without_similarity(self.answer_model_)
         if answers.part("people") is not None and not problem.annotators:
             answers = answers.without("people")

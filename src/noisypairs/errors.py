@@ -45,17 +45,6 @@ class ClassNamesWarning(UserWarning):
     """Pairs cannot tell which group is which class; the names were chosen by group size."""
 
 
-#: Warnings, by name, under which no result is called good: what they say may make it wrong.
-DOUBTS = frozenset(
-    {
-        "NotIdentifiableWarning",
-        "ClassNumberWarning",
-        "CopiedAnswersWarning",
-        "RepeatedItemsWarning",
-    }
-)
-
-
 class CopiedAnswersWarning(UserWarning):
     """Answers are not independent: copies, or repeats that agree more than the noise allows.
 
@@ -148,12 +137,8 @@ def did_you_mean(given: str, known: Iterable[str]) -> str:
 
 
 class CollectedWarnings(list[str]):
-    """Texts of warnings, each once; ``doubts`` are those of a kind named in `DOUBTS`.
+    """Texts of warnings, each once; ``caught`` are the warnings themselves."""
 
-    ``caught`` are the warnings themselves.
-    """
-
-    doubts: tuple[str, ...] = ()
     caught: tuple[Warning, ...] = ()
 
 
@@ -168,8 +153,8 @@ def collected_warnings(*kinds: type[Warning]) -> Iterator[CollectedWarnings]:
     ...     warnings.warn("few answers", stacklevel=1)
     ...     warnings.warn("few answers", stacklevel=1)
     ...     warnings.warn("three classes explain more", ClassNumberWarning, stacklevel=1)
-    >>> found, found.doubts
-    (['few answers', 'three classes explain more'], ('three classes explain more',))
+    >>> found
+    ['few answers', 'three classes explain more']
     """
     found = CollectedWarnings()
     with warnings.catch_warnings(record=True) as caught:
@@ -180,12 +165,6 @@ def collected_warnings(*kinds: type[Warning]) -> Iterator[CollectedWarnings]:
     found += dict.fromkeys(str(one.message) for one in kept)
     once = {str(one.message): one.message for one in kept}
     found.caught = tuple(one for one in once.values() if isinstance(one, Warning))
-    doubtful = (str(one.message) for one in kept if _is_doubt(one.category))
-    found.doubts = tuple(dict.fromkeys(doubtful))
-
-
-def _is_doubt(category: type[Warning]) -> bool:
-    return any(one.__name__ in DOUBTS for one in category.__mro__)
 
 
 @contextmanager

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import LogisticRegression
 
-from noisypairs import MatrixNoise, PairingNoise, sample_pairs
+from noisypairs import MatrixNoise, PairingNoise, Pairs, sample_pairs
 from noisypairs.assess.labels import FEWEST_LABELS, exact_interval
+from noisypairs.classifier import SearchOptions
 from tests.joint.builders import joint, overlapping
 
 
@@ -77,3 +79,42 @@ def test_rows_of_one_item_count_once():
     known = {int(i): int(y[i]) for i in range(40)}
     found = joint().fit(X, pairs.with_labels(known)).verdict().measured
     assert (found.n_items, found.n_groups) == (40, 20)
+
+
+def test_how_often_labels_are_wrong_is_learnt_and_answers_overrule_them():
+    rng = np.random.default_rng(0)
+    X, y, pairs = overlapping(300, 3000)
+    known = {int(item): int(y[item]) for item in rng.choice(300, 60, replace=False)}
+    wrong = list(known)[:15]
+    known |= {item: 1 - known[item] for item in wrong}
+    soft, certain = (
+        joint(search=SearchOptions(label_noise=given)).fit(X, pairs.with_labels(known))
+        for given in (None, 0.0)
+    )
+    assert soft.label_noise_ == pytest.approx(0.25, abs=0.1)
+    right = soft.item_proba_[wrong].argmax(axis=1) == y[wrong]
+    assert right.mean() > 0.8
+    assert (certain.item_proba_[wrong].argmax(axis=1) != y[wrong]).all()
+    found = soft.verdict()
+    doubted = set(found.measured.contradicted)
+    assert len(doubted & set(wrong)) >= 12
+    assert len(doubted - set(wrong)) <= 2
+    assert "by all answers: look at these labels again" in found.reason
+
+
+def test_a_label_noise_of_one_half_says_nothing_and_is_refused():
+    with pytest.raises(ValueError, match="expected a share below one half"):
+        SearchOptions(label_noise=0.5)
+
+
+def test_labels_without_any_pair_are_learnt_from_and_measure():
+    X, y, _ = overlapping(300, 10)
+    known = {int(item): int(y[item]) for item in range(60)}
+    clf = joint().fit(X, Pairs([], [], [], n_items=300).with_labels(known))
+    alone = LogisticRegression().fit(X[:60], y[:60])
+    assert (clf.predict(X) == y).mean() > alone.score(X, y) - 0.02
+    verdict = clf.verdict()
+    assert (verdict.kind, verdict.measured.n_items) == ("good", 60)
+    assert len(clf.suspect_pairs()[0]) == 0
+    with pytest.raises(ValueError, match="no pair of two distinct items"):
+        joint().fit(X, Pairs([], [], [], n_items=300).with_labels({0: 1}))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from noisypairs import JointPairClassifier, Pairs
+from noisypairs.annotators import ANOTHER, annotator_table
 from noisypairs.errors import collected_warnings
 
 
@@ -50,3 +52,14 @@ def test_one_voice_is_said_and_two_are_not():
     assert "All answers come from one voice" in found.reason
     assert found.kind == "consistent"
     assert "voices" not in checks(*crowd(0))
+
+
+@pytest.mark.parametrize("kind", ["agree", "guess"])
+def test_nobody_consistent_is_called_a_spammer(kind):
+    """A person who guesses among those of another question is one, though."""
+    X, pairs = crowd(4, *(["guess"] * (kind == "guess")))
+    with collected_warnings():
+        table = annotator_table(pairs, X, n_classes=3, n_drop=0, random_state=0)
+    others = ["p08", "p09", "p10", "p11"]
+    assert table.named(ANOTHER) == (others if kind == "agree" else [])
+    assert table.suspects == (others if kind == "guess" else [])

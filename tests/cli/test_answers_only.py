@@ -56,7 +56,7 @@ def test_items_of_which_only_pictures_are_known_are_fitted_so_too(
     assert told["written"]["model"] is None
     assert [one["name"] for one in told["classes"]] == ["group 1", "group 2"]
     assert told["annotators"] is not None
-    weighted = ["fit", files.pairs, "-o", tmp_path / "m.skops", "--method", "weighted"]
+    weighted = ["fit", files.pairs, "-o", tmp_path / "m.skops", "--method", "weighted", "--quiet"]
     fails(1, "only the joint method learns from answers alone", tmp_path, *weighted)
 
 

@@ -171,7 +171,7 @@ def test_help_lists_the_commands_in_the_order_of_use_and_cuts_no_line() -> None:
     lines = run("--help").stdout.partition("Commands:\n")[2].splitlines()
     assert [line.split()[0] for line in lines if line.strip()] == [
         *("demo", "sample", "check", "fit", "name", "predict", "suspects", "inspect", "annotators"),
-        *("plan", "formats", "ask", "reproduce", "report", "theory"),
+        *("plan", "formats", "ask", "judge", "reproduce", "report", "theory"),
     ]
     assert all(line.endswith(".") and not line.endswith("...") for line in lines if line.strip())
 

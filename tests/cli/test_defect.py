@@ -18,7 +18,7 @@ from noisypairs.cli.defect import DEFECT
 #: By command, words that the command line accepts; no file is ever looked for.
 WORDS = {
     **dict.fromkeys(("demo", "formats", "ask"), ()),
-    **dict.fromkeys(("sample", "inspect"), ("a",)),
+    **dict.fromkeys(("sample", "inspect", "judge"), ("a",)),
     **dict.fromkeys(("check", "annotators"), ("a", "b")),
     "plan": ("a", "b", "--target", "0.9"),
     "fit": ("a", "b", "-o", "c"),

@@ -69,6 +69,7 @@ def test_fit_tells_everything_as_json(model: Path) -> None:
     assert [one["name"] for one in told["classes"]] == ["ash", "yew"]
     suspects = model.parent / "s.csv"
     written = {"model": str(model), "report": None, "suspects": str(suspects), "items": None}
+    written["items to name"] = None
     assert told["written"] == written
     assert len(pd.read_csv(suspects)) == told["n_suspects"] == len(told["suspects"])
     assert told["accuracy"]["estimate"] > 0.9
@@ -291,3 +292,19 @@ def test_the_installed_command_fits_reports_and_overwrites_when_asked(tmp_path: 
     page = (tmp_path / "r.html").read_text()
     assert page.lstrip().lower().startswith("<!doctype html>")
     assert listing(tmp_path) == ["items.csv", "labels.csv", "m.skops", "pairs.csv", "r.html"]
+
+
+def test_the_items_to_name_are_a_file_for_labels(files: Files, tmp_path: Path) -> None:
+    """Filled in, it measures the accuracy; as it is, it names nothing."""
+    out, words = tmp_path / "names.csv", ["fit", files.items, files.pairs, *QUICK, "--json"]
+    first = json.loads(run(*words, "-o", tmp_path / "m", "--name-out", out).stdout)
+    table = pd.read_csv(out, dtype=str)
+    assert table["id"].tolist() == first["items_to_name"]
+    assert table["class"].isna().all()
+    place = {f"p{k:03d}": k for k in range(len(files.y))}
+    table["class"] = ["yew" if files.y[place[one]] else "ash" for one in table["id"]]
+    table.to_csv(out, index=False)
+    second = json.loads(run(*words, "-o", tmp_path / "n", "--labels", out).stdout)
+    assert second["verdict"]["measured"]["n_items"] == 20
+    assert second["items_to_name"] == []
+    assert second["doubtful_labels"] == []

@@ -33,7 +33,7 @@ def _coins(given: Files) -> None:
     [
         ("fit", _one_class, "one class only"),
         ("annotators", _one_class, "no annotator can be distinguished from a spammer"),
-        ("plan", _one_class, 'answers are "same": nothing can be learnt'),
+        ("plan", _one_class, "answers are 'same': one class only"),
         ("fit", _coins, "say nothing about classes"),
         ("annotators", _coins, "all annotators answered without looking"),
         ("plan", _coins, "say nothing about classes"),

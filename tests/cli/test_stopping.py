@@ -22,6 +22,7 @@ from noisypairs.app.report import pages as report
 from noisypairs.cli import app, stopping
 from noisypairs.experiments.records import Record
 from tests.app.fit.fit_problems import Files, small_model, write_files
+from tests.app.report.report_problems import fit_result
 from tests.cli.commands import LEARNING, content, fails, run, words_for
 from tests.experiments.made_up_records import record
 
@@ -107,7 +108,8 @@ def test_a_model_that_is_there_already_is_said_to_be_kept(
     given: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = model_file.load(small_model().model)
-    found = SimpleNamespace(model=old.pipeline, result=SimpleNamespace(facts=old.facts))
+    result = SimpleNamespace(**vars(fit_result()) | {"facts": old.facts})
+    found = SimpleNamespace(model=old.pipeline, result=result)
     monkeypatch.setattr(fitting, "fit_dataset", lambda *_: found)
     monkeypatch.setattr(report, "fit_report", stopped)
     model, page = tmp_path / "m.skops", tmp_path / "r.html"

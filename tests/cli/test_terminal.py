@@ -125,7 +125,7 @@ def test_a_fit_is_printed_on_one_screen_unless_all_is_asked_for(capsys, verbose)
     written = {"model": "m.skops", "report": "r.html", "suspects": None, "items": "c.csv"}
     facts = {"result": result, "written": written, "items": "i.csv", "pairs": "p.csv"}
     commands = blocks("next.txt", **facts)
-    told = {"commands": commands, "to_name": ["a", "b"], "verbose": verbose}
+    told = {"commands": commands, "to_name": ["a", "b"], "doubtful": [], "verbose": verbose}
     terminal.show("fit.txt", 100, **facts, **told)
     lines = capsys.readouterr().out.splitlines()
     assert (len(lines) <= 25) != verbose

@@ -46,6 +46,10 @@ LINES: Mapping[str, tuple[str, ...]] = {
         "ask --store {pairs} --export out.csv",
         "ask --store {pairs} --export out.csv --json",
     ),
+    "judge": (
+        "judge {items} --store out.db --command true --budget 2 --quiet --json",
+        "judge {items} --store out.db --command true --pairs {pairs} --budget 2 --dry-run",
+    ),
     "predict": (
         "predict {model} {new} -o out.csv --quiet --json",
         "predict {model} {new} -o out.parquet --quiet",

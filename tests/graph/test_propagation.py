@@ -387,6 +387,19 @@ def test_isolated_items_keep_their_potential() -> None:
     assert edge_posterior(graph, beliefs, np.full((3, 3), 0.4)).shape == (0, 3, 3)
 
 
+def test_a_label_that_may_be_wrong_multiplies_the_odds() -> None:
+    graph = PairGraph.from_answers([0], [1], [True], n_items=2)
+    log_phi = np.log([[0.2, 0.3, 0.5], [0.1, 0.6, 0.3]])
+    labels = propagation.Labels({0: 1}, noise=0.1)
+    S = np.full((3, 3), 0.2) + 0.7 * np.eye(3)
+    chance = np.exp(log_phi)
+    chance[0] *= [0.05, 0.9, 0.05]
+    expected = chance[0] * (S @ chance[1])
+    found = propagate(graph, log_phi, S, clamp=labels, **EXACT).item[0]
+    np.testing.assert_allclose(found, expected / expected.sum())
+    assert labels.without([0]) == {}
+
+
 def test_clamp_takes_a_mapping_or_arrays_and_beats_any_evidence() -> None:
     S = np.array([[0.99, 0.01], [0.01, 0.99]])
     left, right = np.zeros(300, dtype=int), np.tile([1, 2, 3], 100)

@@ -104,6 +104,18 @@ def test_a_guess_of_equal_shares_is_not_lost_without_features():
     assert_array_equal(found.item_proba.argmax(axis=1), y)
 
 
+def test_a_guess_is_not_lost_where_features_say_nothing():
+    """P(class) that is only nearly equal prefers no class either."""
+    y = np.repeat([0, 1, 2, 3], 25)
+    noise = PairingNoise(0.2, 0.2)
+    pairs = sample_pairs(y, 2000, noise, random_state=0)
+    phi = 0.25 + 0.01 * np.random.default_rng(0).normal(size=(100, 4))
+    guess = 0.8 * np.eye(4)[y] + 0.05
+    answers, graph = AnswerModel(noise, "given", 4), PairGraph.from_pairs(pairs)
+    found = loop(graph, KnownModel(phi), answers, guess, sweeps=3, rounds=1)
+    assert_array_equal(found.item_proba.argmax(axis=1), y)
+
+
 # --- the M-step ----------------------------------------------------------------------------------
 
 
@@ -177,6 +189,26 @@ def test_everybody_gets_their_own_matrix_where_classes_are_known():
         np.c_[1 - S[:, 0, 0], S[:, 0, 1]], [[r] * 2 for r in (0.1, 0.3, 0.5)], atol=0.05
     )
     assert_array_equal(found.item_proba.argmax(axis=1), y)
+
+
+def test_em_goes_on_while_people_are_learnt_though_beliefs_stay():
+    """Beliefs that are right already change no more, but who answers badly is still to be seen."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(3, size=90)
+    left = rng.integers(0, 90, 3000)
+    right = (left + rng.integers(1, 90, 3000)) % 90
+    who = rng.integers(0, 6, 3000)
+    wrong = rng.random(3000) < np.array([0.1, 0.1, 0.1, 0.1, 0.5, 0.9])[who]
+    pairs = Pairs(left, right, (y[left] == y[right]) ^ wrong, 90, annotator=who)
+    found = beliefs_from(
+        PairGraph.from_pairs(pairs, annotators=True),
+        0.001 + 0.997 * np.eye(3)[y],
+        PairingNoise(0.2, 0.2),
+        pairs,
+    )
+    values = [row["log_likelihood"] for row in found.history]
+    assert len(values) > 2
+    assert values[-1] > values[0] + 300
 
 
 # --- rounds --------------------------------------------------------------------------------------

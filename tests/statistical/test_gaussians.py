@@ -1,6 +1,6 @@
 """The paper's two Gaussians at 40 % noise: both learners come near the Bayes rule, on average.
 
-docs/gaussians.md has the full measurement (20 seeds, up to a million pairs). There single runs at
+docs/pointwise.md has the full measurement (20 seeds, up to a million pairs). There single runs at
 pairing noise .4 and 10,000 pairs have mean 99.7 % and standard deviation .1 %, so a mean of six
 below 99.3 % lies ten standard errors away: a failure is a defect, not bad luck.
 """

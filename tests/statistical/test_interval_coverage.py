@@ -4,7 +4,7 @@ Six runs each of single answers, weighted ones, three answers to a pair, and ann
 rates. Of 48 intervals of the rates those that cover 90 % hold the truth fewer than 36 times once in
 1,000 cases, and of 24 intervals of the prior or the accuracy fewer than 16 times (binomial); nor
 may intervals that are far too long pass, so their mean half width is bounded too. The record of
-more and longer runs is in docs/intervals.md.
+more and longer runs is in docs/wrong-answers.md.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ ibis = pytest.importorskip("ibis", reason="pair tables need the app extra")
 
 from noisypairs import PairingNoise, Pairs, datasets, sample_pairs  # noqa: E402
 from noisypairs.graph.propagation import (  # noqa: E402
+    Labels,
     PairGraph,
     answer_wrong_probability,
     bethe_log_likelihood,
@@ -168,6 +169,18 @@ def test_known_classes_stay_known_whatever_is_answered(engine):
     )  # fmt: skip
     np.testing.assert_allclose(at.item_proba(), exact.item, atol=1e-8)
     assert np.isfinite(found.log_likelihood)
+
+
+def test_a_label_that_may_be_wrong_is_evidence(engine):
+    pairs, labels = distinct_pairs(6), Labels({0: 1, 5: 0}, noise=0.1)
+    uneven = np.tile([0.2, 0.3, 0.5], (pairs.n_items, 1))
+    at = begun(pairs, uneven, engine, known=labels, sweeps=2)
+    at.round(responses_of(FREE))
+    exact = propagate(
+        PairGraph.from_pairs(pairs), np.log(uneven), FREE, damping=0, tol=0, max_iter=2,
+        clamp=labels,
+    )  # fmt: skip
+    np.testing.assert_allclose(at.item_proba(), exact.item, atol=1e-8)
 
 
 def test_damping_keeps_a_share_of_the_old_beliefs():

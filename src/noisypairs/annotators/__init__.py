@@ -2,6 +2,7 @@
 
 from noisypairs.annotators.kinds import KINDS, kind_probability, rate_posterior
 from noisypairs.annotators.table import (
+    ANOTHER,
     UNDECIDED,
     AnnotatorRow,
     AnnotatorTable,
@@ -11,6 +12,7 @@ from noisypairs.annotators.table import (
 )
 
 __all__ = [
+    "ANOTHER",
     "KINDS",
     "UNDECIDED",
     "AnnotatorRow",

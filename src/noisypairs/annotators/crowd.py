@@ -154,7 +154,7 @@ def judge_crowd(
     *,
     labels: Mapping[int, Hashable] | None = None,
     truth: NDArray[np.int8] | None = None,
-    n_classes: int | Sequence[int] | Literal["auto"] = 2,
+    n_classes: int | Sequence[int] | Literal["auto"] = "auto",
     model: Model = "auto",
     level: float = 0.95,
     random_state: int = 0,

@@ -10,11 +10,11 @@ import numpy as np
 from scipy.special import betaln, softmax
 
 from noisypairs.algebra import Array
-from noisypairs.noise.model import PSEUDO_ANSWERS, PSEUDO_RATE, strength
+from noisypairs.noise.model import PSEUDO_ANSWERS, PSEUDO_RATE, SLIPS, strength
 
 KINDS = ("honest", "spammer", "always-same", "always-different", "reversed")
-#: Beta laws of P("same") for annotators who do not look: any coin; and 5 % of slips.
-COIN, SLIPS = (2.0, 2.0), (1.0, 19.0)
+#: Beta law of P("same") for annotators who toss a coin, however it is loaded.
+COIN = (2.0, 2.0)
 #: One honest annotator in a hundred is unlike the others: their law is worth so few answers.
 ODD_SHARE, ODD_STRENGTH = 0.01, 5.0
 #: In the rates the honest are never worth more than so many answers of one's own.

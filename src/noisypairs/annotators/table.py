@@ -47,6 +47,7 @@ from noisypairs.annotators.pair_truth import (
     likeness_of,
     truth_by_classes,
 )
+from noisypairs.assess.people import answer_another
 from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import did_you_mean
 from noisypairs.estimation import Interval
@@ -54,12 +55,15 @@ from noisypairs.estimators.base import in_order
 from noisypairs.graph import progress
 from noisypairs.graph.propagation import RandomSource
 from noisypairs.joint.choices import SEARCH_PAIRS
+from noisypairs.joint.problem import Problem
 from noisypairs.noise.model import PSEUDO_ANSWERS, group_errors
 from noisypairs.noise.people import fit_people
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.pairs import in_memory
 
 UNDECIDED = "too few answers"
+#: The verdict on people who agree with each other and not with the classes of the others.
+ANOTHER = "another question"
 #: Newton steps for bias and skill: more change nothing that is shown.
 STEPS = 30
 #: Draws behind the interval of J.
@@ -72,15 +76,15 @@ N_TRUTHS = 300
 class AnnotatorRow:
     """One annotator, or the crowd, whose ``verdict`` is empty.
 
-    ``verdict`` is the kind of annotator judged, one of `KINDS` or `UNDECIDED`, and ``probability``
-    that of the most probable kind. ``accuracy`` is the expected share of right answers,
-    ``informativeness`` J, and ``drop_effect`` the number of items whose most probable class changes
-    without this annotator, all rates kept (None: not computed), or the number of pairs whose truth
-    changes where each pair is judged by itself. ``bias`` is how far they lean towards "same", and
-    ``skill`` how much further than the crowd's their answers to same and to different pairs lie
-    apart, both in log-odds, 0 for the crowd (`noisypairs.noise.people`); None for the crowd.
-    ``unsure`` is the share of unsure answers, which are not among the ``n_answers``; None where
-    nobody could be unsure.
+    ``verdict`` is the kind of annotator judged, one of `KINDS`, `ANOTHER` or `UNDECIDED`, and
+    ``probability`` that of the most probable kind. ``accuracy`` is the expected share of right
+    answers, ``informativeness`` J, and ``drop_effect`` the number of items whose most probable
+    class changes without this annotator, all rates kept (None: not computed), or the number of
+    pairs whose truth changes where each pair is judged by itself. ``bias`` is how far they lean
+    towards "same", and ``skill`` how much further than the crowd's their answers to same and to
+    different pairs lie apart, both in log-odds, 0 for the crowd (`noisypairs.noise.people`); None
+    for the crowd. ``unsure`` is the share of unsure answers, which are not among the
+    ``n_answers``; None where nobody could be unsure.
     """
 
     name: Any
@@ -142,7 +146,7 @@ class AnnotatorTable:
 
     def named(self, *verdicts: str) -> list[Any]:
         """Return the names of the annotators with one of these verdicts."""
-        known = (*KINDS, UNDECIDED)
+        known = (*KINDS, ANOTHER, UNDECIDED)
         for verdict in set(verdicts) - set(known):
             raise ValueError(f"unknown verdict {verdict!r}: {did_you_mean(verdict, known)}")
         return [row.name for row in self.rows if row.verdict in verdicts]
@@ -188,7 +192,7 @@ def annotator_table(
     pairs: Pairs,
     X: Any = None,
     *,
-    n_classes: int | Sequence[int] | Literal["auto"] = 2,
+    n_classes: int | Sequence[int] | Literal["auto"] = "auto",
     model: Model = "auto",
     level: float = 0.95,
     gold: Mapping[int, Hashable] | None = None,
@@ -280,7 +284,11 @@ def table_of_fit(
         counted = counts_of_table(pairs, model)
         return replace(table_from_counts(*counted, level, min_answers), choice=choice)
     pairs = pairs.without_self_pairs()
-    return _tabulate(pairs, classes_of_fit(model, pairs), choice, level, min_answers, n_drop)
+    found = classes_of_fit(model, pairs)
+    table = _tabulate(pairs, found, choice, level, min_answers, n_drop)
+    if (record := model._record_) is None:
+        return table
+    return _by_question(table, record.problem, record.fit.item_proba)
 
 
 @progress.stage("", {"choice of model": 3.0, "classes": 3.0, "without one annotator": 1.0})
@@ -326,7 +334,8 @@ def _judged(
         return _tabulate(pairs, truth, choice, *counting, truth=truth)
     classes = infer_classes(pairs, X, numbers, estimator, random)
     if known is None or not (known >= 0).any():
-        return _tabulate(pairs, classes, choice, *counting)
+        table = _tabulate(pairs, classes, choice, *counting)
+        return _by_question(table, Problem(X, pairs, random_state=random), classes.item_proba)
     truth = truth_by_classes(plain, classes.same_chance(plain), known)
     return _tabulate(pairs, classes, choice, *counting, truth=truth)
 
@@ -335,6 +344,20 @@ def _decided(pairs: Pairs) -> NDArray[np.bool_]:
     """Return which answers are not unsure, (n_pairs,)."""
     decided: NDArray[np.bool_] = pairs.levels < pairs.scale.n_ordered
     return decided
+
+
+def _by_question(table: AnnotatorTable, problem: Problem, beliefs: Array) -> AnnotatorTable:
+    """Return the table with those named who seem to guess, and answer another question."""
+    suspects = set(table.named("spammer"))
+    names = np.asarray(problem.pairs.annotator_names).tolist()
+    doubtful = np.array([name in suspects for name in names])
+    another = answer_another(problem, doubtful, beliefs)
+    told = {name for name, is_one in zip(names, another.tolist(), strict=True) if is_one}
+    rows = (
+        replace(row, verdict=ANOTHER, probability=None) if row.name in told else row
+        for row in table.rows
+    )
+    return replace(table, rows=tuple(rows))
 
 
 def _class_numbers(n_classes: int | Sequence[int] | str, pairs: Pairs) -> Sequence[int]:

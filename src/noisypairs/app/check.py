@@ -22,9 +22,9 @@ from noisypairs.app.fit.fitting import class_number, learn, summarise_noise, ver
 from noisypairs.app.fit.request import Request
 from noisypairs.app.sentences import blocks
 from noisypairs.app.triangles import FAR, TrianglesExpected, expected_triangles
+from noisypairs.assess.people import ONE_VOICE
 from noisypairs.assess.words import percent
 from noisypairs.errors import (
-    ClassNumberWarning,
     NotIdentifiable,
     NotIdentifiableWarning,
     collected_warnings,
@@ -178,7 +178,7 @@ def check(
     problems = (
         *(text for text in doubts if text.startswith(RECORDS)),
         *([f"{nothing}: new items cannot be classified"] if nothing else []),
-        *_problems(found, triangles, report, dataset, repeated),
+        *_problems(found, triangles, report, dataset, repeated, K),
     )
     return DataCheck(
         dataset, report, plans, found, why, triangles, methods, problems, seed, repeated
@@ -203,10 +203,11 @@ def _fitted(
     model, K = learnt.model, learnt.model.n_classes_
     verdict = verdict_on(learnt, None)
     noise, accuracy = summarise_noise(model, verdict), verdict.accuracy
+    how = "a measured" if verdict.is_measured else "an estimated"
     works = (
         "the answers alone show the classes of the items compared; new items cannot be classified"
         if accuracy is None
-        else f"an estimated {percent(accuracy.estimate, 1)} of new items are predicted rightly "
+        else f"{how} {percent(accuracy.estimate, 1)} of new items are predicted rightly "
         f"[{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
     )
     signal = None
@@ -225,8 +226,7 @@ def _fitted(
         None if K == 2 else f"{K} classes have no single prior",
         noise.repeat_correlation,
     )
-    kinds = NotIdentifiableWarning, ClassNumberWarning
-    doubts = [str(one) for one in learnt.warned.caught if isinstance(one, kinds)]
+    doubts = list(verdict.doubts)
     return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works), doubts
 
 
@@ -326,8 +326,12 @@ def _problems(
     report: Audit,
     dataset: Dataset,
     repeated: RepeatedRows | None,
+    n_classes: int,
 ) -> list[str]:
-    """Return what is wrong with the answers, worst first, each with what to do."""
+    """Return what is wrong with the answers, worst first, each with what to do.
+
+    What so many classes explain is not wrong.
+    """
     pairs = pooled_answers(dataset.pairs)
     drawn = pairs.drawn_at_random()
     near = None if repeated is None else repeated.near
@@ -337,8 +341,9 @@ def _problems(
         near=near.text(np.array(dataset.ids, dtype=object)) if near and near.n_near else "",
         n_pairs=pairs.n_pairs,
         n_drawn=drawn.n_pairs,
-        share=same_share(drawn) if drawn.n_pairs else None,
+        share=same_share(drawn) if drawn.n_pairs and n_classes == 2 else None,
         correlation=0.0 if found is None else found.repeat_correlation,
         triangles=triangles,
         far=FAR,
+        one_voice=ONE_VOICE,
     )

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +29,8 @@ from noisypairs.joint.problem import Problem
 
 #: Fewer labelled items than this only name classes.
 FEWEST_LABELS = 10
+#: What items are called that no other label of their class lets a model name.
+UNTESTED = -2
 #: A label is contradicted where everything else leaves its class no more than this chance.
 CONTRADICTED = 0.05
 #: Measured and estimated accuracy disagree where chance alone would do it more rarely than this.
@@ -88,7 +91,7 @@ def measured(
     names, truth = np.unique(
         np.array([labels[item] for item in items.tolist()]), return_inverse=True
     )
-    called = np.full(len(items), -2)  # −2: not predicted, −1: by a group without a name
+    called = np.full(len(items), UNTESTED)
     chance = np.ones(len(items))
     for train, test in problem.folds:
         out = np.isin(items, test)
@@ -102,31 +105,43 @@ def measured(
         proba = again.item_proba[held]
         if problem.has_features:
             proba = _predicted(again, model, train, held)
-        called[out] = np.where(testable, name_of[proba.argmax(axis=1)], -2)
+        called[out] = np.where(testable, name_of[proba.argmax(axis=1)], UNTESTED)
         own = np.where(name_of == truth[out][:, None], again.item_proba[held], 0.0).sum(axis=1)
         chance[out] = np.where(testable, own, 1.0)
-    tested = called > -2
-    groups = problem.groups[items]
+    doubted = tuple(items[chance < CONTRADICTED].tolist())
+    tested = called > UNTESTED
+    of = names, truth[tested], called[tested], problem.groups[items[tested]]
+    return replace(compared(*of, level), contradicted=doubted)
+
+
+def compared(
+    names: NDArray[Any],
+    truth: NDArray[np.intp],
+    called: NDArray[np.intp],
+    groups: NDArray[np.intp],
+    level: float,
+) -> Measured:
+    """Compare the names of items, (m,), with what they are called by a model without their label.
+
+    Both are positions in ``names``, −1 for a class without a name; ``groups`` are those of items.
+    """
     right = (called == truth).astype(float)
-    each = [right[tested & (groups == g)].mean() for g in np.unique(groups[tested])]
+    each = [right[groups == group].mean() for group in np.unique(groups)]
     wrong = Counter(
         (names[t], names[c] if c >= 0 else "a class without a label")
-        for t, c in zip(truth[tested], called[tested], strict=True)
+        for t, c in zip(truth, called, strict=True)
         if t != c
     )
     accuracy = exact_interval(sum(each), len(each), level) if len(each) >= FEWEST_LABELS else None
     confused = tuple((true, said, n) for (true, said), n in wrong.most_common())
-    doubted = tuple(items[chance < CONTRADICTED].tolist())
-    return Measured(int(tested.sum()), len(each), accuracy, confused, doubted)
+    return Measured(len(truth), len(each), accuracy, confused, ())
 
 
 def _without(problem: Problem, fit: Fit, items: NDArray[np.intp]) -> Fit:
     """Return where EM leads without the labels of these items, from what their features say."""
     beliefs = fit.item_proba.copy()
     beliefs[items] = fit.phi[items]
-    known = {
-        item: k for item, k in (problem.clamp or {}).items() if item not in set(items.tolist())
-    }
+    known = None if problem.clamp is None else problem.clamp.without(items.tolist())
     model, e_step = problem.class_model(fit.spec.class_model), GraphEStep(problem.graph, known)
     return run_em(fit.spec, fit.start, e_step, model, fit.answers, beliefs, rounds=ROUNDS)
 

@@ -55,28 +55,31 @@ def other_question(search: Search, fit: Fit, predicted: Array) -> OtherQuestion 
     pairs = search.problem.pairs
     if pairs.annotator is None or pairs.annotator_names is None:
         return None
-    astray = _astray(pairs, predicted)
-    if not answer_another(search.problem, astray, fit.item_proba):
+    another = answer_another(search.problem, _astray(pairs, predicted), fit.item_proba)
+    if not another.any():
         return None
     names: NDArray[Any] = np.asarray(pairs.annotator_names)
     answered = np.bincount(pairs.annotator, minlength=len(names)) > 0
-    return OtherQuestion(tuple(names[astray].tolist()), int((answered & ~astray).sum()))
+    return OtherQuestion(tuple(names[another].tolist()), int((answered & ~another).sum()))
 
 
-def answer_another(problem: Problem, some: NDArray[np.bool_], beliefs: Array) -> bool:
-    """Return whether ``some`` people, (R,), answer another question than that of these classes.
+def answer_another(problem: Problem, some: NDArray[np.bool_], beliefs: Array) -> NDArray[np.bool_]:
+    """Return who of ``some`` people, (R,), answers another question than that of these classes.
 
     ``beliefs`` (n_items, K) are about the classes of everybody.
     """
+    nobody = np.zeros_like(some)
     pairs = problem.pairs.select(some[np.asarray(problem.pairs.annotator)])
     if some.sum() < 2 or pairs.n_pairs < FEWEST_ANSWERS or len(np.unique(pairs.same)) < 2:
-        return False
+        return nobody
     theirs = problem.with_pairs(pairs)
     theirs.clamp = theirs.names = None
     own = Search(theirs)
     found = own.log_chance[own.choose(sorted({2, 3, beliefs.shape[1]}))]
     gains = (own.held.gain(found, other) for other in (_responses(own.held, beliefs), own.blind))
-    return all(gain.exceeds(CLEAR) for gain in gains)
+    if not all(gain.exceeds(CLEAR) for gain in gains):
+        return nobody
+    return some & ~_astray(theirs.pairs, found)
 
 
 def _responses(held: HeldOut, beliefs: Array) -> Array:

@@ -14,9 +14,10 @@ Where classes do not predict better than a rival by more than a standard error, 
 explanation, which has no classes, is as good. It has classes, though, if it says that what is near
 to the same item is near to each other: clusters far apart are classes on any scale. So
 
-    Σ near(a, b) near(b, c) (1 − near(a, c)) / Σ near(a, b) near(b, c),   near = σ(log-odds),
+    P(a, c far | a, b near and b, c near) / P(a, c far)
 
-is measured: 0 for a partition, ¼ for a threshold on a line, more for anything softer or wider.
+is measured, near being the pairs of the highest log-odds, as many as it expects to be called
+"same": 0 for a partition, ¼ or more for a line, 1 where nothing follows.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from noisypairs.pairs import Pairs
 
 #: Rivals learn from about this many answers, those among some of the items, at most.
 MOST_ANSWERS = 30_000
-#: Half of what a threshold on a line gives: below this a rival has classes of its own.
+#: Half of what a line gives at least: below this a rival has classes of its own.
 PARTITION = 1 / 8
 #: Items a, b, c by which that is measured.
 N_TRIPLES = 4_000
@@ -221,15 +222,17 @@ class Latent:
         return self
 
     def intransitivity(self, seed: int) -> float:
-        """Return how often what is near to an item is not near to each other; 1 for effects."""
+        """Return how far what is near to one item is far from each other; 1 for effects."""
         if not self.number:
             return 1.0
         latent = self.latent[np.union1d(self.pairs.left, self.pairs.right)]
         drawn = np.random.default_rng(seed).integers(len(latent), size=(N_TRIPLES, 3))
         a, b, c = latent[drawn[(np.diff(np.sort(drawn)) > 0).all(axis=1)].T]
         couples = (a, b), (b, c), (a, c)
-        ab, bc, ac = (expit(self._between(self.values[0], *one)[0]) for one in couples)
-        return float((ab * bc * (1.0 - ac)).sum() / np.maximum((ab * bc).sum(), 1e-12))
+        odds = np.stack([self._between(self.values[0], *one)[0] for one in couples])
+        ab, bc, ac = odds > np.quantile(odds, 1.0 - expit(odds).mean())
+        follows = float(ac[ab & bc].mean()) if (ab & bc).any() else 0.0
+        return (1.0 - follows) / max(1.0 - float(ac.mean()), 1e-12)
 
     def log_chance(self, pairs: Pairs) -> Array:
         """Return log P of answers about the same items, (n_pairs,)."""

@@ -9,8 +9,7 @@ it explains the answers any better, the number is open and nothing is reached. W
 right, one class more explains them a little worse, since features do not predict it.
 
 All that judges the learner by its own model. Where people err in another way, more on some items
-than on others, the claim may be too high: a warning of the fit under which no result is called good
-(`errors.DOUBTS`) is to be heeded beside it.
+than on others, the claim may be too high: what a `Verdict` doubts is to be heeded beside it.
 
 How many more answers a target takes is seen by asking on, with answers from the model: classes are
 drawn from the beliefs, the next pairs are chosen as they will be, answers to them drawn from the

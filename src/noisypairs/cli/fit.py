@@ -29,6 +29,10 @@ def fit(
     items_out: Annotated[
         Path | None, typer.Option(help="Table of the items with their classes, to write.")
     ] = None,
+    name_out: Annotated[
+        Path | None,
+        typer.Option(help="Table of 20 items to name, to write: a file for --labels."),
+    ] = None,
     method: Annotated[str, typer.Option(help="auto, joint, weighted or correction.")] = "auto",
     estimator: Annotated[
         str, typer.Option(help="default, logistic, forest, boosting or mlp.")
@@ -73,7 +77,7 @@ def fit(
             seed=seed,
         )
         reading.check()
-        tables = {"the suspects": suspects, "the items": items_out}
+        tables = dict(zip(_OPTIONS, (suspects, items_out, name_out), strict=True))
         writers = {what: _writer(what, path, raw) for what, path in tables.items() if path}
         outputs = {"the model": output, "the report": report, **tables}
         options.check_outputs(outputs, [only, pairs, labels], force)
@@ -90,9 +94,13 @@ def fit(
             fitted = fit_dataset(dataset, request, step)
         if fitted.model is not None:
             model_file.save(output, fitted.model, fitted.result.facts, force)
+        frames = {
+            "the suspects": lambda: fitted.suspects.frame(),
+            "the items": lambda: fitted.items,
+            "the items to name": lambda: fitted.to_name(),
+        }
         for what, write in writers.items():
-            frame = fitted.items if what == "the items" else fitted.suspects.frame()
-            atomic_write(tables[what] or Path(), write(frame), force)
+            atomic_write(tables[what] or Path(), write(frames[what]()), force)
         outputs["the model"] = None if fitted.model is None else output
         written = {
             what.removeprefix("the "): None if path is None else str(path)
@@ -111,19 +119,33 @@ def fit(
                 of_classes = pictures.thumbnails(fitted.result.model.class_items, "class")
             page = fit_report(fitted.result, small, of_classes, commands)
             atomic_write(report, page, force)
-    to_name = [str(dataset.ids[item]) for item in fitted.result.verdict.to_name]
+    verdict = fitted.result.verdict
+    doubted = () if verdict.measured is None else verdict.measured.contradicted
+    items_of_verdict = {
+        name: [str(dataset.ids[item]) for item in positions]
+        for name, positions in (("items_to_name", verdict.to_name), ("doubtful_labels", doubted))
+    }
     if as_json:
-        app.print_json(fitted.result.to_dict() | {"written": written, "items_to_name": to_name})
+        app.print_json(fitted.result.to_dict() | {"written": written} | items_of_verdict)
     else:
-        told = {"commands": commands, "to_name": to_name, "verbose": verbose}
+        doubtful = items_of_verdict["doubtful_labels"]
+        to_name = [] if name_out is not None else items_of_verdict["items_to_name"]
+        told = {"commands": commands, "to_name": to_name, "doubtful": doubtful, "verbose": verbose}
         terminal.show("fit.txt", 100, **facts, **told)
+
+
+_OPTIONS = {
+    "the suspects": "--suspects",
+    "the items": "--items-out",
+    "the items to name": "--name-out",
+}
 
 
 def _writer(what: str, path: Path, raw: bool) -> Callable[[Any], str | bytes]:
     from noisypairs.app.files import table_writer
 
     if str(path) == "-":
-        option = "--suspects" if what == "the suspects" else "--items-out"
+        option = _OPTIONS[what]
         raise ValueError(f"{option} - would mix the table with what is printed: name a file")
     return table_writer(path, raw)
 

@@ -25,6 +25,7 @@ def plan(
         Path | None, typer.Option("--output", "-o", help="CSV file for the pairs of --next.")
     ] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page with the curves to write.")] = None,
+    labels: options.Labels = None,
     reading: options.Reading = options.GUESSED,
     classes: options.Classes = None,
     raw: options.Raw = False,
@@ -35,7 +36,7 @@ def plan(
 ) -> None:
     """Estimate how many more answers a target takes, and choose them.
 
-    Judged by left-out noisy answers alone; no true class is used. -o plan.html is short for
+    The accuracy now is what noisypairs fit states of the same files. -o plan.html is short for
     --report plan.html.
 
     Example: noisypairs plan items.csv pairs.csv --target 0.95 --cost 0.04 --next 100 -o next.csv
@@ -50,18 +51,25 @@ def plan(
         numbers = class_numbers(classes)
         _check_use(target, numbers, next_pairs, output)
         outputs = {"the pairs to ask next": output, "the page": report}
-        options.check_outputs(outputs, [only, pairs], force)
+        options.check_outputs(outputs, [only, pairs, labels], force)
         if report is not None:
             import noisypairs.app.report.pages  # noqa: F401  # a missing package is named at once
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app import plan
         from noisypairs.app.files import atomic_write
         from noisypairs.app.plan.goal import N_STEPS
-        from noisypairs.app.plan.statement import N_AGAIN, as_dict, pair_rows, pairs_csv, statement
+        from noisypairs.app.plan.statement import (
+            N_AGAIN,
+            as_dict,
+            outlook,
+            pair_rows,
+            pairs_csv,
+            statement,
+        )
 
         with progress.steps([1.0] * (N_STEPS + 1), quiet) as step:
             step("reading the files")
-            data = reading.dataset(only, pairs, stream=False)
+            data = reading.dataset(only, pairs, labels, stream=False)
             found = plan.plan_dataset(data, target, n_classes=numbers, seed=seed, step=step)
         chosen = None if next_pairs is None else found.next_pairs(next_pairs)
         if output is not None and chosen is not None:
@@ -77,7 +85,8 @@ def plan(
         again = pair_rows(found.ask_again(N_AGAIN), data.ids)
         says = partial(statement, target=target, cost=cost)
         files = {"output": output, "report": report, "chosen": chosen}
-        terminal.show("plan.txt", 110, found=found, data=data, says=says, again=again, **files)
+        told = {"says": says, "outlook": outlook, "again": again}
+        terminal.show("plan.txt", 110, found=found, data=data, **told, **files)
 
 
 def _check_use(

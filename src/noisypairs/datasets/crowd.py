@@ -90,9 +90,9 @@ def simulated_crowd(
     hard_share
         The chance of an item to be hard.
     kinds_per_class, n_confused
-        Every class has so many kinds of equal shares, a Gaussian each, all ``separation`` apart, in
-        as many dimensions as there are kinds. So many couples of kinds of neighbouring classes are
-        confused: people take them for one class.
+        Number of kinds per class, of equal shares, a Gaussian each, all ``separation`` apart, in
+        as many dimensions as there are kinds; and number of couples of kinds of neighbouring
+        classes that people take for one class.
     slope
         How much answers depend on the cosine of the two items' features, less the features' mean.
     random_state

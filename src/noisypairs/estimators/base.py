@@ -287,10 +287,7 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             pairs.labels or named or getattr(self, "class_order", None) is not None
         )
         if pairs.without_self_pairs().n_pairs == 0:
-            raise ValueError(
-                f"there is no pair of two distinct items (n_samples={pairs.n_items}): nothing to "
-                "learn from"
-            )
+            pairs = self._without_answers(pairs)
         X = validate_data(self, X, skip_check_array=True)
         require_moderate(X)
         if getattr(self, "estimator", None) is None:
@@ -301,6 +298,13 @@ class PairClassifier(ClassifierMixin, TransformerMixin, BaseEstimator):  # type:
             X = filled(self.filler_, X)
         # Not all kinds of sparse arrays take rows.
         return X.tocsr() if hasattr(X, "tocsr") else X, pairs
+
+    def _without_answers(self, pairs: Answers) -> Answers:
+        """Return what to learn from where no two items were compared, or refuse."""
+        raise ValueError(
+            f"there is no pair of two distinct items (n_samples={pairs.n_items}): nothing to "
+            "learn from"
+        )
 
     def _table_and_answers(self, X: Any, pairs: Any) -> tuple[Any, Any]:
         """Return X as a table and the pairs with the items in its order; refuse anything else."""
@@ -380,9 +384,11 @@ def require_numbers(X: Any) -> None:
             column.astype(float)
         except (TypeError, ValueError) as error:
             text = next(one for one in column.tolist() if not isinstance(one, int | float | None))
+            what = f"column {name!r} of X holds {type(text).__name__} values such as {text!r}: "
+            if isinstance(error, TypeError) and column.dtype.kind not in "mM":
+                raise TypeError(f"{what}argument must be a string or a number") from error
             raise ValueError(
-                f"column {name!r} of X holds {type(text).__name__} values such as {text!r}: "
-                "expected numbers. Encode it before, such as by make_pipeline("
+                f"{what}expected numbers. Encode it before, such as by make_pipeline("
                 "skrub.TableVectorizer(), learner), or give an estimator that reads it"
             ) from error
 

@@ -1,4 +1,4 @@
-"""The information in an answer not yet given, in bits.
+"""The expected information of one more answer, in bits.
 
 A pair whose classes have the joint law P(y, y') is asked once more; the answer is "same" with
 probability S[y, y']. Its expected information is a mutual information.

@@ -1,17 +1,17 @@
-"""How far a long fit is: its stages say where they are, and whoever listens shows it.
+"""Progress of a long fit: stages report where they are, and a listener shows it.
 
     with listening(show):                   # a command's bar, or the lines of ``verbose=True``
         with stage("fit", {"start": 3, "round": 7}):
             for guess in each("start", guesses):
                 ...
 
-Stages nest. A stage may say what share of its time the stages inside it take (numbers of any unit,
-in their order); of a counted one every step takes the same. So the share of the work that is done
-is always known, never falls, and gives the time left. Where nobody listens nothing is kept.
+Stages nest. A stage may give the shares of its time that the stages inside it take (numbers of any
+unit, in their order); the steps of a counted stage take equal shares. So the share of the work done
+is always known, never falls, and gives the time left. Without a listener nothing is kept.
 
-scikit-learn's own callbacks (``sklearn.callback``) are not used: they came with version 1.9, and we
-support 1.8; its guide calls them experimental, to change without deprecation; an estimator joins
-them by a private method; and they know no shares, so that no time left can follow from them.
+scikit-learn's own callbacks (``sklearn.callback``) are not used: they need version 1.9, and we
+support 1.8; its guide calls them experimental; and they do not know the share of a stage, so that
+the time left cannot be estimated.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class At(NamedTuple):
     total: int = 0
 
     def __str__(self) -> str:
-        """Say it, such as "round 2 of 10"."""
+        """Return words such as "round 2 of 10"."""
         return f"{self.name} {self.step} of {self.total}" if self.total else self.name
 
 
@@ -60,7 +60,7 @@ class Stage:
         self.done, self.part = 0.0, 1.0
 
     def move(self, at: At, done: float, part: float) -> None:
-        """Go on to a step that takes this part of the stage, and tell whoever listens."""
+        """Begin a step that takes this part of the stage, and tell the listener."""
         self.at, self.done, self.part = at, done, part
         _current.set(self)  # whatever was under way inside is over, even if it failed
         self._tell()
@@ -74,7 +74,7 @@ class Stage:
                 stage.listener(tuple(path), share)
 
     def _begin(self, name: str) -> None:
-        """Make room for a stage inside: its share, or without shares the step under way."""
+        """Begin a stage inside: it takes its share or, without shares, the present step."""
         if self.shares is None:
             return
         names, total = list(self.shares), sum(self.shares.values())
@@ -94,7 +94,7 @@ _current: ContextVar[Stage | None] = ContextVar("noisypairs_progress", default=N
 
 @contextmanager
 def listening(listener: Listener, name: str = "") -> Iterator[Stage]:
-    """Tell the listener of all stages in the block; give the outermost one, to be moved by hand.
+    """Report all stages in the block to the listener; give the outermost, to be moved by hand.
 
     >>> def show(stages, share):
     ...     print(f"{share:4.0%}", ", ".join(map(str, stages[1:])))
@@ -120,7 +120,7 @@ def listening(listener: Listener, name: str = "") -> Iterator[Stage]:
 
 @contextmanager
 def stage(name: str, shares: Mapping[str, float] | None = None) -> Iterator[None]:
-    """Say that the block, or every call of the function below it, is a stage of this name."""
+    """Make the block, or every call of the decorated function, a stage of this name."""
     parent = _current.get()
     if parent is None:
         yield
@@ -184,7 +184,7 @@ class Lines:
 
 @contextmanager
 def fitting(estimator: Any, shares: Mapping[str, float]) -> Iterator[None]:
-    """Say that the block is the fit of this estimator; where its ``verbose`` is set, print it.
+    """Mark the block as the fit of this estimator; print its stages where ``verbose`` is set.
 
     ``verbose`` is the number of nested levels to print; True is 1.
     """

@@ -32,7 +32,7 @@ each other instead of dividing zero by zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any
@@ -378,6 +378,32 @@ def _largest_eigenpairs(
 
 Floats = NDArray[np.floating]
 Clamp = Mapping[int, int] | tuple[ArrayLike, ArrayLike]
+
+
+class Labels(dict[int, int]):
+    """Classes that items are said to have, {item: class}, each wrong with chance ``noise``.
+
+    A wrong label is any other class alike. Without noise labels are certain, as in any other map.
+    """
+
+    def __init__(self, labels: Mapping[int, int] | None = None, noise: float = 0.0) -> None:
+        super().__init__(labels or {})
+        self.noise = noise
+
+    def without(self, items: Iterable[int]) -> Labels:
+        """Return the labels of all other items."""
+        gone = set(items)
+        return Labels({i: k for i, k in self.items() if i not in gone}, self.noise)
+
+    def log_odds(self, n_classes: int) -> float:
+        """Return the log-odds of the class that a label names against another one.
+
+        >>> round(Labels(noise=0.1).log_odds(3), 3)  # log(.9 / .05)
+        2.89
+        """
+        return float(np.log((1.0 - self.noise) * (n_classes - 1) / self.noise))
+
+
 #: Positions of edges in a block, the entries of their factors and the logarithms taken off.
 Merged = tuple[NDArray[np.intp], Floats, Floats]
 
@@ -398,7 +424,7 @@ KEPT_BYTES = 1 << 24
 
 @dataclass(frozen=True, eq=False)
 class Beliefs:
-    """What belief propagation found.
+    """The result of belief propagation.
 
     ``item`` (n_items, K) holds P(class | everything), ``log_item`` its logarithm, and ``sent`` the
     messages to the right end [0] and to the left end [1] of each edge, (2, K − 1, n_edges), as
@@ -451,7 +477,7 @@ def propagate(
     - ``damping``: share of the old message, in [0, 1).
     - ``tol``: stop when neither a belief nor a message moved by more. Beliefs alone are not enough:
       two opposite messages can meet at an item, cancel there, and still have to travel on.
-    - ``clamp``: known classes, ``{item: class}`` or ``(items, classes)``.
+    - ``clamp``: known classes, ``{item: class}`` or ``(items, classes)``; `Labels` may be wrong.
 
     Potentials that prefer no class leave pairing noise without a preference too: start elsewhere.
     An S far more certain than the answers deserve (rates of .05 for answers wrong at .3) makes the
@@ -924,7 +950,7 @@ def _initial_messages(factors: Factors, messages: Floats | None) -> Floats:
 def _checked_potential(
     graph: PairGraph, log_potential: ArrayLike, clamp: Clamp | None
 ) -> FloatArray:
-    """Normalise the rows of log φ, (n_items, K), after setting clamped rows to certainty."""
+    """Normalise the rows of log φ, (n_items, K), with what labels say of the clamped ones."""
     log_phi = np.array(log_potential, dtype=np.float64, order="F")
     if log_phi.ndim != 2 or log_phi.shape[0] != graph.n_items or log_phi.shape[1] < 2:
         raise ValueError(
@@ -934,8 +960,11 @@ def _checked_potential(
         known = (list(clamp), list(clamp.values())) if isinstance(clamp, Mapping) else clamp
         items = checked_positions("clamped items", known[0], graph.n_items)
         classes = checked_positions("clamped classes", known[1], log_phi.shape[1])
-        log_phi[items] = -np.inf
-        log_phi[items, classes] = 0
+        if isinstance(clamp, Labels) and clamp.noise > 0:
+            log_phi[items, classes] += clamp.log_odds(log_phi.shape[1])
+        else:
+            log_phi[items] = -np.inf
+            log_phi[items, classes] = 0
     if not np.all(log_phi < np.inf) or not np.all(log_phi.max(axis=1) > -np.inf):
         raise ValueError(
             "log_potential needs a finite entry in every row and neither NaN nor +inf; "

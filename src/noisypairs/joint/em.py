@@ -137,8 +137,8 @@ class GraphEStep:
         """Return the expectation, and Bethe's log-likelihood."""
         graph, S = answers.reweighted(self.graph), answers.responses()
         messages = self.messages
-        if messages is None and not np.ptp(phi, axis=0).any():
-            # All items look alike: only messages can carry the guess into the first round.
+        if messages is None:
+            # The features may say little: messages carry the beliefs into the first round.
             guess = np.log(np.clip(answers.states(item_proba), CERTAIN, None))
             messages = propagate(graph, guess, S, max_iter=1, clamp=self.clamp).sent
         beliefs = propagate(
@@ -193,10 +193,10 @@ def run_em(
     """Run EM from a guess of the beliefs, (n_items, K), and keep the round of highest likelihood.
 
     ``phi`` and ``line`` are those of an earlier run to go on from. EM has converged when the
-    beliefs change by less than ``tolerance`` on average, and the round, or a new table,
-    explains the answers better by less than `NEGLIGIBLE` of the sampling error of their likelihood,
-    the root of their number. The likelihood is out of fold, so it may fall: the second fall in a
-    row ends the run.
+    beliefs change by less than ``tolerance`` on average, and the round, or a new table where there
+    are no parts, explains the answers better by less than `NEGLIGIBLE` of the sampling error of
+    their likelihood, the root of their number. The likelihood is out of fold, so it may fall: the
+    second fall in a row ends the run.
     """
     history: list[dict[str, float]] = []
     best: Fit | None = None
@@ -209,7 +209,9 @@ def run_em(
         change = float(np.abs(new - item_proba).mean())
         fit = Fit(spec, start, answers, seen.beliefs, new, phi, line, value, False, history)
         answers = answers.fitted(seen).with_parts()
-        gained = min(table_gain(seen, fit.answers, answers), abs(value - last))
+        gained = abs(value - last)
+        if not answers.parts:  # else the table is not all that was fitted
+            gained = min(gained, table_gain(seen, fit.answers, answers))
         if answers.n_states != fit.answers.n_states:  # a part has gone, and with it its state
             e_step.forget()
         item_proba = new

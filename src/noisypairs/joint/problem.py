@@ -24,7 +24,7 @@ from noisypairs.estimators.inner.features import (
     as_rows,
     finite_numbers,
 )
-from noisypairs.graph.propagation import PairGraph
+from noisypairs.graph.propagation import Labels, PairGraph
 from noisypairs.joint.class_model import (
     ClassModel,
     Fold,
@@ -34,6 +34,7 @@ from noisypairs.joint.class_model import (
     SharesModel,
 )
 from noisypairs.joint.starts import Alignment
+from noisypairs.noise.model import SLIPS
 from noisypairs.pairs import Answers, Pairs
 
 
@@ -125,6 +126,7 @@ class Problem:
         self.in_pairs: NDArray[np.bool_] = pairs.item_counts().total > 0
         self.in_pairs[list(pairs.labels)] = True  # a label says as much as answers
         self._models: dict[str, ClassModel] = {}
+        self.clamp: Labels | None = None
         self.name_classes(
             label_names(pairs, n_classes, every=False) if names is None else names, pairs
         )
@@ -133,7 +135,8 @@ class Problem:
     def name_classes(self, names: NDArray[Any] | None, pairs: Pairs) -> None:
         """Set the names of classes, in the order of their columns."""
         self.names = names
-        self.clamp = None if names is None else known_classes(pairs, names)
+        noise = SLIPS[0] / sum(SLIPS) if self.clamp is None else self.clamp.noise
+        self.clamp = None if names is None else Labels(known_classes(pairs, names), noise)
 
     def _take(self, pairs: Pairs) -> None:
         """Set what depends on the pairs."""

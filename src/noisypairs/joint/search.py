@@ -56,6 +56,7 @@ from noisypairs.joint.problem import Problem
 from noisypairs.joint.starts import graph_excess, guessed_table, guesses, spectral_guess
 from noisypairs.noise import PARTS, AnswerModel, NoiseModel
 from noisypairs.noise.answers import expected_log_chance, log_chance
+from noisypairs.noise.model import SLIPS
 from noisypairs.pairs import Pairs
 
 #: Numbers of classes that are tried where the number is open; larger ones follow by quarters.
@@ -66,6 +67,31 @@ GRID = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100)
 CLASS_MODELS = ("shares", "gaussian", "ridge")
 
 
+def label_noise(problem: Problem, fit: Fit) -> float:
+    """Return how often labels are wrong, by what features and answers say of the labelled items.
+
+    With q_i the chance of the class that label i names, the expected share is taken again and
+    again, from the law of `SLIPS`.
+    """
+    labels = problem.clamp
+    assert labels is not None
+    at = np.fromiter(labels, np.intp, len(labels)), np.fromiter(labels.values(), np.intp)
+    q = without_labels(problem, fit)[at]
+    noise = labels.noise
+    for _ in range(ROUNDS):
+        other = noise * (1.0 - q) / (fit.n_classes - 1)
+        wrong = other / np.maximum((1.0 - noise) * q + other, 1e-300)
+        noise = (float(wrong.sum()) + SLIPS[0]) / (len(q) + sum(SLIPS))
+    return noise
+
+
+def without_labels(problem: Problem, fit: Fit) -> Array:
+    """Return what features and answers say of the items, (n_items, K), not their labels."""
+    states = np.log(fit.answers.states(fit.phi))
+    seen, _ = GraphEStep(problem.graph)(states, fit.item_proba, fit.phi, fit.answers)
+    return fit.answers.classes(seen.beliefs.item, fit.phi)
+
+
 def named_order(problem: Problem, fit: Fit) -> NDArray[np.intp] | None:
     """Return, for each name, which class of a fit its labelled items are in; None if as named.
 
@@ -73,10 +99,7 @@ def named_order(problem: Problem, fit: Fit) -> NDArray[np.intp] | None:
     """
     if problem.clamp is None or problem.names is None:
         return None
-    states = np.log(fit.answers.states(fit.phi))
-    seen, _ = GraphEStep(problem.graph)(states, fit.item_proba, fit.phi, fit.answers)
-    found = fit.answers.classes(seen.beliefs.item, fit.phi)
-    order = match_labels(found, problem.all_pairs, problem.names)
+    order = match_labels(without_labels(problem, fit), problem.all_pairs, problem.names)
     named = np.unique(list(problem.clamp.values())).astype(np.intp)
     return None if np.array_equal(order[named], named) else order
 
@@ -88,7 +111,8 @@ class Search:
     ``given`` is the noise if it is known, ``families`` the names of those in question, the simplest
     first. ``fold_beliefs`` are those about the items without the answers of each fold, by Spec.
     After `choose`: ``spec``, ``log_chance`` {Spec: log P of every answer that was held out,
-    NaN of others}, ``gain`` that of the Spec kept over the share of "same" alone.
+    NaN of others}, ``gain`` that of the Spec kept over the share of "same" alone, ``leaders`` the
+    starts that were best for a number of classes.
     """
 
     problem: Problem
@@ -102,6 +126,7 @@ class Search:
     ranking: list[tuple[float, str]] = field(default_factory=list)
     numbers: Sequence[int] | None = None
     least: int = 2
+    leaders: dict[int, list[str]] = field(default_factory=dict)
 
     # --- one Spec -------------------------------------------------------------------------
 
@@ -414,6 +439,7 @@ class Search:
                 if known is not None and known.log_likelihood >= own.log_likelihood:
                     continue
                 self._keep(own, out)
+        self.leaders[K] = list(beginnings)
 
     def _predicted(self, fit: Fit, out: NDArray[np.bool_]) -> Array:
         """Return log P of the answers held out, (n_pairs,), NaN of all others."""
@@ -469,16 +495,21 @@ class Search:
         return dict(sorted(found.items()))
 
     def final(self, spec: Spec, more: Mapping[str, Array] | None = None) -> Fit:
-        """Fit a Spec to all answers, from what was found without those held out, and repair it.
+        """Fit a Spec to all answers, and repair it: from what was found without those held out.
 
-        Without features the guesses rest on the answers alone: all of them tell more than a part.
+        The starts that led there are tried anew: all answers make better guesses than a part. What
+        has converged is ahead of them at first, so it does not compete before they have converged.
         """
-        beginnings = {self.fits[spec].start: self.fits[spec].item_proba} | dict(more or {})
-        if self.problem.Z is None:
-            again = guesses(self.problem, spec.n_classes, self.problem.seed)
-            beginnings |= {f"{name}, all answers": guess for name, guess in again.items()}
-        found = self.repaired(self.problem, self.best_start(self.problem, spec, beginnings))
-        return self.occupied(self.problem, found)
+        problem, known = self.problem, self.fits[spec]
+        fits = [
+            self.run(problem, spec, name, beliefs)
+            for name, beliefs in ({known.start: known.item_proba} | dict(more or {})).items()
+        ]
+        if leaders := self.leaders.get(spec.n_classes):
+            again = guesses(problem, spec.n_classes, problem.seed)
+            fits.append(self.best_start(problem, spec, {name: again[name] for name in leaders}))
+        best = max(fits, key=lambda fit: fit.log_likelihood)
+        return self.occupied(problem, self.repaired(problem, best))
 
 
 def in_order_of(noise: NoiseModel, guess: Array, pairs: Pairs) -> Array:

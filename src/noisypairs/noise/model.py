@@ -30,6 +30,8 @@ from noisypairs.pairs.levels import PLAIN, Scale
 RandomState = int | np.random.Generator | np.random.RandomState | None
 
 PSEUDO_ANSWERS, PSEUDO_RATE = 10.0, 0.2
+#: Beta law of how often somebody slips: 5 %, as if 20 cases had shown it.
+SLIPS = (1.0, 19.0)
 #: Fitted rates stay this far from no information (ρ_S + ρ_D = 1) and from certainty.
 MARGIN = 1e-3
 

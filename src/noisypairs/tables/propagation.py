@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
 from noisypairs.graph import progress
+from noisypairs.graph.propagation import Labels
 from noisypairs.pairs.ids import clean_ids
 from noisypairs.tables import sweep
 from noisypairs.tables.engine import add_up_in_place, fetch, load_arrow, load_ibis
@@ -70,7 +71,7 @@ class TablePropagation:
             raise ValueError(
                 f"sweeps={sweeps}, depth={depth}: expected at least one sweep and depth 2"
             )
-        self.table, self.known = table, dict(known or {})
+        self.table, self.known = table, known or {}
         self.tol, self.sweeps, self.depth, self.damping = tol, sweeps, depth, damping
         self.store = Store(table.engine, folder)
         with table.source.unchanged():
@@ -96,20 +97,23 @@ class TablePropagation:
         self.beliefs = self._kept(self._with_known(table, K))
 
     def _with_known(self, table: Any, K: int, guess: bool = False) -> Any:
-        """Set the log-odds of items whose class is known."""
+        """Set the log-odds of items whose class is known, or add what a label that may err says."""
         if not self.known:
             return table
         ibis, pa = load_ibis(), load_arrow()
         items = pa.array(self.known, pa.int64()).cast(str(table.item.type()))
         known = pa.table({"item": items, "class_": pa.array(self.known.values(), pa.int64())})
         table = table.left_join(ibis.memtable(known), "item").drop("item_right")
-        columns: dict[str, Any] = {"known": table.class_.notnull()}
+        named = table.class_.notnull()
+        labels = self.known if isinstance(self.known, Labels) else Labels()
+        certain = not labels.noise
+        odds = sweep.REACH if certain else labels.log_odds(K)
+        columns: dict[str, Any] = {"known": named if certain else ibis.literal(False)}
         for k in range(1, K):
-            certain = ibis.cases(
-                (table.class_ == 0, -sweep.REACH), (table.class_ == k, sweep.REACH), else_=0.0
-            )
+            said = ibis.cases((table.class_ == 0, -odds), (table.class_ == k, odds), else_=0.0)
             for name in (f"f_{k}", f"h0_{k}") if guess else (f"f_{k}",):
-                columns[name] = columns["known"].ifelse(certain, table[name])
+                prior = 0.0 if certain else table[name]
+                columns[name] = named.ifelse(prior + said, table[name])
         return table.mutate(**columns).drop("class_")
 
     def round(self, responses: Array) -> Found:

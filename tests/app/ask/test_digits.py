@@ -18,4 +18,4 @@ def test_every_digit_has_its_picture_and_its_pixels(tmp_path):
     images = load_digits().images
     picture = imread(shown.media.files[0])
     np.testing.assert_allclose(1 - picture, images[int(shown.ids[0])] / 16, atol=1 / 255)
-    assert shown.features.shape == (180, 64)
+    assert shown.features.shape == (180, 65)  # the picture is a feature, too

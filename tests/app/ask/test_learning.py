@@ -116,7 +116,7 @@ def test_an_estimate_from_before_a_restart_or_of_other_items_is_made_again(proje
     ("low", "left", "more", "doubts", "state"),
     [
         (0.96, 0, None, (), "reached"),
-        (0.96, 0, None, ("copied answers",), "doubtful"),
+        (0.96, 0, None, ("Copied answers.",), "doubtful"),
         (0.96, 0, 9.0, (), "open"),
         (0.9, 40, None, (), "more"),
         (0.9, None, None, (), "open"),
@@ -125,8 +125,10 @@ def test_an_estimate_from_before_a_restart_or_of_other_items_is_made_again(proje
 def test_the_estimate_is_that_of_the_stopping_rule(monkeypatch, low, left, more, doubts, state):
     found = Enough(0.95, Interval(0.97, low, 0.99, 0.9), left, more)
     monkeypatch.setattr(learning, "enough", lambda *_: found)
-    model, pairs = SimpleNamespace(n_classes_=2), SimpleNamespace(n_pairs=30)
-    told = learning.estimate_of(model, np.zeros((4, 1)), pairs, 0.95, doubts)
+    verdict = SimpleNamespace(doubts=doubts)
+    model = SimpleNamespace(n_classes_=2, verdict=lambda: verdict)
+    pairs = SimpleNamespace(n_pairs=30)
+    told = learning.estimate_of(model, np.zeros((4, 1)), pairs, 0.95)
     note = " ".join(doubts)
     if more:
         note = "There may be one class more than was found: more answers will tell."

@@ -216,7 +216,7 @@ def test_the_question_is_escaped_in_the_page(tmp_path):
         (
             Estimate(0.95, "more", (0.9, 0.85, 0.94), 0.9, 40, 2, 0),
             "90% (85 to 94%)",
-            "about 39",
+            "about 40 more than 0",
             False,
         ),
         (

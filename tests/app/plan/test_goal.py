@@ -9,6 +9,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from noisypairs import (
+    ClassNamesWarning,
     ClassNumberWarning,
     JointPairClassifier,
     NotIdentifiable,
@@ -19,30 +20,55 @@ from noisypairs.app import plan
 from noisypairs.app.plan.curve import NEW, LearningCurve
 from noisypairs.app.plan.forecast import forecast
 from noisypairs.app.plan.goal import reach
-from noisypairs.app.plan.statement import as_dict
+from noisypairs.app.plan.statement import as_dict, outlook, statement
+from noisypairs.estimation import Interval
 from tests.app.plan.plan_problems import NOISE, items, law_points
 
 
 def test_a_flat_curve_has_its_level_as_ceiling_and_a_higher_target_is_unreachable() -> None:
     flat = LearningCurve(NEW, np.array([100, 200, 400]), np.full(3, 0.8), np.eye(3) * 1e-6)
-    goal = reach(forecast(flat, 100), 0.95, 500)
+    goal = reach(forecast(flat, 100), Interval(0.8, 0.78, 0.82), 0.95)
     assert goal.state == "unreachable"
     assert goal.needed is None
     assert goal.ceiling.estimate == pytest.approx(0.8, abs=0.005)
 
 
 def test_states_of_a_goal() -> None:
-    law = forecast(law_points(NEW, 0, 0.002), 1000)
-    assert reach(law, 0.85, 2500).state == "reached"
-    more = reach(law, 0.912, 2500)
+    law = forecast(law_points(NEW, 0, 0.0005), 1000)
+    now = Interval(0.91, 0.9, 0.92)
+    assert reach(law, now, 0.85).state == "reached"
+    more = reach(law, now, 0.912)
     assert more.state == "more"
     assert more.needed is not None
     assert more.needed.low <= more.needed.estimate <= more.needed.high
-    doubted = reach(law, 0.85, 2500, doubtful=True)
-    assert (doubted.state, doubted.now) == ("doubtful", reach(law, 0.85, 2500).now)
-    assert law.accuracy(2500 + more.needed.estimate).estimate == pytest.approx(0.912, abs=1e-3)
+    doubted = reach(law, now, 0.85, doubtful=True)
+    assert (doubted.state, doubted.now) == ("doubtful", now)
+    assert law.accuracy(1900 + more.needed.estimate).estimate == pytest.approx(0.912, abs=1e-3)
+
+
+def test_a_number_of_answers_without_an_upper_limit_is_not_stated() -> None:
     vague = forecast(law_points(NEW, 0, 0.05), 1000)
-    assert reach(vague, 0.99, 2500).state in ("open", "more")
+    goal = reach(vague, Interval(0.8, 0.7, 0.9), 0.95)
+    assert vague.need(0.95).total.high == np.inf
+    assert (goal.state, goal.needed) == ("open", None)
+    assert "cannot be told from these answers" in statement(goal, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("last", "error", "said"),
+    [
+        (0.9, 1e-3, "would help: twice as many add"),
+        (0.8, 1e-3, "would bring little"),
+        (0.83, 0.03, "cannot be told"),
+    ],
+)
+def test_the_sentence_about_the_curve_follows_its_slope(
+    last: float, error: float, said: str
+) -> None:
+    sizes = np.array([300, 480, 760, 1200, 1900])
+    rising = last - (last - 0.8) * (1900 / sizes - 1) / (1900 / 300 - 1)
+    law = forecast(LearningCurve(NEW, sizes, rising, np.eye(5) * error**2), 1000)
+    assert said in outlook(law)
 
 
 @pytest.mark.parametrize(("target", "K"), [(0.5, 2), (1.0, 2), (0.33, 3), (float("nan"), 2)])
@@ -78,17 +104,25 @@ def test_a_target_is_not_reached_while_the_number_of_classes_is_doubted(
 
     monkeypatch.setattr(JointPairClassifier, "fit", fit)
     pairs = sample_pairs(y, 300, NOISE, random_state=0)
-    found = plan.plan(X, pairs, 0.6, estimator=LogisticRegression(), n_folds=2)
-    assert found.doubts == ("three classes explain more",)
+    found = plan.plan(X, pairs, 0.6, estimator=LogisticRegression(), n_orders=2)
+    assert "three classes explain more" in found.doubts
     assert (found.new_items.state, found.these_items.state) == ("doubtful", "doubtful")
     told = as_dict(found, None, [str(k) for k in range(60)], None)
-    assert told["warnings"] == ["three classes explain more"]
+    assert "three classes explain more" in told["warnings"]
     assert "is reached" not in str(told)
 
 
-def test_too_few_random_pairs_cannot_judge() -> None:
-    X, y = items(100, 0)
+def test_a_plan_states_the_accuracy_that_the_verdict_states() -> None:
+    """Measured where labels do so."""
+    X, y = items(80, 2, 2.0)
     pairs = sample_pairs(y, 400, NOISE, random_state=0)
-    marked = Pairs(pairs.left, pairs.right, pairs.same, chosen=np.arange(400) >= 50)
-    with pytest.raises(ValueError, match="only 50 of 400 answers are about pairs drawn at random"):
-        plan.plan(X, marked, 0.9)
+    labelled = pairs.with_labels({k: int(y[k]) for k in range(20)})
+    for some in (pairs, labelled):
+        model = JointPairClassifier(LogisticRegression(), 2, class_order=None, random_state=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ClassNamesWarning)
+            verdict = model.fit(X, some).verdict()
+        found = plan.plan(X, some, 0.9, estimator=LogisticRegression(), n_orders=2)
+        assert verdict.is_measured == (some is labelled)
+        assert found.new_items.now == verdict.accuracy
+        assert found.these_items.now == verdict.intervals["items"]

@@ -145,7 +145,7 @@ def with_classes(result: FitResult, name: str = "oak") -> FitResult:
     return with_fields(result, classes=tuple(map(summary, range(3))), noise=noise, prior=None)
 
 
-SIZES = np.array([100, 150, 220, 330, 500])
+SIZES = np.array([100, 150, 220, 330, 600])
 NOISE = PairingNoise(0.1, 0.2)
 
 
@@ -159,7 +159,7 @@ def plan_result(target: float = 0.9) -> Plan:
     beliefs = propagate(graph, rng.normal(size=(40, 2)), S)
     laws = (0.92 - 9.0 / SIZES, 1.0 - 0.4 * np.exp(-SIZES / 200))
     new, these = (
-        forecast(LearningCurve(name, SIZES, law, 1e-5 * np.eye(5)), 40)
+        forecast(LearningCurve(name, SIZES, law, 1e-7 * np.eye(5)), 40)
         for name, law in zip(("new items", "these items"), laws, strict=True)
     )
     return Plan(
@@ -170,8 +170,8 @@ def plan_result(target: float = 0.9) -> Plan:
         noise=NOISE,
         rates=(0.1, 0.2),
         chance=0.6,
-        new_items=reach(new, target, 600),
-        these_items=reach(these, target, 600),
+        new_items=reach(new, new.accuracy(600), target),
+        these_items=reach(these, these.accuracy(600), target),
         forecasts=(new, these),
         worth=worth_of_answers(graph, beliefs, S, random_state=0),
         old=old_pairs(graph, beliefs, S),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from noisypairs.annotators import KINDS, UNDECIDED
+from noisypairs.annotators import ANOTHER, KINDS, UNDECIDED
 from noisypairs.annotators.crowd import Crowd
 from noisypairs.app.report.advice import MEANINGS, by_suspicion, crowd_answer, meanings
 from noisypairs.app.report.page import is_generated
@@ -41,7 +41,14 @@ def test_the_page_has_its_parts_in_order() -> None:
 
 
 def test_every_verdict_has_a_meaning() -> None:
-    assert list(MEANINGS) == [*KINDS, UNDECIDED]
+    assert list(MEANINGS) == [*KINDS, ANOTHER, UNDECIDED]
+
+
+def test_people_who_answer_another_question_are_named_and_do_not_stand_out() -> None:
+    found = with_verdicts("spammer", ANOTHER, ANOTHER)
+    told = crowd_answer(found)
+    assert "2 people answer another question: they agree with each other" in told
+    assert "1 stands out: 1 spammer (0)." in told
 
 
 def test_those_who_stand_out_are_named_by_what_they_do() -> None:

@@ -36,7 +36,7 @@ def test_the_answer_comes_first_then_the_curves_and_what_to_ask() -> None:
     assert needed is not None
     assert needed.estimate == pytest.approx(1200, rel=0.25)
     for part in (
-        "about 90% of new items are classified correctly",
+        "of new items are classified correctly",
         f"91.5% takes {needed.estimate:,.0f} [",
         f"at a cost of {0.04 * needed.estimate:,.2f} [",
         "30 new pairs to ask next: 24 chosen",
@@ -71,7 +71,7 @@ def test_a_standing_doubt_is_said_and_nothing_is_called_good() -> None:
     }
     text = words_of(plan_report(replace(found, doubts=("one class more fits",), **goals), IDS))
     assert "Caution. Doubtful: One class more fits." in text
-    assert "That is above the target of 85.0%, but doubtful: see the warning." in text
+    assert "That is above the target of 85.0%, but doubtful: see below." in text
     assert "Good." not in text
     assert "is reached" not in text
 
@@ -124,7 +124,9 @@ def test_ids_cannot_break_out_of_the_page() -> None:
 
 def test_prices_and_infinite_ends() -> None:
     goal = replace(
-        plan_result(0.915).new_items, needed=Interval(100.0, 50.0, float("inf"), level=0.9)
+        plan_result(0.915).new_items,
+        state="more",
+        needed=Interval(100.0, 50.0, float("inf"), level=0.9),
     )
     assert "takes about 100 [50, no limit] further answers, at a cost of 5.00 [2.50, no limit]" in (
         statement(goal, 0.915, 0.05)

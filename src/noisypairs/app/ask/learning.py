@@ -21,7 +21,7 @@ from noisypairs.app.ask.project import Settings, Shown
 from noisypairs.app.ask.questions import CHOSEN, RANDOM, Pick
 from noisypairs.app.encoding import encoded
 from noisypairs.assess import NextPairs, enough, first_pairs
-from noisypairs.assess.people import ONE_VOICE
+from noisypairs.assess.words import sentence
 from noisypairs.classifier import JointPairClassifier
 from noisypairs.encoders import cached_in
 from noisypairs.errors import NotIdentifiable, collected_warnings
@@ -64,8 +64,7 @@ class Learner:
         self._look_at(shown)
         pairs = pairs_of(shown, said, self.settings.levels)
         nothing = Estimate(self.settings.target, n_answers=len(said))
-        note, doubts = self._fit(pairs)
-        if note:
+        if note := self._fit(pairs):
             asked = pairs.left, pairs.right
             first = first_pairs(self._X, self._size, asked=asked, random_state=len(said))
             yield Learned(replace(nothing, note=note), batch=picks_of(first, shown.numbers))
@@ -75,7 +74,7 @@ class Learner:
         picks = picks_of(found, shown.numbers, self._model.item_proba_)
         yield replace(before, batch=picks)
         if not self._judged or not _is_fresh(before.estimate, len(said)):
-            estimate = estimate_of(self._model, self._X, pairs, self.settings.target, doubts)
+            estimate = estimate_of(self._model, self._X, pairs, self.settings.target)
             self._judged = True
             estimate = replace(estimate, n_answers=len(said))  # also those about items now gone
             yield Learned(estimate, _people(pairs, self._model), picks)
@@ -127,16 +126,16 @@ class Learner:
             random_state=self.settings.seed,
         )
 
-    def _fit(self, pairs: Pairs) -> tuple[str, tuple[str, ...]]:
-        """Fit the model; return why that cannot be done yet, if so, and what it warns of."""
+    def _fit(self, pairs: Pairs) -> str:
+        """Fit the model, whose verdict keeps the warnings; return why that cannot be done yet."""
         if pairs.n_pairs < FEWEST or pairs.same.all() or not pairs.same.any():
-            return f"the model begins to learn with {FEWEST} answers, some of each kind", ()
+            return f"the model begins to learn with {FEWEST} answers, some of each kind"
         try:
-            with collected_warnings() as warned:
+            with collected_warnings():
                 self._model.fit(self._X, pairs)
         except NotIdentifiable as error:
-            return f"no classes are seen in the answers yet: {error}", ()
-        return "", warned.doubts
+            return f"no classes are seen in the answers yet: {error}"
+        return ""
 
 
 def picks_of(found: NextPairs, numbers: list[int], belief: Array | None = None) -> list[Pick]:
@@ -149,16 +148,15 @@ def picks_of(found: NextPairs, numbers: list[int], belief: Array | None = None) 
     return [Pick(*one) for one in zip(low, high, kinds, chance, strict=True)]
 
 
-def estimate_of(
-    model: JointPairClassifier, X: Array, pairs: Pairs, target: float, doubts: tuple[str, ...]
-) -> Estimate:
-    """Estimate the accuracy now and the answers left until the target, for the items at hand."""
-    found = enough(model, X, pairs, target)
-    accuracy, notes = found.accuracy, [*doubts]
+def estimate_of(model: JointPairClassifier, X: Array, pairs: Pairs, target: float) -> Estimate:
+    """Estimate the accuracy now and the answers left until the target, for the items at hand.
+
+    What the verdict doubts is said, and no target is reached before it is settled.
+    """
+    found, doubts = enough(model, X, pairs, target), model.verdict().doubts
+    accuracy, notes = found.accuracy, [*map(sentence, doubts)]
     if found.open_number:
         notes.append("There may be one class more than was found: more answers will tell.")
-    if found.one_voice:
-        notes.append(ONE_VOICE)
     claimed = accuracy.low >= target and not found.open_number
     state = "more" if found.answers_left else "open"
     if found.enough:

@@ -177,13 +177,17 @@ def _why_not_yet(estimate: Estimate | None) -> str:
 
 
 def _left(estimate: Estimate, n_answers: int) -> str:
-    """Say about how many answers are left until the target."""
+    """Say about how many answers were left until the target when that was estimated.
+
+    Answers since then are no step towards it: what they changed only the next estimate knows.
+    """
     if estimate.state == "reached":
         return "none"
     if estimate.left is None:
         return ""
-    left = estimate.left - (n_answers - estimate.n_answers)
-    return f"about {left:,}" if left > 0 else "estimated again soon"
+    if n_answers - estimate.n_answers >= estimate.left:
+        return "estimated again soon"
+    return f"about {estimate.left:,} more than {estimate.n_answers:,}"
 
 
 def _end(shown: Shown, number: int) -> dict[str, Any]:

@@ -48,6 +48,7 @@ from noisypairs.app.fit.result import (
 )
 from noisypairs.app.suspects import MOST_SHOWN, Suspects, training_suspects
 from noisypairs.assess.intervals import N_REDRAWN
+from noisypairs.assess.labels import Measured, compared
 from noisypairs.assess.verdict import (
     CLEAR,
     LEVEL,
@@ -57,7 +58,7 @@ from noisypairs.assess.verdict import (
     of_warnings,
 )
 from noisypairs.assess.words import percent
-from noisypairs.classifier import JointPairClassifier
+from noisypairs.classifier import MOST_NUMBERS_LOOKED_AT, JointPairClassifier
 from noisypairs.errors import (
     CollectedWarnings,
     NotIdentifiable,
@@ -99,6 +100,11 @@ class Fitted:
     result: FitResult
     suspects: Suspects
     items: pd.DataFrame
+
+    def to_name(self) -> pd.DataFrame:
+        """Return the items to name that measure the accuracy: ids, and classes to be filled in."""
+        ids = self.items["id"].iloc[list(self.result.verdict.to_name)]
+        return pd.DataFrame({"id": ids, "class": ""})
 
 
 class Learnt(NamedTuple):
@@ -170,7 +176,8 @@ def learn(dataset: Dataset, request: Request, step: Progress = lambda _: None) -
         raise ValueError(f"{nothing}: only the joint method learns from answers alone")
     step(f"{METHOD_TITLES[asked.method]} on {'the answers alone' if nothing else 'all items'}")
     with collected_warnings() as warned:
-        if X is not None:
+        looked = asked.method == "joint" and X is not None and X.size <= MOST_NUMBERS_LOOKED_AT
+        if X is not None and not looked:  # the joint learner looks itself at what is small
             warn_of_repeated_items(X, pairs)
         records = records_to_link(
             in_memory(pairs, MOST_JUDGED), None if X is None else lambda: X, asked.seed
@@ -210,9 +217,7 @@ def _without_each_fold(learnt: Learnt, plain: Pairs) -> HeldOutAnswers:
     chance, classes = np.zeros(plain.n_pairs), np.zeros(plain.n_items, dtype=np.intp)
     for k, (train, test) in enumerate(items_by_fold(held.item_fold, N_FOLDS)):
         with collected_warnings():
-            model = pair_classifier(learnt.asked).fit(
-                learnt.X[train], plain[train].with_labels(None)
-            )
+            model = pair_classifier(learnt.asked).fit(learnt.X[train], plain[train])
         eta = np.zeros((plain.n_items, len(model.classes_)))
         eta[test] = model.predict_proba(learnt.X[test])
         inside, S = held.fold == k, model.noise_.same_probability(eta.shape[1])
@@ -259,7 +264,19 @@ def verdict_on(learnt: Learnt, held_out: HeldOutAnswers | None) -> Verdict:
             "no better than always giving the more frequent answer"
         )
     checks.insert(0, Check("held-out items", known, text, "problem"))
-    return judged(checks, accuracy, None, float(shares.max()), len(shares))
+    found = _measured(held_out)
+    return judged(checks, accuracy, found, float(shares.max()), len(shares))
+
+
+def _measured(held_out: HeldOutAnswers) -> Measured | None:
+    """Compare labels with the classes that a point-wise method predicts without them."""
+    labels = held_out.pairs.labels
+    if not labels:
+        return None
+    items, groups = list(labels), held_out.pairs.groups
+    names, truth = np.unique(np.array(list(labels.values())), return_inverse=True)
+    of = np.asarray(items if groups is None else groups[items], dtype=np.intp)
+    return compared(names, truth, held_out.classes[items], of, LEVEL)
 
 
 # --- what it says -----------------------------------------------------------------------------

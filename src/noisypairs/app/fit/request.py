@@ -111,6 +111,8 @@ def numbers_in_question(
     ('auto', 3, (3,))
     """
     if isinstance(asked, int):
+        if asked < 2:
+            raise ValueError(f"n_classes={asked}: expected at least 2 classes")
         if named and asked != named:
             raise ValueError(
                 f"the known labels name {named} classes, but {asked} were asked for: label at "

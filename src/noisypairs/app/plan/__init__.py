@@ -4,7 +4,6 @@ from noisypairs.app.plan.choice import Worth, old_pairs, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, learning_curves
 from noisypairs.app.plan.forecast import Forecast, Need, forecast
 from noisypairs.app.plan.goal import Goal, Plan, plan, plan_dataset
-from noisypairs.app.plan.score import score_predictions
 
 __all__ = [
     "Forecast",
@@ -18,6 +17,5 @@ __all__ = [
     "old_pairs",
     "plan",
     "plan_dataset",
-    "score_predictions",
     "worth_of_answers",
 ]

@@ -72,6 +72,13 @@ class Forecast:
         """Return the accuracy that no number of answers leads beyond."""
         return _interval(self.ceiling, self.level)
 
+    @property
+    def doubling(self) -> Interval:
+        """By how much twice the answers would raise the accuracy: a test of the curve's slope."""
+        sizes = self.curve.sizes[-1] * np.array([1.0, 2.0])
+        basis = _basis(self.curve.name, sizes, self.shape, self.n_items)
+        return _interval(self.scale * (basis[:, 0] - basis[:, 1]), self.level)
+
     def need(self, target: float) -> Need:
         """Return how many answers in all ``target`` takes, with the interval over the draws."""
         gap = self.ceiling - target

@@ -7,37 +7,38 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
 
 from noisypairs.algebra import Array, class_prior, mean_rates
-from noisypairs.app.encoding import encoded
 from noisypairs.app.files import Dataset
-from noisypairs.app.fit.fitting import class_number
+from noisypairs.app.fit.fitting import class_number, learn, verdict_on
 from noisypairs.app.fit.request import Request
 from noisypairs.app.fit.result import ClassNumber
 from noisypairs.app.plan.choice import Worth, old_pairs, worth_of_answers
-from noisypairs.app.plan.curve import LearningCurve, Step, fit_with_doubts, learning_curves
+from noisypairs.app.plan.curve import LearningCurve, Step, learning_curves
 from noisypairs.app.plan.forecast import Forecast, forecast
 from noisypairs.assess import NextPairs, choose_pairs
+from noisypairs.assess.verdict import LEVEL, Verdict, of_warnings
+from noisypairs.classifier import JointPairClassifier
+from noisypairs.errors import collected_warnings
 from noisypairs.estimation import Interval
 from noisypairs.graph.propagation import PairGraph, propagate
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 
-#: Answers in the largest part of the curve, at least, and steps of a plan beside the curve's.
+#: Fewer answers than this make no curve.
 FEWEST_ANSWERS = 60
-N_SIZES, N_FOLDS = 5, 3
-N_STEPS = N_SIZES * N_FOLDS + 2
+#: Sizes of the curve, orders in which answers are taken as having come, and steps of a plan.
+N_SIZES, N_ORDERS = 5, 3
+N_STEPS = (N_SIZES - 1) * N_ORDERS + 2
 
 
 @dataclass(frozen=True)
 class Goal:
     """What the target takes for one of the two accuracies.
 
-    ``state`` is "reached" (already), "doubtful" (it would be, but a warning of the fit stands),
-    "more" (``needed`` further answers), "open" (the interval of the ceiling contains the target:
-    these answers cannot decide) or "unreachable". ``needed`` is None where no number can be given;
-    its ``high`` may be infinite.
+    ``state`` is "reached" (already), "doubtful" (it would be, but a check failed), "more"
+    (``needed`` further answers), "open" (these answers cannot tell how many) or "unreachable".
+    ``needed`` is None where no number can be given.
     """
 
     name: str
@@ -56,7 +57,7 @@ class Plan:
     ``chance`` the share of the largest class, which naming that class for every item would reach,
     ``rates`` how often same pairs are called different and different ones same, ``forecasts`` the
     laws behind the two goals, ``old`` the pairs asked, ``beliefs`` (n_items, K) about the items,
-    ``doubts`` the warnings of the fit under which no target counts as reached (`errors.DOUBTS`).
+    ``doubts`` what the verdict doubts, so that no target counts as reached.
     """
 
     target: float
@@ -100,21 +101,18 @@ def plan(
     *,
     n_classes: int | Sequence[int] | Literal["auto"] = 2,
     estimator: Any = None,
-    level: float = 0.9,
-    n_folds: int = N_FOLDS,
+    n_orders: int = N_ORDERS,
     random_state: int = 0,
     step: Step | None = None,
 ) -> Plan:
-    """Plan from noisy pairs alone: no true class is used, known labels are ignored.
+    """Plan from noisy pairs; more of the same mixture are taken to follow.
 
-    - ``X`` (n_items, d): numeric features; ``pairs`` of which those drawn at random judge the
-      learner (`Pairs.chosen`); more of the same mixture are taken to follow.
+    - ``X`` (n_items, d): numeric features; ``pairs``: the answers, with labels where known.
     - ``target``: accuracy wanted, above 1/K and below 1.
     - ``estimator``: as in `JointPairClassifier`; by default the best of its candidates.
-    - ``level``: of all intervals. They hold the error of judging by left-out answers and that of
-      the answers learnt from; the noise is taken as estimated from all answers.
 
-    Raises `NotIdentifiable` where the answers say nothing about classes.
+    How good the learner is now is what `JointPairClassifier.verdict` says. Raises `NotIdentifiable`
+    where the answers say nothing about classes.
 
     >>> from noisypairs import PairingNoise, datasets, sample_pairs
     >>> X, y = datasets.load("gaussians", n_samples=60, prior=0.4, random_state=0)
@@ -124,48 +122,54 @@ def plan(
     """
     if isinstance(n_classes, int):
         require_above_chance(target, n_classes)
-    pairs = _enough(pairs).with_labels(None)
     begin: Callable[[str], None] = step or (lambda _: None)
     begin(f"learning from all {pairs.n_pairs:,} answers")
-    model, doubts = fit_with_doubts(X, pairs, estimator, n_classes, random_state, "auto")
-    K = model.n_classes_
+    model = JointPairClassifier(estimator, n_classes, random_state=random_state)
+    with collected_warnings() as warned:
+        model.fit(X, _enough(pairs))
+    verdict = model.verdict().with_checks(of_warnings(warned.caught))
+    return plan_of_fit(X, pairs, target, model, verdict, n_orders, random_state, begin)
+
+
+def plan_of_fit(
+    X: Any,
+    pairs: Pairs,
+    target: float,
+    model: JointPairClassifier,
+    verdict: Verdict,
+    n_orders: int = N_ORDERS,
+    seed: int = 0,
+    begin: Step = lambda _: None,
+) -> Plan:
+    """Plan by a model that was fitted to all answers, and the verdict on it."""
+    pairs, K = pairs.without_self_pairs(), model.n_classes_
     require_above_chance(target, K)
-    curves = learning_curves(
-        X,
-        pairs,
-        model.noise_,
-        model.estimator_,
-        n_classes=K,
-        n_sizes=N_SIZES,
-        n_folds=n_folds,
-        noise_model=model.noise_model_,
-        beliefs=model.item_proba_,
-        seed=random_state,
-        step=begin,
-    )
+    stated = verdict.intervals
+    curves = learning_curves(X, pairs, model, stated, n_orders=n_orders, seed=seed, step=begin)
     begin("weighing the pairs to ask next")
-    new, these = (forecast(one, pairs.n_items, level=level, seed=random_state) for one in curves)
+    new, these = (forecast(one, pairs.n_items, level=LEVEL, seed=seed) for one in curves)
+    doubts = verdict.doubts
+    now = verdict.accuracy or stated["accuracy"]
     S = model.noise_.same_probability(K)
     graph = PairGraph.from_pairs(pairs.yes_or_no())
     beliefs = propagate(graph, np.log(model.oof_proba_), S, tol=1e-4)
-    in_pairs = np.unique(np.concatenate([pairs.left, pairs.right]))
     return Plan(
         target=target,
         n_answers=pairs.n_pairs,
         n_items=pairs.n_items,
         n_classes=K,
-        class_number=class_number(model, Request(n_classes=n_classes)),
+        class_number=class_number(model, Request(n_classes=model.n_classes)),
         noise=model.noise_,
         rates=mean_rates(S, class_prior(model.prior_, K)),
-        chance=float(model.item_proba_[in_pairs].mean(axis=0).max()),
-        new_items=reach(new, target, pairs.n_pairs, doubtful=bool(doubts)),
-        these_items=reach(these, target, pairs.n_pairs, doubtful=bool(doubts)),
+        chance=verdict.baseline,
+        new_items=reach(new, now, target, doubtful=bool(doubts)),
+        these_items=reach(these, stated["items"], target, doubtful=bool(doubts)),
         forecasts=(new, these),
-        worth=worth_of_answers(graph, beliefs, S, level=level, random_state=random_state),
+        worth=worth_of_answers(graph, beliefs, S, level=LEVEL, random_state=seed),
         old=old_pairs(graph, beliefs, S),
         beliefs=beliefs.item,
         doubts=doubts,
-        seed=random_state,
+        seed=seed,
     )
 
 
@@ -186,13 +190,6 @@ def _enough(pairs: Pairs) -> Pairs:
             f"{proper.n_pairs} answers are too few to plan by: at least {FEWEST_ANSWERS} are "
             "needed for a learning curve. Ask more pairs at random first"
         )
-    drawn = proper.drawn_at_random().n_pairs
-    if drawn < FEWEST_ANSWERS:
-        raise ValueError(
-            f"only {drawn} of {proper.n_pairs:,} answers are about pairs drawn at random, and only "
-            f"those can judge the learner: at least {FEWEST_ANSWERS} are needed. Ask more pairs at "
-            "random first"
-        )
     return proper
 
 
@@ -209,36 +206,39 @@ def plan_dataset(
     Of several numbers of classes, any if none is given, the fit of all answers chooses one.
     """
     _enough(data.pairs)
-    _, X, nothing, unread = encoded(data.features, seed, data.encode)
+    begin: Callable[[str], None] = step or (lambda _: None)
+    begin(f"learning from all {data.pairs.n_pairs:,} answers")
+    learnt = learn(data, Request(n_classes=n_classes, seed=seed))
+    verdict = verdict_on(learnt, None)
+    X = learnt.X
     if X is None:  # the answers alone must do
         X = np.zeros((data.pairs.n_items, 1))
-    numbers = Request(n_classes=n_classes).settled(data.pairs).n_classes or "auto"
-    inner = LogisticRegression() if nothing else None
-    found = plan(
-        X, data.pairs, target, n_classes=numbers, estimator=inner, random_state=seed, step=step
-    )
-    if nothing:
-        doubt = f"{nothing}: new items cannot be classified, whatever the curve of them says"
+    found = plan_of_fit(X, data.pairs, target, learnt.model, verdict, seed=seed, begin=begin)
+    if learnt.nothing:
+        doubt = f"{learnt.nothing}: new items cannot be classified, whatever the curve of them says"
         found = replace(found, doubts=(*found.doubts, doubt))
-    return replace(found, doubts=(*found.doubts, *unread))
+    return replace(found, doubts=(*found.doubts, *learnt.unread))
 
 
-def reach(law: Forecast, target: float, n_answers: int, *, doubtful: bool = False) -> Goal:
+def reach(law: Forecast, now: Interval, target: float, *, doubtful: bool = False) -> Goal:
     """Return whether and with how many further answers the law reaches the target.
 
-    ``doubtful`` says that a warning of the fit stands: then no target counts as reached.
+    ``now`` is the accuracy with the answers at hand, as the verdict states it. ``doubtful`` says
+    that a check failed: then no target counts as reached. A number of answers without an upper
+    limit is none.
     """
-    now, ceiling, need = law.accuracy(n_answers), law.ceiling_interval, law.need(target)
+    ceiling, need = law.ceiling_interval, law.need(target)
     needed: Interval | None = None
     if now.estimate >= target:
         state = "doubtful" if doubtful else "reached"
     elif ceiling.high <= target:
         state = "unreachable"
-    elif not np.isfinite(need.total.estimate):
+    elif not np.isfinite(need.total.high):
         state = "open"
     else:
         state = "more"
-        limits = np.array([need.total.estimate, need.total.low, need.total.high]) - n_answers
+        limits = np.array([need.total.estimate, need.total.low, need.total.high])
+        limits = limits - law.curve.sizes[-1]
         estimate, low, high = np.ceil(np.maximum(limits, 0.0)).tolist()
-        needed = Interval(max(estimate, 1.0), low, high, law.level)
+        needed = Interval(max(estimate, 1.0), low, max(high, 1.0), law.level)
     return Goal(law.curve.name, now, ceiling, state, needed, need.reachable)

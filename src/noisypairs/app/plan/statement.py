@@ -7,11 +7,14 @@ from math import isfinite
 from typing import Any
 
 from noisypairs.app.files import delimited_text
+from noisypairs.app.plan.forecast import Forecast
 from noisypairs.app.plan.goal import Goal, Plan
 from noisypairs.app.sentences import said
 from noisypairs.assess import NextPairs
 from noisypairs.estimation import Interval
 
+#: Gain in accuracy that is not worth twice the answers.
+LITTLE = 0.01
 #: Old pairs shown as worth asking again.
 N_AGAIN = 5
 
@@ -25,6 +28,20 @@ def statement(goal: Goal, target: float, cost: float | None = None) -> str:
     [0.780, 0.820].'
     """
     return said("goal.txt", "statement", goal, target, price_of(goal, cost))
+
+
+def outlook(law: Forecast) -> str:
+    """Say whether more answers would help, by what twice as many would add.
+
+    The curve is flat where that is clearly below a point, and rises where it is clearly above zero.
+    """
+    gain = law.doubling
+    low, high = (f"{100 * end:.1f}" for end in (gain.low, gain.high))
+    if gain.high < LITTLE:
+        return "More answers would bring little: twice as many add less than a point."
+    if gain.low > 0.0:
+        return f"More answers would help: twice as many add {low} to {high} points."
+    return f"Whether more answers would help cannot be told: twice as many add 0 to {high} points."
 
 
 def price_of(goal: Goal, cost: float | None) -> Interval | None:
@@ -67,9 +84,15 @@ def as_dict(
             "answers_needed": _numbers(goal.needed),
             "cost": _numbers(price_of(goal, cost)),
             "reachable_probability": goal.reachable,
-            "says": statement(goal, found.target, cost),
+            "twice_the_answers_add": _numbers(law.doubling),
+            "says": f"{statement(goal, found.target, cost)} {outlook(law)}",
         }
-        for key, goal in (("new_items", found.new_items), ("these_items", found.these_items))
+        for key, goal, law in zip(
+            ("new_items", "these_items"),
+            (found.new_items, found.these_items),
+            found.forecasts,
+            strict=True,
+        )
     }
     curves = {
         curve.name.replace(" ", "_"): {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorTable
+from noisypairs.annotators import ANOTHER, KINDS, UNDECIDED, AnnotatorTable
 from noisypairs.annotators.crowd import Crowd
 from noisypairs.app.sentences import said
 
@@ -15,6 +15,10 @@ MEANINGS = {
     "reversed": (
         "says the opposite of what is seen, as if the two buttons were swapped",
         "check the instructions; answers given after that are as good as anybody's",
+    ),
+    ANOTHER: (
+        "agrees with others of this kind, not with the classes of most: looks at something else",
+        "ask what they looked at: most people need not be right",
     ),
     UNDECIDED: ("cannot be judged yet", "keep for now; judge after about 30 answers"),
 }
@@ -29,7 +33,7 @@ def by_suspicion(found: AnnotatorTable) -> list[int]:
 
 def crowd_answer(found: Crowd) -> str:
     """Say how good the crowd is, who stands out and as what, and who cannot be judged yet."""
-    return said("advice.txt", "crowd_answer", found, UNDECIDED, KINDS[1:])
+    return said("advice.txt", "crowd_answer", found, UNDECIDED, KINDS[1:], ANOTHER)
 
 
 def least_missed(found: Crowd) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorRow
 from noisypairs.annotators.linkage import TOOLS
 from noisypairs.app.plan import Forecast, Goal, Plan
-from noisypairs.app.plan.statement import N_AGAIN, pair_rows, price_of, statement
+from noisypairs.app.plan.statement import N_AGAIN, outlook, pair_rows, price_of, statement
 from noisypairs.app.report import advice, charts
 from noisypairs.app.report.page import render
 from noisypairs.app.report.thumbnails import Thumbnails
@@ -113,6 +113,7 @@ def plan_report(
         chosen=chosen,
         curves=curves,
         statement=statement,
+        outlook=outlook,
         pair_rows=pair_rows,
         N_AGAIN=N_AGAIN,
     )

@@ -1,4 +1,4 @@
-"""The estimators used when none is given, chosen by measurement (docs/default-estimator.md).
+"""The estimators used when none is given, chosen by measurement (docs/pointwise.md).
 
 `default_candidates` says which. Below them stand those that scikit-learn does not have: logistic
 regression on beliefs, Gaussian classes, boosted trees and a network that learn in stages, and the
