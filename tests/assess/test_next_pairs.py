@@ -259,3 +259,13 @@ def test_no_item_gets_more_than_three_fair_shares_of_the_batch_and_of_all():
         assert used[59] <= most
         assert used.max() == 4
         assert used[59] == most or times == 0
+
+
+def test_of_a_small_batch_no_item_gets_more_than_two_pairs():
+    """Ten pairs of 60 items are 1/3 for each, of which three times is one; two are let."""
+    sure = np.full((60, 2), 0.5)
+    sure[59] = [1.0, 0.0]  # the best partner of everybody, and never asked yet
+    far = np.arange(59)
+    asked = np.concatenate([[far, (far + 1) % 59], [far, (far + 2) % 59]], axis=1)
+    found = choose_pairs(sure, S, 10, asked=asked, random_share=0.0, random_state=0)
+    assert np.bincount(np.concatenate([found.left, found.right]), minlength=60)[59] == 2
