@@ -141,7 +141,7 @@ def test_dates_become_seconds_and_cycles() -> None:
         expected[f"{name}_circular_0"] = np.sin(2 * np.pi * value / period)
         expected[f"{name}_circular_1"] = np.cos(2 * np.pi * value / period)
     for frame in (pd.DataFrame({"seen": texts}), pd.DataFrame({"seen": stamps})):
-        found = encoding.encoded(frame)
+        found = encoded(frame)
         for name, column in expected.items():
             filled = column.fillna(column.median())
             scaled = (filled - filled.mean()) / filled.std(ddof=0)
