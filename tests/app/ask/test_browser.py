@@ -253,6 +253,8 @@ def test_a_scale_has_a_button_and_a_key_for_every_grade(browser, tmp_path):
         ann.page.keyboard.press("Enter")
         buttons = ann.page.locator("#buttons [data-level]")
         expect(buttons).to_have_text(["1 different 1", "2 2", "3 3", "4 same 4"])
+        buttons.first.wait_for()  # they are there before the pair is, but hidden
+        until(ann.page, lambda: all(ann.pair))
         ann.press("4", "4")
         before = ann.pair
         buttons.nth(1).click()
