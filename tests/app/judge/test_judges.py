@@ -67,7 +67,9 @@ def raw_server(handle):
 
     def serve():
         with listener, listener.accept()[0] as connection:
-            connection.recv(65536)
+            request = b""
+            while not request.endswith(b"}"):  # what is closed with unread bytes is reset
+                request += connection.recv(65536)
             handle(connection)
 
     thread = threading.Thread(target=serve, daemon=True)
