@@ -32,7 +32,7 @@ from noisypairs.app.files import BadFile, read_frame, read_pairs
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.writing import Claimed, claim
 from noisypairs.app.judge.judges import Item, Judge, JudgeFailed, Reply, Unanswered
-from noisypairs.app.judge.learners import AGAIN, BY_JUDGES, ByClasses, ByPairs, Pair
+from noisypairs.app.judge.learners import AGAIN, BY_JUDGES, ByClasses, ByPairs, Heard, Pair
 from noisypairs.app.judge.statement import Judged, statement
 from noisypairs.assess import first_pairs
 from noisypairs.errors import did_you_mean
@@ -157,7 +157,7 @@ class Asking:
         if pairs is None:
             self.learner = ByClasses(settings)
         else:
-            self.learner = ByPairs(settings, self.shown, pairs, self.answers)
+            self.learner = ByPairs(settings, self.shown, pairs)
         self.stop, self._failed, self._writing = threading.Event(), 0, threading.Lock()
 
     def run(self) -> Judged:
@@ -166,7 +166,8 @@ class Asking:
         while True:
             numbers = {one.number for one in self.people.values()}
             asked = Counter((low, high) for who, low, high in self._answered() if who in numbers)
-            picks = self.learner.next(asked, len(self.people))
+            heard = Heard.of(self.database, self.shown)
+            picks = self.learner.next(heard, asked, len(self.people))
             tasks = self._tasks(picks)
             if self.stop.is_set() or self.ledger.left < 1:
                 reason = "the budget is spent"
@@ -176,7 +177,7 @@ class Asking:
                 break
             self._ask_all(tasks)
         why = f"{reason}: {self.learner.note}" if self.learner.note else reason
-        found = statement(self.database, self.shown, self.learner, self.settings.target)
+        found = statement(self.database, heard, self.learner, self.settings.target)
         spent = self.ledger.replies, self.ledger.cost
         return replace(found, stopped=why, n_replies=spent[0], cost=spent[1])
 
