@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -35,7 +35,6 @@ from noisypairs.app.judge.judges import Item, Judge, JudgeFailed, Reply, Unanswe
 from noisypairs.app.judge.learners import AGAIN, BY_JUDGES, ByClasses, ByPairs, Heard, Pair
 from noisypairs.app.judge.statement import Judged, statement
 from noisypairs.assess import first_pairs
-from noisypairs.errors import did_you_mean
 from noisypairs.pairs.answers import Meaning, parse
 from noisypairs.pairs.columns import couples_of
 
@@ -205,34 +204,29 @@ class Asking:
 
     def _tasks(self, picks: Sequence[Pick]) -> list[Task]:
         """Share pairs among the judges, a part of them twice: in the other order, by another."""
-        answered = self._answered()
+        answered, tasks = self._answered(), list[Task]()
         count = Counter(person for person, _, _ in answered)
+
+        def give(pick: Pick, among: Mapping[str, Person], swapped: bool) -> Task | None:
+            """Give a pair to whoever of these has not answered it, and least of all."""
+            free = (n for n, who in among.items() if (who.number, *pick[:2]) not in answered)
+            name = min(free, key=lambda one: count[among[one].number], default=None)
+            if name is None:
+                return None
+            tasks.append(Task(name, among[name], pick, swapped))
+            count[among[name].number] += 1
+            answered.add((among[name].number, *pick[:2]))
+            return tasks[-1]
+
         left = self.ledger.left
-        tasks: list[Task] = []
-
-        def give(pick: Pick) -> str | None:
-            free = (n for n, p in self.people.items() if (p.number, *pick[:2]) not in answered)
-            name = min(free, key=lambda one: count[self.people[one].number], default=None)
-            if name is not None:
-                swapped = self.random.random() < 0.5
-                add(Task(name, self.people[name], pick, swapped))
-            return name
-
-        def add(task: Task) -> None:
-            tasks.append(task)
-            count[task.person.number] += 1
-            answered.add((task.person.number, *task.pick[:2]))
-
         for pick in picks:
             if len(tasks) >= left:
                 break
-            if (name := give(pick)) is None or self.random.random() >= self.settings.repeated:
-                continue
-            repeat = pick._replace(kind=REPEAT)
-            other = self.again[name]
-            if (other.number, *pick[:2]) not in answered:
-                add(Task(name, other, repeat, not tasks[-1].swapped))
-            give(repeat)
+            task = give(pick, self.people, self.random.random() < 0.5)
+            if task is not None and self.random.random() < self.settings.repeated:
+                repeat = pick._replace(kind=REPEAT)
+                give(repeat, {task.judge: self.again[task.judge]}, not task.swapped)
+                give(repeat, self.people, self.random.random() < 0.5)
         return tasks[: max(left, 0)]
 
     def _ask_all(self, tasks: list[Task]) -> None:
@@ -353,75 +347,63 @@ def shown_item(shown: Shown, number: int, pictures: bool) -> Item:
 
 def judge_named(database: Database, name: str) -> Person:
     """Return the place of a judge in the store, made if it is not there."""
-    people = People(database)
+    people, by_judges = People(database), "SELECT 1 FROM people WHERE person = ? AND joined_by = ?"
     with database.writing():
-        person = people.named(name)
-        if person is None:
+        if (person := people.named(name)) is None:
             person = people.add(name)
             by = "UPDATE people SET joined_by = ? WHERE person = ?"
             database.run(by, BY_JUDGES, person.number)
-        elif database.row("SELECT joined_by FROM people WHERE person = ?", person.number) != (
-            BY_JUDGES,
-        ):
+        elif database.row(by_judges, person.number, BY_JUDGES) is None:
             raise ValueError(f"{name!r} is a person in this store: give the judge another name")
     return person
 
 
 def listed_pairs(listed: Any, shown: Shown) -> list[Pair]:
     """Return the pairs to judge, of a file or table of two columns of ids, each once."""
-    frame = listed
     if isinstance(listed, str | PathLike):
-        frame = read_frame(Path(listed))
+        listed = read_frame(Path(listed))
     elif not isinstance(listed, pd.DataFrame):
-        frame = pd.DataFrame(list(listed), columns=["left", "right"])
-    couples = couples_of(frame.columns) or [tuple(frame.columns[:2])]
-    number = {id: shown.numbers[row] for row, id in enumerate(shown.ids)}
-    found: dict[Pair, None] = {}
-    for ends in zip(*(as_text(frame[name]).tolist() for name in couples[0]), strict=True):
-        for id in ends:
+        listed = pd.DataFrame(list(listed), columns=["left", "right"])
+    left, right = (couples_of(listed.columns) or [listed.columns[:2]])[0]
+    ends = zip(as_text(listed[left]).tolist(), as_text(listed[right]).tolist(), strict=True)
+    pairs = dict.fromkeys(_numbers(ends, shown, "the pairs"))
+    return [pair for pair in pairs if pair[0] < pair[1]]
+
+
+def _numbers(ends: Iterable[tuple[str, str]], shown: Shown, where: Path | str) -> Iterator[Pair]:
+    """Yield the numbers of the items of pairs, the lower one first; refuse what is no item."""
+    number = dict(zip(shown.ids, shown.numbers, strict=True))
+    for pair in ends:
+        for id in pair:
             if id not in number:
-                raise BadFile(f"the pairs name {id!r}, which is no item; {_near(id, number)}")
-        low, high = sorted(number[id] for id in ends)
-        if low < high:
-            found[low, high] = None
-    return list(found)
-
-
-def _near(id: str, known: Mapping[str, int]) -> str:
-    if len(known) > 20:
-        return f"items are called as {next(iter(known))!r} is"
-    return did_you_mean(id, known)
+                raise BadFile(
+                    f"{where}: {id!r} is no item; items are called as {shown.ids[0]!r} is"
+                )
+        low, high = sorted(number[id] for id in pair)
+        yield low, high
 
 
 def keep_gold(database: Database, shown: Shown, gold: Path) -> None:
     """Keep what people say in a file (left, right, same) as answers in the store, each once."""
     found = read_pairs(gold)
-    number = {id: shown.numbers[row] for row, id in enumerate(shown.ids)}
     pairs, people, questions = found.pairs, People(database), Questions(database, 0.0)
-    known = pairs.annotator_names
-    names = ["gold"] if known is None else [str(name) for name in known.tolist()]
+    named = ["gold"] if pairs.annotator_names is None else pairs.annotator_names.tolist()
+    who = [0] * pairs.n_pairs if pairs.annotator is None else pairs.annotator.tolist()
+    ends = [(found.ids[a], found.ids[b]) for a, b in zip(pairs.left, pairs.right, strict=True)]
     with database.writing():
-        persons = [people.join(name, known_too=True) for name in names]
-        kinds = dict[Pair, str]()
-        for low, high, kind in database.rows("SELECT low, high, kind FROM wanted"):
-            kinds[low, high] = kind
-        who = [0] * pairs.n_pairs if pairs.annotator is None else pairs.annotator.tolist()
-        rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.same.tolist(), who, strict=True)
-        for left, right, same, one in rows:
-            ends = [number.get(found.ids[end]) for end in (left, right)]
-            if None in ends:
-                raise BadFile(
-                    f"{gold} has an answer about {found.ids[left]!r} and {found.ids[right]!r}, "
-                    "which are not both among the items"
-                )
-            low, high = sorted(end for end in ends if end is not None)
-            before = "SELECT 1 FROM standing WHERE low = ? AND high = ? AND person = ?"
-            if low == high or database.row(before, low, high, persons[one].number):
-                continue
-            pick = Pick(low, high, kinds.get((low, high), KNOWN))
-            question = questions.ask(persons[one], pick).number
-            said = "same" if same else "different"
-            Answers(database).record(persons[one], question, said, 0, False)
+        persons = [people.join(str(name), known_too=True) for name in named]
+        wanted = database.rows("SELECT low, high, kind FROM wanted")
+        kinds = {(low, high): kind for low, high, kind in wanted}
+        standing = set(database.rows("SELECT person, low, high FROM standing"))
+        told = zip(who, _numbers(ends, shown, gold), pairs.same, strict=True)
+        for one, (low, high), same in told:
+            key = persons[one].number, low, high
+            if low < high and key not in standing:
+                standing.add(key)
+                pick = Pick(low, high, kinds.get((low, high), KNOWN))
+                question = questions.ask(persons[one], pick).number
+                said = "same" if same else "different"
+                Answers(database).record(persons[one], question, said, 0, False)
 
 
 @contextmanager
@@ -553,14 +535,12 @@ def expected(
 def judges_named(ask: Any) -> dict[str, Judge]:
     """Return judges by name, functions among them made judges."""
     given = ask if isinstance(ask, Mapping) else {"judge": ask}
-    found: dict[str, Judge] = {}
     for name, one in given.items():
         if not isinstance(one, Judge) and not callable(one):
             raise TypeError(f"ask: {name!r} is neither a Judge nor a function of two items: {one}")
-        found[str(name)] = one if isinstance(one, Judge) else Judge(one)
-    if not found:
+    if not given:
         raise ValueError("ask: give at least one judge")
-    return found
+    return {str(n): one if isinstance(one, Judge) else Judge(one) for n, one in given.items()}
 
 
 def items_file(items: Any, folder: Path) -> Path:

@@ -9,7 +9,6 @@ target if all of it is right, and pairs on which the judges agree against the fe
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,7 +23,8 @@ from noisypairs.app.ask.answers import Answers
 from noisypairs.app.ask.database import Database
 from noisypairs.app.ask.questions import DOUBT, KNOWN, RANDOM
 from noisypairs.app.files.store import COLUMNS
-from noisypairs.app.judge.learners import AGAIN, ByClasses, ByPairs, Heard, Pair
+from noisypairs.app.judge.learners import ByClasses, ByPairs, Heard, Pair
+from noisypairs.app.sentences import blocks
 from noisypairs.assess.labels import FEWEST_LABELS, exact_interval
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import Interval, wilson
@@ -102,52 +102,9 @@ class Judged:
         plain: dict[str, Any] = json.loads(json.dumps(whole, default=vars))
         return plain
 
-    def lines(self) -> Iterable[str]:
+    def lines(self) -> list[str]:
         """Return what a person should know, in sentences."""
-        orders = self.orders
-        yield f"Stopped after {self.n_replies:,} answers: {self.stopped}."
-        if orders.contradicted is not None and orders.p_value is not None:
-            yield (
-                f"Asked again with the items in the other order, judges contradict themselves on "
-                f"{_share(orders.contradicted)} of {orders.n_pairs:,} pairs. Of these, "
-                f'{orders.first} were "same" in the order of the file only and {orders.second} in '
-                f"the other only (p = {orders.p_value:.2f} if order did not matter)."
-            )
-        if self.agreement is not None:
-            yield f"Two judges agree on {_share(self.agreement)} of the pairs that both answered."
-        for name, share in self.unsure.items():
-            if share > 0 and not name.endswith(AGAIN):
-                yield f"{name} is unsure, or not understood, in {share:.0%} of its answers."
-        if self.together:
-            yield self.together
-        for name, (missed, mixed) in self.rates.items():
-            yield (
-                f"{name} calls same pairs different in {_share(missed)}, and different pairs "
-                f"same in {_share(mixed)}."
-            )
-        if self.accuracy is None:
-            yield (
-                f"How accurate this is cannot be known from judges alone: they may err alike. "
-                f"{self.n_known} pairs have an answer of a person, {FEWEST_LABELS} are the fewest "
-                "that tell."
-            )
-        else:
-            apart, joined = self.confused
-            yield (
-                f"Accuracy of the pairs: {_share(self.accuracy)}, measured on {self.n_known} pairs "
-                f"that people answered ({apart[0]} of {sum(apart)} different ones and {joined[1]} "
-                f"of {sum(joined)} same ones are right)."
-            )
-            if self.enough:
-                yield f"Enough: the target of {self.target:.0%} is reached."
-        if len(self.people):
-            yield f"{len(self.people)} pairs that a person should answer are in the store."
-
-
-def _share(one: Interval | None) -> str:
-    if one is None:
-        return "an unknown share (no such pair is known)"
-    return f"{one.estimate:.1%} ({one.low:.1%} to {one.high:.1%})"
+        return blocks("judge.txt", found=self, fewest=FEWEST_LABELS)
 
 
 def statement(
