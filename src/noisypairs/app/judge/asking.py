@@ -47,6 +47,8 @@ TRIES = 7
 FAILURES = 5
 """Questions in a row without an answer end the run."""
 
+_JUDGES = f"(SELECT person FROM people WHERE joined_by = '{BY_JUDGES}')"
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -121,13 +123,12 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Task:
-    """A pair for a judge; ``question`` is its number where it was asked before a kill."""
+    """A pair for a judge."""
 
     judge: str
     person: Person
     pick: Pick
     swapped: bool
-    question: int | None = None
 
 
 class Asking:
@@ -161,58 +162,54 @@ class Asking:
 
     def run(self) -> Judged:
         """Ask, refit, and ask again; say what came of it."""
-        self._ask_all(self._interrupted())
+        try:
+            return self._run()
+        finally:
+            self._end_questions()
+
+    def _run(self) -> Judged:
+        self._end_questions()
+        numbers = {one.number for one in self.people.values()}
         while True:
-            numbers = {one.number for one in self.people.values()}
-            asked = Counter((low, high) for who, low, high in self._answered() if who in numbers)
+            answered = self._answered()
+            asked = Counter((low, high) for who, low, high in answered if who in numbers)
             heard = Heard.of(self.database, self.shown)
-            picks = self.learner.next(heard, asked, len(self.people))
-            tasks = self._tasks(picks)
-            if self.stop.is_set() or self.ledger.left < 1:
-                reason = "the budget is spent"
-                break
-            if not tasks:
-                reason = "more answers of these judges would not help"
+            tasks = self._tasks(self.learner.next(heard, asked, len(numbers)), answered)
+            spent = self.stop.is_set() or self.ledger.left < 1
+            if spent or not tasks:
                 break
             self._ask_all(tasks)
-        why = f"{reason}: {self.learner.note}" if self.learner.note else reason
-        found = statement(self.database, heard, self.learner, self.settings.target)
-        spent = self.ledger.replies, self.ledger.cost
-        return replace(found, stopped=why, n_replies=spent[0], cost=spent[1])
+        why = "the budget is spent" if spent else "more answers of these judges would not help"
+        return replace(
+            statement(self.database, heard, self.learner, self.settings.target),
+            stopped=f"{why}: {self.learner.note}" if self.learner.note else why,
+            n_replies=self.ledger.replies,
+            cost=self.ledger.cost,
+        )
+
+    def _end_questions(self) -> None:
+        """End what judges were asked and did not answer: these pairs are as good as never asked."""
+        self.database.run(f"UPDATE questions SET open = 0 WHERE open AND person IN {_JUDGES}")
 
     def _answered(self) -> set[tuple[int, int, int]]:
         """Return who of the judges answered which pair, as (person, low, high)."""
-        rows = self.database.rows(
-            "SELECT person, low, high FROM standing WHERE person IN "
-            "(SELECT person FROM people WHERE joined_by = ?)",
-            BY_JUDGES,
-        )
-        return {(int(person), int(low), int(high)) for person, low, high in rows}
+        query = f"SELECT person, low, high FROM standing WHERE person IN {_JUDGES}"
+        return {(who, low, high) for who, low, high in self.database.rows(query)}
 
-    def _interrupted(self) -> list[Task]:
-        """Return what these judges were asked and did not answer."""
-        named = {one.number: (name, one) for name, one in self.people.items()}
-        named |= {one.number: (name, one) for name, one in self.again.items()}
-        rows = self.database.rows(
-            "SELECT question, person, low, high, kind, swapped FROM questions WHERE open"
-        )
-        return [
-            Task(*named[person], Pick(low, high, kind), bool(swapped), question)
-            for question, person, low, high, kind, swapped in rows
-            if person in named and low in self.shown.row_of and high in self.shown.row_of
-        ]
-
-    def _tasks(self, picks: Sequence[Pick]) -> list[Task]:
+    def _tasks(self, picks: Sequence[Pick], answered: set[tuple[int, int, int]]) -> list[Task]:
         """Share pairs among the judges, a part of them twice: in the other order, by another."""
-        answered, tasks = self._answered(), list[Task]()
+        tasks: list[Task] = []
         count = Counter(person for person, _, _ in answered)
 
-        def give(pick: Pick, among: Mapping[str, Person], swapped: bool) -> Task | None:
+        def give(
+            pick: Pick, among: Mapping[str, Person], swapped: bool | None = None
+        ) -> Task | None:
             """Give a pair to whoever of these has not answered it, and least of all."""
             free = (n for n, who in among.items() if (who.number, *pick[:2]) not in answered)
             name = min(free, key=lambda one: count[among[one].number], default=None)
             if name is None:
                 return None
+            swapped = self.random.random() < 0.5 if swapped is None else swapped
             tasks.append(Task(name, among[name], pick, swapped))
             count[among[name].number] += 1
             answered.add((among[name].number, *pick[:2]))
@@ -222,11 +219,11 @@ class Asking:
         for pick in picks:
             if len(tasks) >= left:
                 break
-            task = give(pick, self.people, self.random.random() < 0.5)
+            task = give(pick, self.people)
             if task is not None and self.random.random() < self.settings.repeated:
                 repeat = pick._replace(kind=REPEAT)
                 give(repeat, {task.judge: self.again[task.judge]}, not task.swapped)
-                give(repeat, self.people, self.random.random() < 0.5)
+                give(repeat, self.people)
         return tasks[: max(left, 0)]
 
     def _ask_all(self, tasks: list[Task]) -> None:
@@ -246,9 +243,7 @@ class Asking:
         """Ask one question until it has an answer, or is left open."""
         if self.stop.is_set():
             return
-        question = task.question
-        if question is None:
-            question = self.questions.ask(task.person, task.pick, task.swapped).number
+        question = self.questions.ask(task.person, task.pick, task.swapped).number
         pictures = self.settings.images is not None
         low, high = (shown_item(self.shown, number, pictures) for number in task.pick[:2])
         ends = (high, low) if task.swapped else (low, high)
@@ -278,7 +273,6 @@ class Asking:
             while request is None and self.ledger.held and not self.stop.wait(0.05):
                 request = self.ledger.reserve(question, tokens)  # others may take less than held
             if request is None:
-                self._withdraw(question)
                 self.stop.set()
                 return None
             try:
@@ -307,12 +301,6 @@ class Asking:
                 "far are kept: run the same command again to go on"
             )
         return None
-
-    def _withdraw(self, question: int) -> None:
-        """Take back a question for which no request was ever sent."""
-        sent = self.database.row("SELECT 1 FROM requests WHERE question = ?", question)
-        if sent is None:
-            self.database.run("DELETE FROM questions WHERE question = ?", question)
 
     def _keep_raw(self, task: Task, ends: tuple[Item, Item], reply: Reply) -> None:
         if self.raw is None:
@@ -507,25 +495,22 @@ def expected(
     Nothing is asked and no file is made. A token is taken for four bytes, and an answer for three
     tokens; ``most`` counts as the limit of costs does.
     """
-    shown_columns = None if columns is None else tuple(columns)
-    looks = read_looks(Settings(items, Path(), images, shown_columns, id))
-    numbers = list(range(len(looks.ids)))
-    shown = Shown(**vars(looks), numbers=numbers, row_of=dict(enumerate(numbers)))
+    kept = None if columns is None else tuple(columns)
+    looks = read_looks(Settings(items, Path(), images, kept, id))
+    rows = range(len(looks.ids))
+    shown = Shown(**vars(looks), numbers=[*rows], row_of=dict(enumerate(rows)))
     if pairs is None:
-        found = first_pairs(np.zeros((len(numbers), 1)), 100, random_state=0)
+        found = first_pairs(np.zeros((len(rows), 1)), 100, random_state=0)
         ends = list(zip(found.left.tolist(), found.right.tolist(), strict=True))
     else:
         ends = listed_pairs(pairs, shown)[:100]
     asked = [[shown_item(shown, end, images is not None) for end in pair] for pair in ends]
-    bounds = np.array([one.most_tokens(*pair) for one in judges.values() for pair in asked])
-    into, out = bounds.mean(axis=0)
+    bounds = [one.most_tokens(*pair) for one in judges.values() for pair in asked]
+    into, out = np.mean(bounds, axis=0)
     usual = into / 4, min(out, 3.0)
+    first = [(n, one.prompt_text(*pair)) for n, one in judges.items() for pair in asked[:n_shown]]
     return {
-        "prompts": [
-            (name, one.prompt_text(*pair))
-            for name, one in judges.items()
-            for pair in asked[:n_shown]
-        ],
+        "prompts": first,
         "tokens": limits.budget * sum(usual),
         "cost": limits.budget * limits.cost(usual),
         "most": min(limits.budget * limits.cost((into, out)), limits.max_cost or np.inf),

@@ -9,6 +9,7 @@ target if all of it is right, and pairs on which the judges agree against the fe
 from __future__ import annotations
 
 import json
+from bisect import bisect
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -120,8 +121,11 @@ def statement(
     sample = sorted(drawn & heard.known.keys() & set(judged))
     confused = _confusions(learner, heard, sample)
     enough_known = len(sample) >= FEWEST_LABELS and chance is not None
+    n_items = len(heard.shown.ids)
+    n_pairs = len(judged) if isinstance(learner, ByPairs) else n_items * (n_items - 1) // 2
+    n_left = n_pairs - len(heard.known)
     right = int(np.trace(confused))
-    accuracy = exact_interval(right, len(sample), LEVEL) if enough_known else None
+    accuracy = interval_of_rest(right, len(sample), n_left) if enough_known else None
     _keep_wanted(database, learner, heard, target)
     ids = {number: heard.shown.ids[row] for number, row in heard.shown.row_of.items()}
     of_judges = pd.DataFrame(
@@ -140,6 +144,27 @@ def statement(
         of_judges.assign(same=np.nan if chance is None else chance),
         _unsure(database),
     )
+
+
+def interval_of_rest(right: int, n: int, n_left: int, level: float = LEVEL) -> Interval:
+    """Return the exact interval of the share among ``n_left`` others of one list, ``n`` drawn.
+
+    All shares for which no tail of the hypergeometric law is too thin. Of many others that is
+    Clopper and Pearson's interval; few differ from their share by chance, too. With none left it is
+    that of any others like these.
+
+    >>> print(interval_of_rest(95, 100, 10**9), exact_interval(95, 100, 0.9))
+    0.950 [0.898, 0.980] 0.950 [0.898, 0.980]
+    >>> print(interval_of_rest(95, 100, 50))
+    0.950 [0.860, 1.000]
+    """
+    if n_left < 1:
+        return exact_interval(right, n, level)
+    wrong, tail = n - right, (1.0 - level) / 2
+    law, whole = stats.hypergeom, n + n_left
+    least = bisect(range(n_left), tail, key=lambda m: law.sf(wrong - 1, whole, wrong + m, n))
+    most = bisect(range(n_left), -tail, key=lambda m: -law.cdf(wrong, whole, wrong + m + 1, n))
+    return Interval(right / n, 1.0 - most / n_left, 1.0 - least / n_left, level)
 
 
 def _confusions(

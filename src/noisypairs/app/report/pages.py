@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorRow
-from noisypairs.annotators.linkage import TOOLS
+from noisypairs.annotators.choice import TOOLS
 from noisypairs.app.plan import Forecast, Goal, Plan
 from noisypairs.app.plan.statement import N_AGAIN, outlook, pair_rows, price_of, statement
 from noisypairs.app.report import advice, charts
