@@ -101,10 +101,21 @@ class Fitted:
     suspects: Suspects
     items: pd.DataFrame
 
-    def to_name(self) -> pd.DataFrame:
-        """Return the items to name that measure the accuracy: ids, and classes to be filled in."""
-        ids = self.items["id"].iloc[list(self.result.verdict.to_name)]
-        return pd.DataFrame({"id": ids, "class": ""})
+    @property
+    def marked(self) -> dict[str, list[str]]:
+        """Ids of the items to name that measure the accuracy, and of labels to look at again."""
+        verdict, ids = self.result.verdict, self.items["id"]
+        doubted = () if verdict.measured is None else verdict.measured.contradicted
+        found = {"items_to_name": verdict.to_name, "doubtful_labels": doubted}
+        return {what: ids.iloc[list(items)].tolist() for what, items in found.items()}
+
+    def table(self, what: str) -> pd.DataFrame:
+        """Return a table to write: "the suspects", "the items", or "the items to name"."""
+        if what == "the suspects":
+            return self.suspects.frame()
+        if what == "the items":
+            return self.items
+        return pd.DataFrame({"id": self.marked["items_to_name"], "class": ""})
 
 
 class Learnt(NamedTuple):

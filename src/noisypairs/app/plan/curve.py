@@ -26,8 +26,9 @@ from noisypairs.estimation import Interval
 from noisypairs.pairs import Pairs
 
 NEW, THESE = "new items", "these items"
-#: The smallest part fitted, as a share of all answers.
-SMALLEST = 1 / 4
+#: The smallest part fitted, as a share of all answers, and where the answers are all there is: half
+#: of them then often show no classes.
+SMALLEST, SMALLEST_ALONE = 1 / 4, 0.6
 #: How often classes and answers are redrawn to know what the fit of a part claims too much.
 N_REDRAWN = 8
 
@@ -60,8 +61,8 @@ def learning_curves(
     n_orders: int = 3,
     seed: int = 0,
     step: Step = lambda _: None,
-) -> tuple[LearningCurve, LearningCurve]:
-    """Return the curves of new items and of these items.
+) -> tuple[LearningCurve, ...]:
+    """Return the curves of new items and of these items; without features the second alone.
 
     - ``model`` is the fit of all ``pairs``, and ``stated`` has its intervals "accuracy" and
       "items": the last points of the curves. Parts have its number of classes and its estimator.
@@ -71,8 +72,13 @@ def learning_curves(
     would have given another model, as the parts of ``n_orders`` orders of the answers show. Sizes
     of which a part shows no classes are left out; `NotIdentifiable` where fewer than three remain.
     """
-    sizes = np.unique(np.geomspace(SMALLEST, 1.0, n_sizes) * pairs.n_pairs).astype(np.intp)
-    names = ("accuracy", "items")
+    kinds = {NEW: "accuracy", THESE: "items"}
+    smallest = SMALLEST
+    if X is None:
+        del kinds[NEW]
+        smallest = SMALLEST_ALONE
+    sizes = np.unique(np.geomspace(smallest, 1.0, n_sizes) * pairs.n_pairs).astype(np.intp)
+    names = tuple(kinds.values())
     found = np.full((len(sizes) - 1, len(names), n_orders), np.nan)
     for k in range(n_orders):
         # Each part contains the smaller ones, as when answers arrive over time.
@@ -88,7 +94,7 @@ def learning_curves(
     seen = _seen(found)
     sizes, found = sizes[[*seen, True]], found[seen]
     curves = []
-    for kind, (name, of) in enumerate(zip((NEW, THESE), names, strict=True)):
+    for kind, (name, of) in enumerate(kinds.items()):
         end = stated[of]
         accuracy = np.append(found[:, kind].mean(axis=1), end.estimate)
         shared = (end.high - end.low) / 2 / stats.norm.ppf(0.5 + end.level / 2)
@@ -96,7 +102,7 @@ def learning_curves(
         own = found[:, kind].var(axis=1, ddof=1).mean() + 1e-8
         each = np.append(np.full(len(found), own / n_orders), own)
         curves.append(LearningCurve(name, sizes, accuracy, shared**2 + np.diag(each)))
-    return curves[0], curves[1]
+    return tuple(curves)
 
 
 def _stated(X: Any, part: Pairs, model: JointPairClassifier, seed: int) -> dict[str, Interval]:

@@ -14,7 +14,7 @@ from noisypairs.app.fit.fitting import class_number, learn, verdict_on
 from noisypairs.app.fit.request import Request
 from noisypairs.app.fit.result import ClassNumber
 from noisypairs.app.plan.choice import Worth, old_pairs, worth_of_answers
-from noisypairs.app.plan.curve import LearningCurve, Step, learning_curves
+from noisypairs.app.plan.curve import NEW, THESE, Step, learning_curves
 from noisypairs.app.plan.forecast import Forecast, forecast
 from noisypairs.assess import NextPairs, choose_pairs
 from noisypairs.assess.verdict import LEVEL, Verdict, of_warnings
@@ -53,10 +53,11 @@ class Goal:
 class Plan:
     """How good the learner is, what a target takes, and what to ask next.
 
-    ``new_items`` and ``these_items`` are the goals for items never compared and for those at hand,
-    ``chance`` the share of the largest class, which naming that class for every item would reach,
-    ``rates`` how often same pairs are called different and different ones same, ``forecasts`` the
-    laws behind the two goals, ``old`` the pairs asked, ``beliefs`` (n_items, K) about the items,
+    ``new_items`` and ``these_items`` are the goals for items never compared and for those at hand;
+    the answers alone say nothing of new items, and then there is no such goal. ``chance`` is the
+    share of the largest class, which naming that class for every item would reach, ``rates`` how
+    often same pairs are called different and different ones same, ``forecasts`` the laws behind the
+    goals, ``old`` the pairs asked, ``beliefs`` (n_items, K) about the items,
     ``doubts`` what the verdict doubts, so that no target counts as reached.
     """
 
@@ -68,9 +69,9 @@ class Plan:
     noise: NoiseModel
     rates: tuple[float, float]
     chance: float
-    new_items: Goal
+    new_items: Goal | None
     these_items: Goal
-    forecasts: tuple[Forecast, Forecast]
+    forecasts: tuple[Forecast, ...]
     worth: Worth
     old: NextPairs
     beliefs: Array
@@ -78,10 +79,10 @@ class Plan:
     seed: int = 0
 
     @property
-    def curves(self) -> tuple[LearningCurve, LearningCurve]:
-        """The measured curves behind the forecasts, of new items and of these items."""
-        new, these = self.forecasts
-        return new.curve, these.curve
+    def goals(self) -> list[tuple[Goal, Forecast]]:
+        """The goals with the laws behind them, that of new items first."""
+        goals = [goal for goal in (self.new_items, self.these_items) if goal is not None]
+        return list(zip(goals, self.forecasts, strict=True))
 
     def next_pairs(self, n: int) -> NextPairs:
         """Return ``n`` new pairs to ask next, some of them drawn at random: `choose_pairs`."""
@@ -147,9 +148,13 @@ def plan_of_fit(
     stated = verdict.intervals
     curves = learning_curves(X, pairs, model, stated, n_orders=n_orders, seed=seed, step=begin)
     begin("weighing the pairs to ask next")
-    new, these = (forecast(one, pairs.n_items, level=LEVEL, seed=seed) for one in curves)
+    laws = tuple(forecast(one, pairs.n_items, level=LEVEL, seed=seed) for one in curves)
     doubts = verdict.doubts
-    now = verdict.accuracy or stated["accuracy"]
+    now = {NEW: verdict.accuracy or stated["accuracy"], THESE: stated["items"]}
+    goals = {
+        law.curve.name: reach(law, now[law.curve.name], target, doubtful=bool(doubts))
+        for law in laws
+    }
     S = model.noise_.same_probability(K)
     graph = PairGraph.from_pairs(pairs.yes_or_no())
     beliefs = propagate(graph, np.log(model.oof_proba_), S, tol=1e-4)
@@ -162,9 +167,9 @@ def plan_of_fit(
         noise=model.noise_,
         rates=mean_rates(S, class_prior(model.prior_, K)),
         chance=verdict.baseline,
-        new_items=reach(new, now, target, doubtful=bool(doubts)),
-        these_items=reach(these, stated["items"], target, doubtful=bool(doubts)),
-        forecasts=(new, these),
+        new_items=goals.get(NEW),
+        these_items=goals[THESE],
+        forecasts=laws,
         worth=worth_of_answers(graph, beliefs, S, level=LEVEL, random_state=seed),
         old=old_pairs(graph, beliefs, S),
         beliefs=beliefs.item,
@@ -210,14 +215,10 @@ def plan_dataset(
     begin(f"learning from all {data.pairs.n_pairs:,} answers")
     learnt = learn(data, Request(n_classes=n_classes, seed=seed))
     verdict = verdict_on(learnt, None)
-    X = learnt.X
-    if X is None:  # the answers alone must do
-        X = np.zeros((data.pairs.n_items, 1))
-    found = plan_of_fit(X, data.pairs, target, learnt.model, verdict, seed=seed, begin=begin)
-    if learnt.nothing:
-        doubt = f"{learnt.nothing}: new items cannot be classified, whatever the curve of them says"
-        found = replace(found, doubts=(*found.doubts, doubt))
-    return replace(found, doubts=(*found.doubts, *learnt.unread))
+    model = learnt.model
+    found = plan_of_fit(learnt.X, data.pairs, target, model, verdict, seed=seed, begin=begin)
+    nothing = (f"{learnt.nothing}: new items cannot be classified",) if learnt.nothing else ()
+    return replace(found, doubts=(*found.doubts, *nothing, *learnt.unread))
 
 
 def reach(law: Forecast, now: Interval, target: float, *, doubtful: bool = False) -> Goal:

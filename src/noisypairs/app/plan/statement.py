@@ -76,8 +76,11 @@ def as_dict(
     found: Plan, cost: float | None, ids: list[str], chosen: NextPairs | None
 ) -> dict[str, Any]:
     """Return the plan as plain data, ready for JSON; what is infinite is None."""
-    goals = {
-        key: {
+    goals: dict[str, Any] = {"new_items": None}
+    curves = {}
+    for goal, law in found.goals:
+        key, curve = goal.name.replace(" ", "_"), law.curve
+        goals[key] = {
             "now": _numbers(goal.now),
             "ceiling": _numbers(goal.ceiling),
             "state": goal.state,
@@ -87,22 +90,12 @@ def as_dict(
             "twice_the_answers_add": _numbers(law.doubling),
             "says": f"{statement(goal, found.target, cost)} {outlook(law)}",
         }
-        for key, goal, law in zip(
-            ("new_items", "these_items"),
-            (found.new_items, found.these_items),
-            found.forecasts,
-            strict=True,
-        )
-    }
-    curves = {
-        curve.name.replace(" ", "_"): {
+        curves[key] = {
             "answers": curve.sizes.tolist(),
             "accuracy": curve.accuracy.tolist(),
             "standard_error": curve.error.tolist(),
             "fitted": law.band(curve.sizes.astype(float))[0].tolist(),
         }
-        for law, curve in zip(found.forecasts, found.curves, strict=True)
-    }
     return {
         "target": found.target,
         "answers": found.n_answers,

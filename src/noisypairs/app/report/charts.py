@@ -14,11 +14,13 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import ArrayLike
 
 from noisypairs.app.report.page import clean
-from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, WIDTH, drawn, svg, tell
+from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, drawn, svg, tell
 from noisypairs.assess import words
 
 __all__ = ["annotator_plot", "bars", "drawn", "heat_map", "learning_curve", "reliability", "svg"]
 
+#: Inches: on a telephone the letters of a wider chart could not be read.
+WIDTH, HEIGHT = 5.4, 3.2
 #: Markers differ as the colours do: a picture must also be read without them.
 MARKERS = "os"
 #: Cells of larger squares have no room for a number; it is shown under the pointer.
@@ -80,7 +82,7 @@ def learning_curve(
         if axes.get_legend_handles_labels()[1] != ["measured"]:
             axes.legend(loc="lower right")
 
-    return drawn(draw)
+    return drawn(draw, WIDTH, HEIGHT)
 
 
 def reliability(

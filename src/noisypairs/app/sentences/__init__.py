@@ -8,6 +8,7 @@ says. Numbers become words by the functions of `noisypairs.assess.words`, as fil
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -41,6 +42,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "file_name": lambda path: Path(path).name,
     "interval": lambda ends: Interval(**ends),
     "quoted": repr,
+    "shell": lambda path: shlex.quote(str(path)),
 }
 """What templates of sentences and of pages make words with."""
 
