@@ -1,8 +1,8 @@
 """What a data set holds, what is wrong with it, and which methods can learn from it.
 
 `check` turns a `Dataset` into a `DataCheck`: counts of the answers, the noise with intervals, the
-prior, the signal |a − b| that point-wise methods need, broken triangles beside expected ones, and
-for each method whether it can work.
+prior, the signal |a − b| that point-wise methods need, broken triangles (same, same, different)
+beside those that the estimated noise predicts, and for each method whether it can work.
 """
 
 from __future__ import annotations
@@ -18,10 +18,9 @@ from noisypairs.algebra import Array
 from noisypairs.annotators.linkage import RECORDS
 from noisypairs.app.encoding import ColumnPlan, describe, encoded
 from noisypairs.app.files import Dataset
-from noisypairs.app.fit.fitting import class_number, learn, summarise_noise, verdict_on
+from noisypairs.app.fit.fitting import learn
 from noisypairs.app.fit.request import Request
 from noisypairs.app.sentences import blocks
-from noisypairs.app.triangles import FAR, TrianglesExpected, expected_triangles
 from noisypairs.assess.people import ONE_VOICE
 from noisypairs.assess.words import percent
 from noisypairs.errors import (
@@ -201,8 +200,8 @@ def _fitted(
         return None, None, None, Feasibility("joint", "fails", str(error)), [str(error)]
     step("redrawing answers for intervals")
     model, K = learnt.model, learnt.model.n_classes_
-    verdict = verdict_on(learnt, None)
-    noise, accuracy = summarise_noise(model, verdict), verdict.accuracy
+    verdict, noise = learnt.verdict, learnt.noise
+    accuracy = verdict.accuracy
     how = "a measured" if verdict.is_measured else "an estimated"
     works = (
         "the answers alone show the classes of the items compared; new items cannot be classified"
@@ -213,7 +212,7 @@ def _fitted(
     signal = None
     if K == 2:
         signal = abs(algebra.signal(model.noise_.same_probability(), model.prior_))
-    number = class_number(model, learnt.asked)
+    number = learnt.class_number
     classes = f"{K} classes" if number is None else number.text
     found = NoiseFound(
         f"joint learner, {noise.family} noise, {classes}",
@@ -347,3 +346,61 @@ def _problems(
         far=FAR,
         one_voice=ONE_VOICE,
     )
+
+
+N_REDRAWN = 12
+"""How often answers are redrawn to see how many triangles break under the estimated noise."""
+
+FAR = 4.0
+"""Standard deviations by which broken triangles must differ from the expected to be a problem."""
+
+
+@dataclass(frozen=True)
+class TrianglesExpected:
+    """The share of closed triangles that is broken, and what the estimated noise predicts."""
+
+    closed: int
+    seen: float
+    expected: float
+    spread: float
+
+    @property
+    def beyond(self) -> float:
+        """How many standard deviations more (or, negative, fewer) are broken than expected."""
+        return (self.seen - self.expected) / self.spread
+
+
+def expected_triangles(
+    pairs: Pairs,
+    report: Audit,
+    noise: NoiseModel,
+    beliefs: Array | None,
+    prior: Interval | None,
+    seed: int,
+) -> TrianglesExpected | None:
+    """Return the broken share of triangles beside that of answers redrawn under the noise.
+
+    Classes are drawn from `beliefs`, shape (n_items, K), else independently from the prior;
+    answers from the noise, on the same pairs, so that repeats and weights count as they do in the
+    audit. None without triangles, or without any knowledge of the classes.
+    """
+    seen = report.triangles.broken_share
+    if seen is None or (beliefs is None and prior is None):
+        return None
+    if beliefs is None:
+        assert prior is not None
+        share = prior.estimate
+        beliefs = np.tile([1.0 - share, share], (pairs.n_items, 1))
+    rng = np.random.default_rng(seed)
+    shares = []
+    for _ in range(N_REDRAWN):
+        below = np.cumsum(beliefs, axis=1)[:, :-1]
+        classes = (rng.random((pairs.n_items, 1)) > below).sum(axis=1)
+        answers = noise.corrupt(classes, pairs.left, pairs.right, beliefs.shape[1], rng)
+        redrawn = Pairs(pairs.left, pairs.right, answers, pairs.n_items, weight=pairs.weight)
+        shares.append(redrawn.audit().triangles.broken_share or 0.0)
+    # A share of n triangles is never surer than that of n independent ones … nor exactly sure.
+    closed = report.triangles.closed
+    least = np.sqrt(max(seen * (1 - seen), 1 / closed) / closed)
+    spread = max(float(np.std(shares, ddof=1)), float(least))
+    return TrianglesExpected(closed, seen, float(np.mean(shares)), spread)

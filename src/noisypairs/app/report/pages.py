@@ -15,9 +15,16 @@ import numpy as np
 
 from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorRow
 from noisypairs.annotators.linkage import TOOLS
-from noisypairs.app.plan import Forecast, Goal, Plan
-from noisypairs.app.plan.curve import NEW, THESE
-from noisypairs.app.plan.statement import N_AGAIN, outlook, pair_rows, price_of, statement
+from noisypairs.app.learning_curve import NEW, THESE, Forecast
+from noisypairs.app.plan import (
+    N_AGAIN,
+    Goal,
+    Plan,
+    outlook,
+    pair_rows,
+    price_of,
+    statement,
+)
 from noisypairs.app.report import advice, charts
 from noisypairs.app.report.page import render
 from noisypairs.app.report.thumbnails import Thumbnails, image_source
