@@ -28,7 +28,7 @@ from noisypairs.algebra import Array, class_prior, mean_rates
 from noisypairs.annotators import AnnotatorTable, annotator_table, table_of_fit
 from noisypairs.annotators.linkage import records_to_link
 from noisypairs.app.drift import summarise_training
-from noisypairs.app.encoding import describe, encoded
+from noisypairs.app.encoding import Encoded, describe, encoded
 from noisypairs.app.fit.calibration import check_calibration
 from noisypairs.app.fit.classes import hard_items, items_table, summarise_classes
 from noisypairs.app.fit.request import (
@@ -218,13 +218,21 @@ def fit_dataset(
     return Fitted(None if learnt.X is None else Pipeline(steps), result, suspects, table)
 
 
-def learn(dataset: Dataset, request: Request, step: Progress = lambda _: None) -> Learnt:
-    """Encode the items and fit the learner; warn if these are records to link, not classes."""
+def learn(
+    dataset: Dataset,
+    request: Request,
+    step: Progress = lambda _: None,
+    ready: Encoded | None = None,
+) -> Learnt:
+    """Encode the items and fit the learner; warn if these are records to link, not classes.
+
+    ``ready`` are the items where they are encoded already.
+    """
     pairs = dataset.pairs
     require_both_answers(pairs)
     asked = request.settled(pairs)
     step("Features of the items")
-    encoder, X, nothing, unread = encoded(dataset.features, asked.seed, dataset.encode)
+    encoder, X, nothing, unread = ready or encoded(dataset.features, asked.seed, dataset.encode)
     if X is not None and pairs.n_items < FEWEST_ITEMS:
         raise ValueError(
             f"there are {pairs.n_items} items: too few to hold some out and learn from the others. "
