@@ -287,7 +287,7 @@ def _pointwise(pairs: Pairs, found: NoiseFound | None, n_classes: int) -> tuple[
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
         return both("not tried", reason)
     total = float(pooled_answers(pairs).drawn_at_random().weights.sum())
-    signal, times = found.signal, found.signal * np.sqrt(2 * total)
+    times = found.signal * np.sqrt(2 * total)
     with collected_warnings(NotIdentifiableWarning) as doubts:
         try:
             check_signal(found.model, found.share, pairs)
