@@ -88,7 +88,7 @@ def test_items_by_position_and_what_cannot_be_joined():
         first.with_answers([1], [4], [True])
     with pytest.raises(ValueError, match="ids in the new pairs only"):
         first.update(everything())
-    with pytest.raises(ValueError, match=r"use update\(Pairs\.from_ids"):
+    with pytest.raises(ValueError, match="name left and right by their ids"):
         everything().with_answers([0], [5], [True], annotator=["a"], weight=[1.0], n_items=6)
     with pytest.raises(ValueError, match="annotator is given for some answers only"):
         everything().update(Pairs.from_ids(["p"], ["q"], [True]))
