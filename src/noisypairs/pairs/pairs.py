@@ -586,6 +586,12 @@ class Pairs(OneEntryPerItem):
             pairs = pairs.with_labels(
                 {k: one for k, one in labels.items() if one == one}, "position"
             )
+        if scale is None and "level" in extra and table["same"].values.dtype.kind == "b":
+            warn_user(
+                "the column level was not read, only yes or no of each answer: give scale=, such "
+                "as the scale of the pairs that wrote it",
+                UserWarning,
+            )
         if scale is not None and not scale.is_plain:
             if "level" not in extra or pairs.n_pairs != len(extra["level"]):
                 raise ValueError(
