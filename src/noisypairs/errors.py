@@ -22,7 +22,7 @@ from weakref import WeakKeyDictionary
 #: Where code stands that a user did not write.
 WITHIN = ("noisypairs.", "sklearn.", "joblib.")
 #: Where functions stand that refit an estimator.
-REFITS = ("sklearn.model_selection.", "sklearn.utils.parallel", "noisypairs.model_selection")
+REFITS = ("sklearn.model_selection.", "noisypairs.model_selection")
 
 
 class NotIdentifiable(ValueError):

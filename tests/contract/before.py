@@ -19,7 +19,7 @@ import tempfile
 #: Points of the interface, and the tests that hold them.
 POINTS = {
     "alignment": [
-        "test_alignment.py::test_another_order_is_aligned[JointPairClassifier-text]",
+        "test_alignment.py::test_another_order_is_aligned[text-JointPairClassifier]",
         "test_alignment.py::test_positions_that_begin_at_one[JointPairClassifier]",
     ],
     "splits": [
@@ -85,6 +85,8 @@ def failing(point: str, tests: list[str], folder: str) -> int:
     ).stdout
     found = re.findall(r"^(FAILED|ERROR|PASSED) tests/contract/(\S+)", said, re.MULTILINE)
     print(f"{point}:", *sorted({f"  {what:7}{name}" for what, name in found}), sep="\n", flush=True)
+    if not found:
+        raise SystemExit(f"no test ran:\n{said}")
     return sum(what != "PASSED" for what, _ in found)
 
 

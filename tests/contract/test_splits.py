@@ -21,7 +21,6 @@ from sklearn.model_selection import (
     StratifiedKFold,
     cross_val_score,
     cross_validate,
-    permutation_test_score,
     train_test_split,
 )
 from sklearn.pipeline import make_pipeline
@@ -150,9 +149,6 @@ def test_a_call_says_a_thing_once(balanced):
     for call in (
         lambda: cross_val_score(learner(class_order=None), X, few, cv=3),
         lambda: model_selection.cross_val_predict(learner(class_order=None), X, few, cv=3),
-        lambda: permutation_test_score(
-            learner(class_order=None), X, few, cv=2, n_permutations=2, random_state=0
-        ),
     ):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
