@@ -76,6 +76,7 @@ def failing(point: str, tests: list[str], folder: str) -> int:
         "-W",
         "ignore",
         "--no-header",
+        "--continue-on-collection-errors",
         "-p",
         "no:cacheprovider",
         *(f"tests/contract/{test}" for test in tests),
