@@ -41,7 +41,7 @@ from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.audit import Audit
 from noisypairs.pairs.groups import NearIdentical, item_groups, n_sharing, near_identical
-from noisypairs.pairs.pairs import in_memory, pooled_answers
+from noisypairs.pairs.pairs import drawn_at_random, in_memory, pooled_answers
 
 Step = Callable[[str], None]
 Outlook = Literal["works", "doubtful", "fails", "not tried"]
@@ -286,7 +286,7 @@ def _pointwise(pairs: Pairs, found: NoiseFound | None, n_classes: int) -> tuple[
     if found is None or found.share is None or found.signal is None:
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
         return both("not tried", reason)
-    total = float(pooled_answers(pairs).drawn_at_random().weights.sum())
+    total = float(drawn_at_random(pooled_answers(pairs)).weights.sum())
     times = found.signal * np.sqrt(2 * total)
     with collected_warnings(NotIdentifiableWarning) as doubts:
         try:
@@ -325,7 +325,7 @@ def _problems(
     What so many classes explain is not wrong.
     """
     pairs = pooled_answers(dataset.pairs)
-    drawn = pairs.drawn_at_random()
+    drawn = drawn_at_random(pairs)
     near = None if repeated is None else repeated.near
     return blocks(
         "problems.txt",
