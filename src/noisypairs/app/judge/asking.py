@@ -369,7 +369,7 @@ def judge_named(database: Database, name: str) -> Person:
 
 
 def listed_pairs(listed: Any, ids: Sequence[str]) -> list[Pair]:
-    """Return the rows of the pairs to judge, of a file or table of two columns of ids, each once."""
+    """Return the pairs to judge as rows of items, each once: of a file or table of two ids."""
     frame = listed
     if isinstance(listed, str | PathLike):
         frame = read_frame(Path(listed))
