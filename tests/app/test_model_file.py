@@ -430,7 +430,7 @@ def test_a_model_whose_parts_do_not_fit_together_is_damaged(
     """The digests are right, as somebody recomputed them; only a prediction shows it."""
     with zipfile.ZipFile(good) as archive:
         schema = json.loads(archive.read("schema.json"))
-    name = [one[array]["file"] for one in _nodes(schema) if "file" in one.get(array, ())][-1]
+    name = next(one[array]["file"] for one in _nodes(schema) if "file" in one.get(array, ()))
     short = io.BytesIO()
     np.save(short, np.zeros(shape))
     path = rewritten(good, tmp_path / "short.skops", **{name: short.getvalue()})
