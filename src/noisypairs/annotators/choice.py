@@ -37,6 +37,7 @@ from noisypairs.joint.starts import Alignment
 from noisypairs.noise.model import strength
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.pairs import keys_of
 
 Model = Literal["auto", "classes", "pairs"]
 MODELS: tuple[Model, ...] = ("auto", "classes", "pairs")
@@ -269,7 +270,7 @@ class Trial:
 def _predicted(model: PairTruth | InferredClasses, held_out: Pairs) -> Array:
     graph = model.graph
     keys = pair_keys(graph.left, graph.right, graph.n_items)
-    same = model.same_proba[np.searchsorted(keys, held_out.pair_keys)]
+    same = model.same_proba[np.searchsorted(keys, keys_of(held_out))]
     right, wrong = model.S[_groups_of(held_out)][:, 0, :2].T  # P("same" | same), | different
     return _log(same * right + (1.0 - same) * wrong, held_out)
 
@@ -304,7 +305,10 @@ def records_to_link(
     ``features`` (n_items, d); these are only asked for where the groups are tiny.
     """
     pairs = pairs.yes_or_no().without_self_pairs()
-    if pairs.labels or lacking_repeats(pairs) or not infer_pair_truth(pairs).groups().are_tiny:
+    if pairs.labels or lacking_repeats(pairs):
+        return None
+    alike = Pairs(pairs.left, pairs.right, pairs.same, pairs.n_items, weight=pairs.weight)
+    if not infer_pair_truth(alike).groups().are_tiny:  # a quick look: all people alike
         return None
     X = None if features is None else features()
     found = choose_model(pairs, X, CLASS_NUMBERS, None, np.random.RandomState(seed))

@@ -26,9 +26,9 @@ import pandas as pd
 from noisypairs.app.ask.answers import Answers
 from noisypairs.app.ask.database import Database, check_place, now
 from noisypairs.app.ask.people import People, Person
-from noisypairs.app.ask.project import Project, Settings, Shown, read_looks
+from noisypairs.app.ask.project import Looks, Project, Settings, Shown, read_looks
 from noisypairs.app.ask.questions import KNOWN, REPEAT, Pick, Questions
-from noisypairs.app.files import BadFile, read_frame, read_pairs
+from noisypairs.app.files import BadFile, Dataset, read_frame, read_pairs
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.writing import Claimed, claim
 from noisypairs.app.judge.judges import Item, Judge, JudgeFailed, Reply, Unanswered
@@ -138,26 +138,27 @@ class Asking:
         self,
         settings: Settings,
         database: Database,
+        looks: Looks,
         judges: Mapping[str, Judge],
         limits: Limits,
-        listed: Any = None,
+        listed: Sequence[Pair] | None = None,
         raw: Path | None = None,
         words: Mapping[str, str] | None = None,
         tell: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.settings, self.database, self.judges = settings, database, judges
         self.limits, self.raw, self.words, self.tell = limits, raw, words, tell
-        self.shown = Project(settings, database).shown
+        self.shown = Project(settings, database, looks).shown
         self.questions, self.answers = Questions(database, 0.0), Answers(database)
         self.ledger, self.random = Ledger(database, limits), random.Random(settings.seed)
         self.people = {name: judge_named(database, name) for name in judges}
         self.again = {name: judge_named(database, name + AGAIN) for name in judges}
-        pairs = None if listed is None else listed_pairs(listed, self.shown)
         self.learner: ByClasses | ByPairs
-        if pairs is None:
+        if listed is None:
             self.learner = ByClasses(settings)
         else:
-            self.learner = ByPairs(settings, self.shown, pairs)
+            ends = [sorted(self.shown.numbers[row] for row in pair) for pair in listed]
+            self.learner = ByPairs(settings, self.shown, [(low, high) for low, high in ends])
         self.stop, self._failed, self._writing = threading.Event(), 0, threading.Lock()
 
     def run(self) -> Judged:
@@ -346,45 +347,48 @@ def judge_named(database: Database, name: str) -> Person:
     return person
 
 
-def listed_pairs(listed: Any, shown: Shown) -> list[Pair]:
-    """Return the pairs to judge, of a file or table of two columns of ids, each once."""
+def listed_pairs(listed: Any, ids: Sequence[str]) -> list[Pair]:
+    """Return the pairs to judge as rows of items, each once: of a file or table of two ids."""
     if isinstance(listed, str | PathLike):
         listed = read_frame(Path(listed))
     elif not isinstance(listed, pd.DataFrame):
         listed = pd.DataFrame(list(listed), columns=["left", "right"])
-    left, right = (couples_of(listed.columns) or [listed.columns[:2]])[0]
-    ends = zip(as_text(listed[left]).tolist(), as_text(listed[right]).tolist(), strict=True)
-    pairs = dict.fromkeys(_numbers(ends, shown, "the pairs"))
-    return [pair for pair in pairs if pair[0] < pair[1]]
+    couple = (couples_of(listed.columns) or [tuple(listed.columns[:2])])[0]
+    left, right = (as_text(listed[name]).tolist() for name in couple)
+    row_of = _known([*left, *right], ids, "the list of pairs")
+    ends = (sorted((row_of[a], row_of[b])) for a, b in zip(left, right, strict=True))
+    return list(dict.fromkeys((low, high) for low, high in ends if low < high))
 
 
-def _numbers(ends: Iterable[tuple[str, str]], shown: Shown, where: Path | str) -> Iterator[Pair]:
-    """Yield the numbers of the items of pairs, the lower one first; refuse what is no item."""
-    number = dict(zip(shown.ids, shown.numbers, strict=True))
-    for pair in ends:
-        for id in pair:
-            if id not in number:
-                raise BadFile(
-                    f"{where}: {id!r} is no item; items are called as {shown.ids[0]!r} is"
-                )
-        low, high = sorted(number[id] for id in pair)
-        yield low, high
-
-
-def keep_gold(database: Database, shown: Shown, gold: Path) -> None:
-    """Keep what people say in a file (left, right, same) as answers in the store, each once."""
+def read_gold(gold: Path, ids: Sequence[str]) -> Dataset:
+    """Return what people say in a file (left, right, same), if all of it is about these items."""
     found = read_pairs(gold)
+    _known(found.ids, ids, gold)
+    return found
+
+
+def _known(named: Iterable[str], ids: Sequence[str], where: Path | str) -> dict[str, int]:
+    """Return the row of every item by id; refuse names that are none."""
+    row_of = {id: row for row, id in enumerate(ids)}
+    for id in named:
+        if id not in row_of:
+            raise BadFile(f"{where} names {id!r}, which is no item; items are called as {ids[0]!r}")
+    return row_of
+
+
+def keep_gold(database: Database, shown: Shown, found: Dataset) -> None:
+    """Keep what people say in a file as answers in the store, each once."""
     pairs, people, questions = found.pairs, People(database), Questions(database, 0.0)
     named = ["gold"] if pairs.annotator_names is None else pairs.annotator_names.tolist()
     who = [0] * pairs.n_pairs if pairs.annotator is None else pairs.annotator.tolist()
-    ends = [(found.ids[a], found.ids[b]) for a, b in zip(pairs.left, pairs.right, strict=True)]
+    number = dict(zip(shown.ids, shown.numbers, strict=True))
     with database.writing():
         persons = [people.join(str(name), known_too=True) for name in named]
         wanted = database.rows("SELECT low, high, kind FROM wanted")
         kinds = {(low, high): kind for low, high, kind in wanted}
         standing = set(database.rows("SELECT person, low, high FROM standing"))
-        told = zip(who, _numbers(ends, shown, gold), pairs.same, strict=True)
-        for one, (low, high), same in told:
+        for left, right, same, one in zip(pairs.left, pairs.right, pairs.same, who, strict=True):
+            low, high = sorted(number[found.ids[end]] for end in (left, right))
             key = persons[one].number, low, high
             if low < high and key not in standing:
                 standing.add(key)
@@ -470,12 +474,15 @@ def judge(
             repeated=repeat,
             seed=seed,
         )
+        looks = read_looks(settings)  # and all other files: a refusal leaves no store behind
+        listed = None if pairs is None else listed_pairs(pairs, looks.ids)
+        known = None if gold is None else read_gold(Path(gold), looks.ids)
         database = stack.enter_context(opened(settings))
         raw = None if keep_raw is None else Path(keep_raw)
-        asking = Asking(settings, database, judges, limits, pairs, raw, words, tell)
+        asking = Asking(settings, database, looks, judges, limits, listed, raw, words, tell)
         stack.enter_context(closing(asking.learner))
-        if gold is not None:
-            keep_gold(database, asking.shown, Path(gold))
+        if known is not None:
+            keep_gold(database, asking.shown, known)
         return asking.run()
 
 
@@ -503,7 +510,7 @@ def expected(
         found = first_pairs(np.zeros((len(rows), 1)), 100, random_state=0)
         ends = list(zip(found.left.tolist(), found.right.tolist(), strict=True))
     else:
-        ends = listed_pairs(pairs, shown)[:100]
+        ends = listed_pairs(pairs, looks.ids)[:100]
     asked = [[shown_item(shown, end, images is not None) for end in pair] for pair in ends]
     bounds = [one.most_tokens(*pair) for one in judges.values() for pair in asked]
     into, out = np.mean(bounds, axis=0)

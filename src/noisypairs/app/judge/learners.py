@@ -26,6 +26,7 @@ from noisypairs.app.ask.questions import CHOSEN, DOUBT, RANDOM, Pick
 from noisypairs.app.ask.worker import Worker
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.pairs import keys_of
 
 Pair = tuple[int, int]
 
@@ -86,7 +87,7 @@ class Heard:
         first = pairs_of(self.shown, [o for o in self.judges if not o.person.endswith(AGAIN)])
         usual = replace(self, people=[o for o in self.people if o.kind != DOUBT]).known
         told = dict(zip(self.keys(list(usual)).tolist(), usual.values(), strict=True))
-        truth = [told.get(key, -1) for key in first.pair_keys.tolist()]
+        truth = [told.get(key, -1) for key in keys_of(first).tolist()]
         return first, np.array(truth, dtype=np.int8)
 
     def keys(self, pairs: list[Pair]) -> NDArray[np.int64]:
@@ -180,7 +181,7 @@ class ByPairs:
             found = infer_pair_truth(judged, known)
             values = found.same_proba[found.graph.edge_of_answer]
             return _at(heard.keys(pairs), judged, values, found.share)
-        _, once, place = np.unique(judged.pair_keys, return_index=True, return_inverse=True)
+        _, once, place = np.unique(keys_of(judged), return_index=True, return_inverse=True)
         same = ((np.bincount(place, judged.same) + 1.0) / (np.bincount(place) + 2.0))[place]
         call, told = same > 0.5, known[once] >= 0
         for side in (True, False) if told.any() else ():
@@ -203,5 +204,5 @@ class ByPairs:
 
 def _at(keys: NDArray[np.int64], judged: Pairs, values: Array, other: float) -> Array:
     """Return the values of answers' pairs, (n_pairs,), for pairs by their keys, or ``other``."""
-    known = dict(zip(judged.pair_keys.tolist(), values.tolist(), strict=True))
+    known = dict(zip(keys_of(judged).tolist(), values.tolist(), strict=True))
     return np.array([known.get(key, other) for key in keys.tolist()])
