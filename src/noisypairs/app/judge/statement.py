@@ -1,9 +1,10 @@
 """What judges have shown: how they contradict themselves, how often they are right, whom to ask.
 
 The accuracy of what is inferred from judges is measured on pairs that people answered and that were
-drawn at random, each with its own answer left out. Without people it is not known: judges may all
-err alike. Then pairs for people are kept in the store: a random sample, as large as shows the
-target if all of it is right, and pairs on which the judges agree against the features.
+drawn at random, each with its own answer left out, and stated for those that nobody answered.
+Without people it is not known: judges may all err alike. Then pairs for people are kept in the
+store: a random sample, as large as shows the target if all of it is right, and pairs on which the
+judges agree against the features.
 """
 
 from __future__ import annotations
@@ -60,13 +61,13 @@ class Orders:
 class Judged:
     """What came of asking judges.
 
-    ``accuracy`` is the share of pairs for which the more probable answer is right, measured on
-    ``n_known`` pairs that people answered, None where these are fewer than ten; ``confused`` counts
-    these pairs, [what people say][what was inferred], different first. ``orders`` are of pairs
-    asked twice, ``agreement`` the share of pairs on which two judges agree. ``rates`` say how often
-    each judge calls same pairs different, and different pairs same, and ``together`` how far judges
-    err together; they are empty without people. ``people`` are the pairs that a person should
-    answer, ``answers`` everything in the store, ``pairs`` every judged pair with P(same).
+    ``accuracy`` is the share of pairs that no person answered for which the more probable answer is
+    right, measured on ``n_known`` pairs that people answered, None where these are fewer than ten;
+    ``confused`` counts these, [what people say][what was inferred], different first. ``orders`` are
+    of pairs asked twice, ``agreement`` the share of pairs on which two judges agree. ``rates`` say
+    how often each judge calls same pairs different, and different pairs same, and ``together`` how
+    far judges err together; they are empty without people. ``people`` are the pairs that a person
+    should answer, ``answers`` everything in the store, ``pairs`` every judged pair with P(same).
     """
 
     target: float
