@@ -1,17 +1,25 @@
 """What can be promised before any data are seen: bounds, convexity, Bayes rules. Numbers only.
 
-`complexity` measures a class of models and its loss. `bounds` says what n noisy pairs promise for
-it. `rules` compares the Bayes rules of noisy answers and of true classes. `risks` holds the
-weighted risk and its parts. `outcomes` lists how an answer comes about. All public names are here.
+`bounds` says what n noisy pairs promise for a class of models. `rules` lists how an answer comes
+about, compares the Bayes rules of noisy answers and of true classes, and holds the weighted risk
+and its parts. All public names are here.
 """
 
 from noisypairs.theory.bounds import (
+    LOSSES,
+    UNIT,
+    Estimate,
+    MarginLoss,
+    ModelClass,
     calibrated_regret,
     clean_bound,
     corrected_lipschitz,
     corrected_range,
+    empirical_rademacher,
     excess_risk,
     excess_risk_bound,
+    linear_rademacher,
+    network_rademacher,
     noise_inflation,
     printed_deviation,
     sample_size,
@@ -19,31 +27,20 @@ from noisypairs.theory.bounds import (
     uniform_deviation_bound,
     weighted_bound,
 )
-from noisypairs.theory.complexity import (
-    LOSSES,
-    UNIT,
-    Estimate,
-    MarginLoss,
-    ModelClass,
-    empirical_rademacher,
-    linear_rademacher,
-    network_rademacher,
-)
-from noisypairs.theory.outcomes import Outcome, outcomes
-from noisypairs.theory.risks import (
-    labeling_gain_slopes,
-    pairing_gain_slope,
-    risk_offset,
-    weighted_loss,
-    weighted_risk,
-)
 from noisypairs.theory.rules import (
+    Outcome,
     bayes_rule,
     compare_bayes_rules,
     is_convex,
+    labeling_gain_slopes,
     noisy_bayes_rule,
     noisy_posterior,
+    outcomes,
+    pairing_gain_slope,
+    risk_offset,
     weighted_bayes_rule,
+    weighted_loss,
+    weighted_risk,
 )
 
 __all__ = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from noisypairs import algebra
@@ -10,7 +10,28 @@ from noisypairs.algebra import Formula
 from noisypairs.errors import NotIdentifiable
 from noisypairs.noise import NoiseModel
 from noisypairs.theory import bounds, rules
-from noisypairs.theory.complexity import ModelClass
+from noisypairs.theory.bounds import ModelClass
+
+#: What each fact is called, by its key in JSON, in the order in which they are shown.
+LABELS = {
+    "S": "S: P(same | classes), rows and columns -, +",
+    "T": "T: rows same, different; columns +, -",
+    "T_inverse": "inverse of T",
+    "coefficients": "corrected loss: rows same, different; columns +, -",
+    "alpha": "weight alpha",
+    "gain": "gain A",
+    "threshold": "threshold of the noisy Bayes rule",
+    "bayes_rules": "noisy and clean Bayes rule are",
+    "convex": "corrected loss convex",
+    "same_rate": "P(same)",
+    "prior_roots": "priors with this P(same)",
+    "noise_inflation": "noise inflation: bound over that of clean labels",
+    "uniform_deviation": "uniform deviation (Lemma 1)",
+    "excess_risk": "excess risk, loss correction (Theorem 1)",
+    "clean_excess_risk": "the same without noise",
+    "weighted_excess_risk": "excess 0-1 risk, weighted (approximation error 0)",
+    "pairs_needed": "pairs for an excess risk of {epsilon:g} (Theorem 1)",
+}
 
 
 class Fact(NamedTuple):
@@ -32,113 +53,53 @@ def known_facts(
     >>> next(fact.derived for fact in facts if fact.key == "alpha")
     0.5
     """
-    return [
-        *_algebra_facts(noise, prior),
-        *_bound_facts(noise, prior, n, delta, model),
-        _pairs_needed(noise, prior, epsilon, delta, model),
-    ]
+    S, given, problem = noise.same_probability(), (n, delta, model), (noise, prior)
+    T, T_printed = algebra.transition(S, prior), noise.printed_transition(prior)
+    rate = algebra.same_rate(S, prior)
+    derived: Mapping[str, Callable[[], Any]] = {
+        "S": lambda: S,
+        "T": lambda: T,
+        "T_inverse": lambda: algebra.invert_transition(T, "printed"),
+        "alpha": lambda: algebra.alpha(S, prior),
+        "gain": lambda: algebra.gain(S, prior),
+        "threshold": lambda: algebra.threshold(S, prior),
+        "bayes_rules": lambda: rules.compare_bayes_rules(*problem),
+        "same_rate": lambda: rate,
+        # At the flattest prior rounding may leave no real root; the given one always is one.
+        "prior_roots": lambda: algebra.prior_roots(S, rate) or (prior,),
+        "noise_inflation": lambda: bounds.noise_inflation(*problem),
+    }
+    as_printed: Mapping[str, Callable[[], Any]] = {
+        "T": lambda: T_printed,
+        "T_inverse": lambda: algebra.invert_transition(T_printed, "printed"),
+        "threshold": lambda: noise.printed_threshold(prior),
+    }
+    both: Mapping[str, Callable[[Formula], Any]] = {
+        "coefficients": lambda f: noise.corrected_coefficients(prior, f),
+        "convex": lambda f: rules.is_convex(*problem, f),
+        "uniform_deviation": lambda f: bounds.uniform_deviation_bound(*problem, *given, f),
+        "excess_risk": lambda f: bounds.excess_risk_bound(*problem, *given, f),
+        "clean_excess_risk": lambda f: bounds.clean_bound(prior, *given, f),
+        "weighted_excess_risk": lambda f: bounds.weighted_bound(*problem, *given, formula=f),
+        "pairs_needed": lambda f: bounds.sample_size(*problem, epsilon, delta, model, f),
+    }
 
-
-def _fact(
-    key: str, label: str, derive: Callable[[], Any], printed: Callable[[], Any] | None = None
-) -> Fact:
-    def attempt(compute: Callable[[], Any]) -> Any:
+    def attempt(key: str, others: Mapping[str, Callable[[], Any]], formula: Formula) -> Any:
         try:
-            value = compute()
+            value = both[key](formula) if key in both else others[key]() if key in others else None
         except NotIdentifiable as reason:
             return reason
         return value.tolist() if hasattr(value, "tolist") else value
 
-    return Fact(key, label, attempt(derive), attempt(printed) if printed else None)
-
-
-def _both(key: str, label: str, compute: Callable[[Formula], Any]) -> Fact:
-    return _fact(key, label, lambda: compute("unbiased"), lambda: compute("printed"))
-
-
-def _algebra_facts(noise: NoiseModel, prior: float) -> list[Fact]:
-    S = noise.same_probability()
-    T, T_printed = algebra.transition(S, prior), noise.printed_transition(prior)
-    rate = algebra.same_rate(S, prior)
     return [
-        _fact("S", "S: P(same | classes), rows and columns -, +", lambda: S),
-        _fact("T", "T: rows same, different; columns +, -", lambda: T, lambda: T_printed),
-        _fact(
-            "T_inverse",
-            "inverse of T",
-            lambda: algebra.invert_transition(T, "printed"),
-            lambda: algebra.invert_transition(T_printed, "printed"),
-        ),
-        _both(
-            "coefficients",
-            "corrected loss: rows same, different; columns +, -",
-            lambda formula: noise.corrected_coefficients(prior, formula),
-        ),
-        _fact("alpha", "weight alpha", lambda: algebra.alpha(S, prior)),
-        _fact("gain", "gain A", lambda: algebra.gain(S, prior)),
-        _fact(
-            "threshold",
-            "threshold of the noisy Bayes rule",
-            lambda: algebra.threshold(S, prior),
-            lambda: noise.printed_threshold(prior),
-        ),
-        _fact(
-            "bayes_rules",
-            "noisy and clean Bayes rule are",
-            lambda: rules.compare_bayes_rules(noise, prior),
-        ),
-        _both("convex", "corrected loss convex", lambda f: rules.is_convex(noise, prior, f)),
-        _fact("same_rate", "P(same)", lambda: rate),
-        _fact(
-            "prior_roots",
-            "priors with this P(same)",
-            # At the flattest prior rounding may leave no real root; the given one always is one.
-            lambda: algebra.prior_roots(S, rate) or (prior,),
-        ),
+        Fact(
+            key,
+            label.format(epsilon=epsilon),
+            attempt(key, derived, "unbiased"),
+            attempt(key, as_printed, "printed"),
+        )
+        for key, label in LABELS.items()
     ]
-
-
-def _bound_facts(
-    noise: NoiseModel, prior: float, n: int, delta: float, model: ModelClass
-) -> list[Fact]:
-    given = (n, delta, model)
-    return [
-        _fact(
-            "noise_inflation",
-            "noise inflation: bound over that of clean labels",
-            lambda: bounds.noise_inflation(noise, prior),
-        ),
-        _both(
-            "uniform_deviation",
-            "uniform deviation (Lemma 1)",
-            lambda f: bounds.uniform_deviation_bound(noise, prior, *given, formula=f),
-        ),
-        _both(
-            "excess_risk",
-            "excess risk, loss correction (Theorem 1)",
-            lambda f: bounds.excess_risk_bound(noise, prior, *given, formula=f),
-        ),
-        _both(
-            "clean_excess_risk",
-            "the same without noise",
-            lambda f: bounds.clean_bound(prior, *given, formula=f),
-        ),
-        _both(
-            "weighted_excess_risk",
-            "excess 0-1 risk, weighted (approximation error 0)",
-            lambda f: bounds.weighted_bound(noise, prior, *given, formula=f),
-        ),
-    ]
-
-
-def _pairs_needed(
-    noise: NoiseModel, prior: float, epsilon: float, delta: float, model: ModelClass
-) -> Fact:
-    return _both(
-        "pairs_needed",
-        f"pairs for an excess risk of {epsilon:g} (Theorem 1)",
-        lambda formula: bounds.sample_size(noise, prior, epsilon, delta, model, formula),
-    )
 
 
 def as_json(facts: Sequence[Fact]) -> dict[str, Any]:
