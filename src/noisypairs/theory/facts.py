@@ -53,7 +53,7 @@ def known_facts(
     >>> next(fact.derived for fact in facts if fact.key == "alpha")
     0.5
     """
-    S, given, problem = noise.same_probability(), (n, delta, model), (noise, prior)
+    S, problem = noise.same_probability(), (noise, prior)
     T, T_printed = algebra.transition(S, prior), noise.printed_transition(prior)
     rate = algebra.same_rate(S, prior)
     derived: Mapping[str, Callable[[], Any]] = {
@@ -77,14 +77,17 @@ def known_facts(
     both: Mapping[str, Callable[[Formula], Any]] = {
         "coefficients": lambda f: noise.corrected_coefficients(prior, f),
         "convex": lambda f: rules.is_convex(*problem, f),
-        "uniform_deviation": lambda f: bounds.uniform_deviation_bound(*problem, *given, f),
-        "excess_risk": lambda f: bounds.excess_risk_bound(*problem, *given, f),
-        "clean_excess_risk": lambda f: bounds.clean_bound(prior, *given, f),
-        "weighted_excess_risk": lambda f: bounds.weighted_bound(*problem, *given, formula=f),
+        "uniform_deviation": lambda f: bounds.uniform_deviation_bound(*problem, n, delta, model, f),
+        "excess_risk": lambda f: bounds.excess_risk_bound(*problem, n, delta, model, f),
+        "clean_excess_risk": lambda f: bounds.clean_bound(prior, n, delta, model, f),
+        "weighted_excess_risk": lambda f: bounds.weighted_bound(
+            *problem, n, delta, model, formula=f
+        ),
         "pairs_needed": lambda f: bounds.sample_size(*problem, epsilon, delta, model, f),
     }
 
     def attempt(key: str, others: Mapping[str, Callable[[], Any]], formula: Formula) -> Any:
+        value: Any
         try:
             value = both[key](formula) if key in both else others[key]() if key in others else None
         except NotIdentifiable as reason:
