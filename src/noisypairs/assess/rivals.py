@@ -45,7 +45,7 @@ N_TRIPLES = 4_000
 #: Columns of a learned metric, at most.
 RANK = 3
 #: Times the variances are chosen anew, steps of the descent each time, and their inverses' limits.
-ROUNDS, STEPS, PRECISION = 4, 60, (1e-4, 1e4)
+VARIANCE_ROUNDS, DESCENT_STEPS, PRECISION = 4, 60, (1e-4, 1e4)
 #: Log-odds of 2 ρ to begin with, and in the middle of their prior, whose variance is one.
 RARELY = -2.0
 
@@ -68,9 +68,10 @@ def rivals(problem: Problem, held: HeldOut, log_chance: Array) -> dict[str, Gain
     known = np.isfinite(log_chance)
     predicted: dict[str, Array] = {}
     apart: dict[str, list[float]] = {}
-    for k in np.unique(held.fold[known & some]):
-        out = some & known & (held.fold == k)
-        for name, rival in _fitted(problem, pairs.select(some & (held.fold != k))).items():
+    for train, held_out in held.masks():
+        if not (out := held_out & some & known).any():
+            continue
+        for name, rival in _fitted(problem, pairs.select(train & some)).items():
             unknown = np.full(pairs.n_pairs, np.nan)
             predicted.setdefault(name, unknown)[out] = rival.log_chance(pairs.select(out))
             apart.setdefault(name, []).append(rival.intransitivity(problem.seed))
@@ -208,8 +209,8 @@ class Latent:
 
     def fit(self) -> Latent:
         """Descend, and choose the variances by expected squares (MacKay's rule)."""
-        how: Any = {"maxiter": STEPS}
-        for _ in range(ROUNDS):
+        how: Any = {"maxiter": DESCENT_STEPS}
+        for _ in range(VARIANCE_ROUNDS):
             found = minimize(self.loss, self.values, jac=True, method="L-BFGS-B", options=how)
             self.values = found.x
             odds, by_left, by_right = self._odds(self.values, self.pairs)

@@ -57,7 +57,7 @@ TOO_WEAK = 2.0
 #: … and below which a warning says how much the noise is inflated.
 WEAK = 10.0
 #: Standard errors by which left-out answers must show their signal to overrule the share of "same".
-CLEAR = 4.0
+OVERRULED = 4.0
 
 #: Items on which the estimator is compared with the default one, at most.
 ITEMS_COMPARED = 1_000
@@ -252,7 +252,7 @@ class PointwiseClassifier(PairClassifier):
             found = estimate_prior(pooled_answers(pairs), noise)
             self.prior_estimate_ = found
             # Estimated rates cannot test the share of "same"; left-out answers can.
-            if isinstance(self.noise, NoiseModel) or held_out().strength < CLEAR:
+            if isinstance(self.noise, NoiseModel) or held_out().strength < OVERRULED:
                 _refuse_one_half(found)
             if pairs.labels:
                 return [root.estimate for root in found.roots if 0 < root.estimate < 1]

@@ -17,7 +17,8 @@ from noisypairs.app.plan.choice import Worth, old_pairs, worth_of_answers
 from noisypairs.app.plan.curve import LearningCurve, Step, learning_curves
 from noisypairs.app.plan.forecast import Forecast, forecast
 from noisypairs.assess import NextPairs, choose_pairs
-from noisypairs.assess.verdict import LEVEL, Verdict, of_warnings
+from noisypairs.assess.intervals import LEVEL
+from noisypairs.assess.verdict import Verdict, of_warnings
 from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import collected_warnings
 from noisypairs.estimation import Interval
