@@ -182,8 +182,6 @@ class QuantileBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[0.0, 1.0], [1.0, 2.0], [2.0, 0.0]]
     """
 
-    bundles_: Sequence[Sequence[int]] = ()  # models of older files have none
-
     def __init__(self, n_bins: int = 128) -> None:
         self.n_bins = n_bins
 
