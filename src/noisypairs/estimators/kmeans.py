@@ -57,13 +57,24 @@ class Clusters:
 class CentreClassifier(PairClassifier):
     """Groups around centres, named as the pairs allow. Subclasses define `_cluster`."""
 
-    n_classes: int
-    class_order: ClassOrder
     _former = ("positive",)
-    n_init: int
-    max_iter: int
-    random_state: RandomState
     _of_items = ("labels_",)
+
+    def __init__(
+        self,
+        n_classes: int = 2,
+        class_order: ClassOrder = None,
+        n_init: int = 10,
+        max_iter: int = 300,
+        random_state: RandomState = None,
+        **former: Any,
+    ) -> None:
+        self.n_classes = n_classes
+        self.class_order = class_order
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self._take_former(former)
 
     @abstractmethod
     def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> Clusters:
@@ -159,13 +170,8 @@ class PairKMeans(CentreClassifier):
         item_weight: Literal["occurrences", "equal"] = "occurrences",
         **former: Any,
     ) -> None:
-        self.n_classes = n_classes
-        self.class_order = class_order
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
         self.item_weight = item_weight
-        self._take_former(former)
+        super().__init__(n_classes, class_order, n_init, max_iter, random_state, **former)
 
     def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> Clusters:
         if self.item_weight not in ("occurrences", "equal"):
@@ -256,22 +262,6 @@ class COPKMeans(CentreClassifier):
     """
 
     _of_answers = ("violated_",)
-
-    def __init__(
-        self,
-        n_classes: int = 2,
-        class_order: ClassOrder = None,
-        n_init: int = 10,
-        max_iter: int = 300,
-        random_state: RandomState = None,
-        **former: Any,
-    ) -> None:
-        self.n_classes = n_classes
-        self.class_order = class_order
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self._take_former(former)
 
     def _cluster(self, X: Any, pairs: Pairs, rng: np.random.Generator) -> Clusters:
         check_enough(X.shape[0], self.n_classes, "items")

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
@@ -65,6 +65,15 @@ ITEMS_COMPARED = 1_000
 PAIRS_IN_MEMORY = 2_000_000
 
 
+class Task(NamedTuple):
+    """Pooled answers, a noise and a prior to learn under, and what cross-fits `HeldOutShare`."""
+
+    counts: ItemCounts
+    noise: NoiseModel
+    prior: float
+    shares: Shares
+
+
 class PointwiseClassifier(PairClassifier):
     """Base of learners that see pairs as weighted items and need a − b ≠ 0.
 
@@ -105,9 +114,8 @@ class PointwiseClassifier(PairClassifier):
             models = []
             for prior in priors:
                 algebra.require_signal(algebra.signal(noise.same_probability(), prior))
-                models.append(
-                    self._fit_candidate(clone(inner), items, counts, noise, prior, held_out)
-                )
+                task = Task(counts, noise, prior, held_out)
+                models.append(self._fit_candidate(clone(inner), items, task))
             best = self._best_candidate(models, X, pairs)
             check_signal(noise, priors[best], pairs)
             self.prior_, self.noise_ = priors[best], noise
@@ -135,14 +143,12 @@ class PointwiseClassifier(PairClassifier):
         S = self.noise_.same_probability()
         alpha, gain = algebra.alpha(S, self.prior_), algebra.gain(S, self.prior_)
         default = clone(self).set_params(estimator=None)._inner_estimator(numbers)
-        risk = []
+        risk, task = [], Task(learnt, self.noise_, self.prior_, held_out)
         for rows, learner in ((X, inner), (numbers, default)):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    rule = self._fit_candidate(
-                        clone(learner), rows, learnt, self.noise_, self.prior_, held_out
-                    )
+                    rule = self._fit_candidate(clone(learner), rows, task)
             except ValueError:  # half of the answers may be alike, or too few for the estimator
                 return
             positive = self._positive_proba(rule, rows) > 0.5
@@ -157,16 +163,8 @@ class PointwiseClassifier(PairClassifier):
         """Return the estimator to clone, after checking that it can do what is asked of it."""
 
     @abstractmethod
-    def _fit_candidate(
-        self,
-        model: Any,
-        X: Any,
-        counts: ItemCounts,
-        noise: NoiseModel,
-        prior: float,
-        held_out: Shares,
-    ) -> tuple[Any, ...]:
-        """Fit the inner estimator on pooled items under this noise and prior."""
+    def _fit_candidate(self, model: Any, X: Any, task: Task) -> tuple[Any, ...]:
+        """Fit the inner estimator on pooled items."""
 
     def _leaves_in_place(self, pairs: Answers) -> bool:
         return pairs.n_pairs > PAIRS_IN_MEMORY  # a smaller table gives the model that `Pairs` give
@@ -413,16 +411,9 @@ class LossCorrectionClassifier(PointwiseClassifier):
             )
         return self.estimator
 
-    def _fit_candidate(
-        self,
-        model: Any,
-        X: Any,
-        counts: ItemCounts,
-        noise: NoiseModel,
-        prior: float,
-        held_out: Shares,  # noqa: ARG002 -- the weighted learner needs it
-    ) -> tuple[Any]:
-        u, v = reduction.risk_weights(counts, noise.corrected_coefficients(prior, self.formula))
+    def _fit_candidate(self, model: Any, X: Any, task: Task) -> tuple[Any]:
+        C = task.noise.corrected_coefficients(task.prior, self.formula)
+        u, v = reduction.risk_weights(task.counts, C)
         if self.loss != "squared":
             rows = np.flatnonzero((u != 0) | (v != 0))
             seen, whole = _safe_indexing(X, rows), self.non_negative
@@ -505,21 +496,13 @@ class WeightedPairClassifier(PointwiseClassifier):
         self.n_jobs = n_jobs
         self._take_former(former)
 
-    def _fit_candidate(
-        self,
-        model: Any,
-        X: Any,
-        counts: ItemCounts,
-        noise: NoiseModel,
-        prior: float,
-        held_out: Shares,
-    ) -> tuple[Any, float, float]:
-        alpha = self._chosen_alpha(held_out, noise, prior)
-        rows, label, weight = reduction.weighted_rows(counts, alpha)
+    def _fit_candidate(self, model: Any, X: Any, task: Task) -> tuple[Any, float, float]:
+        alpha, S = self._chosen_alpha(task), task.noise.same_probability()
+        rows, label, weight = reduction.weighted_rows(task.counts, alpha)
         if len(np.unique(label)) < 2:
             raise ValueError("all answers are equal: there is nothing to tell apart")
         reduction.fit_weighted(model, _safe_indexing(X, rows), label, weight)
-        return model, alpha, algebra.gain(noise.same_probability(), prior)
+        return model, alpha, algebra.gain(S, task.prior)
 
     @available_if(_has_proba)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
@@ -551,11 +534,11 @@ class WeightedPairClassifier(PointwiseClassifier):
             return weighable(self.estimator, self.random_state)
         return self.estimator
 
-    def _chosen_alpha(self, held_out: Shares, noise: NoiseModel, prior: float) -> float:
+    def _chosen_alpha(self, task: Task) -> float:
         if self.alpha == "noise":
-            return algebra.alpha(noise.same_probability(), prior)
+            return algebra.alpha(task.noise.same_probability(), task.prior)
         if self.alpha == "cv":
-            return model_selection.choose_alpha(held_out())
+            return model_selection.choose_alpha(task.shares())
         if isinstance(self.alpha, str) or not 0 < self.alpha < 1:
             raise ValueError(f"alpha={self.alpha!r}: expected 'noise', 'cv' or a number in (0, 1)")
         return float(self.alpha)
