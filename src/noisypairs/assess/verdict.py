@@ -243,21 +243,21 @@ def _of_labels(found: Measured | None, own: Interval | None) -> Iterator[Check]:
     if found is None:
         return
     if found.accuracy is not None and own is not None:
-        which = listed(
-            f"{n} of “{true}” were called “{said}”" for true, said, n in found.confused[:N_SHOWN]
-        )
-        advice = "Rely on the measured accuracy, and label more items of these classes"
-        if found.contradicted:
-            advice = "Check the labels that the answers contradict before you rely on either"
-        bad = (
-            f"the labels contradict what the model believes of itself: of "
-            f"{count(found.n_items, 'labelled item')}, {which}. {advice}"
-            if found.accuracy.estimate < own.estimate
-            else "the labels are predicted better than the model believes: the labelled items may "
-            "be easy ones; label items drawn at random"
-        )
-        good = "labels and the model's own estimate agree"
-        yield Check.of("labels agree", not found.disagrees(own), good, bad)
+        text = "labels and the model's own estimate agree"
+        if disagrees := found.disagrees(own):
+            few = found.confused[:N_SHOWN]
+            which = listed(f"{n} of “{true}” were called “{one}”" for true, one, n in few)
+            advice = "Rely on the measured accuracy, and label more items of these classes"
+            if found.contradicted:
+                advice = "Check the labels that the answers contradict before you rely on either"
+            text = (
+                f"the labels contradict what the model believes of itself: of "
+                f"{count(found.n_items, 'labelled item')}, {which}. {advice}"
+                if found.accuracy.estimate < own.estimate
+                else "the labels are predicted better than the model believes: the labelled items "
+                "may be easy ones; label items drawn at random"
+            )
+        yield Check("labels agree", not disagrees, text)
     text = "no label is contradicted by the answers"
     if n := len(found.contradicted):
         text = (

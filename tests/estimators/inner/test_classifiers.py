@@ -105,20 +105,6 @@ def test_classes_keep_their_names():
     assert model.predict(X).tolist() == np.array(["no", "yes"])[codes].tolist()
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_moments_that_are_known_change_nothing(n_classes):
-    X, y = data(n_classes)[:2]
-    beliefs = np.full((len(y), n_classes), 0.1) + (1 - 0.1 * n_classes) * np.eye(n_classes)[y]
-    beside = np.column_stack([X, np.ones(len(X))])
-    alone = LogisticClasses(C=5.0).fit_beliefs(X, beliefs)
-    known = LogisticClasses(C=5.0).fit_beliefs(X, beliefs, moments=beside.T @ beside)
-    assert_allclose(known.coef_, alone.coef_, rtol=1e-9, atol=1e-12)
-    assert known.n_iter_ == alone.n_iter_
-    # They are used: with others the way is longer.
-    other = LogisticClasses(C=5.0).fit_beliefs(X, beliefs, np.diag([1e6, 1e3, 1.0, 1.0]))
-    assert other.n_iter_ > alone.n_iter_
-
-
 @pytest.mark.parametrize("n_classes", [2, 4])
 @pytest.mark.parametrize("factorised", [True, False])
 def test_a_warm_start_ends_at_the_same_optimum_in_fewer_steps(monkeypatch, n_classes, factorised):

@@ -93,8 +93,6 @@ def default_candidates(
     candidates["small trees"] = make_pipeline(QuantileBins(), small)
     candidates["trees"] = make_pipeline(QuantileBins(), large)
     if _num_samples(X) >= NETWORK_ITEMS:
-        # With a share per item the steps are half as many, and far less noisy, than with a row
-        # for either class: they can be longer.
         rate = 0.004 if n_classes == 2 else 0.001
         network = SmallNetwork(
             max_iter=EPOCHS[-1], alpha=0.01, learning_rate_init=rate, random_state=random_state
