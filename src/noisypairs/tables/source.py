@@ -66,8 +66,9 @@ class Files:
                 return read_with_spark(engine, self.kind, self.paths)
             if self.kind == "parquet":
                 return engine.read_parquet(list(self.paths))
-            # "007" is not 7: no guessing of types.
-            return engine.read_csv(list(self.paths), all_varchar=True, header=True)
+            # "007" is not 7, and DuckDB would rather take quotes for letters than miss one.
+            quotes = {"quote": '"', "escape": '"', "strict_mode": True}
+            return engine.read_csv(list(self.paths), all_varchar=True, header=True, **quotes)
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:

@@ -257,7 +257,7 @@ def test_weights_count_and_zero_leaves_out(put):
         (gzip.compress(PAIRS.encode(), mtime=0)[:-20], "damaged gzip file, or ends too early"),
         (b"\xef\xbb\xbf", "is empty"),
         (b",,\n , \n", "is empty"),
-        (b"PAR1 not really", "cannot be read as Parquet, it is damaged"),
+        (b"PAR1 not really", "cannot be read as Parquet .*: it is damaged"),
     ],
 )
 def test_bad_pairs_are_refused_with_file_place_and_fix(put, content, message):
