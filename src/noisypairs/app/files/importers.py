@@ -8,6 +8,7 @@ docs/architecture.md.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import tomllib
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, KeysView, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -675,7 +677,7 @@ def _is_constraints(file: PairsFile) -> bool | Near:
     if file.path.is_dir() or file.content.is_archive or file.content.is_parquet:
         return False
     try:
-        first = _fields_of_lines(file)[:LOOKED_AT]
+        first = list(islice(_fields_of_lines(file), LOOKED_AT))
     except BadFile:  # no text
         return False
     wrong = [number for number, fields in first if not _is_constraint(fields)]
@@ -686,7 +688,7 @@ def _is_constraints(file: PairsFile) -> bool | Near:
 
 
 def _read_constraints(file: PairsFile) -> ImportedTable:
-    lines = _fields_of_lines(file)
+    lines = list(_fields_of_lines(file))
     for number, fields in lines:
         if not _is_constraint(fields):
             raise BadFile(
@@ -706,10 +708,11 @@ def _is_constraint(fields: list[str]) -> bool:
     return len(fields) == 3 and SIGNS.fullmatch(fields[2]) is not None
 
 
-def _fields_of_lines(file: PairsFile) -> list[tuple[int, list[str]]]:
-    """Return the fields of each line that is no comment, with its number."""
-    numbered = ((k, line.strip()) for k, line in enumerate(file.text.splitlines(), 1))
-    return [(k, _GAP.split(line)) for k, line in numbered if line and line[0] not in "#%"]
+def _fields_of_lines(file: PairsFile) -> Iterator[tuple[int, list[str]]]:
+    """Yield the fields of each line that is no comment, with its number."""
+    for number, line in enumerate(io.StringIO(file.text, newline=None), 1):
+        if (plain := line.strip()) and plain[0] not in "#%":
+            yield number, _GAP.split(plain)
 
 
 def _is_dedupe(file: PairsFile) -> bool | Near:

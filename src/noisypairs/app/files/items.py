@@ -333,7 +333,7 @@ def _label_ids(table: FileTable, ids: Sequence[str], id: str | None) -> str:
 def _unique_ids(table: FileTable, column: str) -> tuple[list[str], IntArray, list[str]]:
     """Return ids, the rows kept and notes; equal rows are merged, others of one id refused."""
     texts, notes = table.text(column), list[str]()
-    table.refuse_long_names(column, texts.tolist())
+    table.refuse_long_names(column, texts)
     missing = np.flatnonzero([text.lower() in MISSING for text in texts])
     if missing.size:
         raise BadFile(

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
-from os import PathLike
+from os import PathLike, getpid
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -41,6 +41,7 @@ from noisypairs.app.files.contents import (
 from noisypairs.app.files.media import media_in
 from noisypairs.app.files.writing import unguarded
 from noisypairs.errors import MissingExtra
+from noisypairs.tables.engine import UnreadableTable, errors_naming, optional
 
 MOST_CHARACTERS = 100_000
 """Length of a name of an item or annotator, at most; some tools name a text by itself."""
@@ -83,14 +84,15 @@ class FileTable:
         """Return the file and the place of a row, counted from 0, for a message."""
         return f"{self.path}, {self.place(row)}"
 
-    def refuse_long_names(self, column: str, names: Iterable[str]) -> None:
+    def refuse_long_names(self, column: str, names: NDArray[Any]) -> None:
         """Refuse a column of names in which a cell is longer than any name."""
-        for row, name in enumerate(names):
-            if len(name) > MOST_CHARACTERS:
-                raise BadFile(
-                    f"{self.where(row)}: the cell in column {column!r} has {len(name):,} "
-                    f"characters, a name at most {MOST_CHARACTERS:,}: is a quote missing above?"
-                )
+        longest = max(pd.unique(names), key=len, default="")
+        if len(longest) > MOST_CHARACTERS:
+            raise BadFile(
+                f"{self.where(int(np.argmax(names == longest)))}: the cell in column {column!r} "
+                f"has {len(longest):,} characters, a name at most {MOST_CHARACTERS:,}: is a quote "
+                "missing above?"
+            )
 
 
 def by_row(row: int) -> str:
@@ -230,31 +232,27 @@ def _cells(
     text: str, delimiter: str, above: int, header: Sequence[str], path: Path
 ) -> pd.DataFrame:
     """Return the rows below the header; lines of empty cells, as spreadsheets leave, are none."""
-    try:
-        import duckdb
-    except ImportError:
-        raise MissingExtra("duckdb", "app", "Reading tables") from None
-    columns = {f"c{k}": "VARCHAR" for k in range(len(header))}
-    with TemporaryDirectory(prefix="noisypairs-") as folder, duckdb.connect() as engine:
+    with TemporaryDirectory(prefix="noisypairs-") as folder, _engine(getpid()).cursor() as engine:
         plain = Path(folder, "table.csv")  # unpacked, in UTF-8, with one kind of line end
         alike = _LINE_ENDS.sub(lambda m: m[1] or "\n", text) if "\r" in text else text
         plain.write_bytes(alike.encode())
         try:
-            rows = engine.read_csv(
-                str(plain),
-                auto_detect=False,  # which would rather give up quotes than refuse an open one
-                header=True,
-                skiprows=above,
-                delimiter=delimiter,
-                quotechar='"',
-                escapechar='"',
-                strict_mode=True,
-                columns=columns,
-                max_line_size=plain.stat().st_size + 1,
-            )
-            filled = rows.filter(r"regexp_matches(concat(*COLUMNS(*)), '\S')")
-            frame = filled.select("COALESCE(COLUMNS(*), '')").to_arrow_table().to_pandas()
-        except duckdb.Error as error:
+            with errors_naming(str(path)):
+                rows = engine.read_csv(
+                    str(plain),
+                    auto_detect=False,  # which would rather give up quotes than refuse an open one
+                    header=True,
+                    skiprows=above,
+                    delimiter=delimiter,
+                    quotechar='"',
+                    escapechar='"',
+                    strict_mode=True,
+                    columns={f"c{k}": "VARCHAR" for k in range(len(header))},
+                    max_line_size=plain.stat().st_size + 1,
+                )
+                filled = rows.filter(f"regexp_matches(concat(*COLUMNS(*)), '{_FILLED.pattern}')")
+                frame = filled.select("COALESCE(COLUMNS(*), '')").to_arrow_table().to_pandas()
+        except UnreadableTable as error:
             for line, cells in _rows(text, delimiter, path):
                 if len(cells) != len(header):
                     raise BadFile(
@@ -262,13 +260,19 @@ def _cells(
                         f"{len(header)} columns ({some(header)}): put quotes around cells that "
                         f"hold {delimiter!r}, or fill in what is missing"
                     ) from error
-            first = str(error).splitlines()[0]
-            raise BadFile(f"{path} cannot be read as a table ({first}): export it again") from error
-    return frame.astype(object).set_axis(list(header), axis=1)
+            raise BadFile(str(error)) from error
+    return frame.set_axis(list(header), axis=1)
 
 
+@lru_cache(maxsize=1)
+def _engine(process: int) -> Any:  # noqa: ARG001 -- a fork needs an engine of its own
+    return optional("duckdb", "app", "Reading tables").connect()
+
+
+#: What a row holds that is one: the same to Python and to DuckDB.
+_FILLED = re.compile(r"[^\t\n\f\r ]")
 #: A cell in quotes, which is left as it is, or the end of a line in Windows, or of old Macs.
-_LINE_ENDS = re.compile(r'((?:^|(?<=[,;\t|\n\r]))"(?:[^"]|"")*")|\r\n?')
+_LINE_ENDS = re.compile(r'((?:^|(?<=[,;\t|\n\r]))"[^"]*(?:""[^"]*)*")|\r\n?')
 
 
 def _rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -278,7 +282,7 @@ def _rows(text: str, delimiter: str, path: Path) -> Iterator[tuple[int, list[str
     line = 1
     try:
         for cells in reader:
-            if "".join(cells).strip():
+            if _FILLED.search("".join(cells)):
                 yield line, cells
             line = reader.line_num + 1
     except csv.Error as error:
