@@ -445,18 +445,17 @@ def _answers_to_tasks(
         if name
     }
     named = replace(named, **bare)
-    said = {name: [task.said.get(name, "") for task in tasks] for name in _names(tasks, "said")}
-    question = find_question(said, named.same, file.path, {**(words or {}), **file.words})
-    shown = {name: [task.shown.get(name) for task in tasks] for name in _names(tasks, "shown")}
+    said, shown = (
+        pd.DataFrame(one, dtype=object).apply(as_text)
+        for one in ([task.said for task in tasks], [task.shown for task in tasks])
+    )
+    question = _question(said, named.same, file.path, {**words, **file.words})
     keyless = "keys" not in about
     if "split" in about and not couples_by_name(list(shown)):
         shown = _split(file, about["split"], shown, notes)
-    texts = {
-        name: as_text(pd.Series(cells, dtype=object)).tolist() for name, cells in shown.items()
-    }
-    left, right = find_ends(list(texts), texts.__getitem__, named, file.path, file.known)
-    used = Columns(shows + left, shows + right, says + question, None, named.id)
-    data: dict[str, Sequence[Any]] = {shows + end: shown[end] for end in (left, right)}
+    ends = find_ends(list(shown), lambda name: shown[name].tolist(), named, file.path, file.known)
+    used = Columns(shows + ends[0], shows + ends[1], says + question, None, named.id)
+    data: dict[str, Sequence[Any]] = {shows + end: shown[end] for end in ends}
     data[says + question] = said[question]
     if any(who := [task.who for task in tasks]):
         by = about["who"][0].replace(".", mark or ".", 1) if keyless else "annotator"
@@ -474,15 +473,11 @@ def _answers_to_tasks(
         )
     source = file.content.source(len(records) if keyless else len(tasks))
     table = answer_table(file.path, source, data, lambda row: place(tasks[row].number), notes)
-    ids = [text for text in dict.fromkeys([*texts[left], *texts[right]]) if text]
+    ids = [text for text in dict.fromkeys([*shown[ends[0]], *shown[ends[1]]]) if text]
     # What tasks show of an item is a feature where it is text, not where it is a name.
     worded = any(len(text.split()) > 1 for text in ids)
     items = Items(pd.DataFrame({"text": ids}), ids, None, source, []) if worded else None
     return ImportedTable(table, used, items=items, words=words)
-
-
-def _names(tasks: Sequence[Answered], part: str) -> list[str]:
-    return list(dict.fromkeys(name for task in tasks for name in getattr(task, part)))
 
 
 SEPARATORS = (" vs. ", " vs ", "|", "::", "--", "__", "~", ";", ",", "/", "&", ":", "_", "-", " ")
@@ -506,56 +501,45 @@ def split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], str] | Non
 
 
 def _split(
-    file: PairsFile, keys: Sequence[str], shown: dict[str, list[Any]], notes: list[str]
-) -> dict[str, list[Any]]:
+    file: PairsFile, keys: Sequence[str], shown: pd.DataFrame, notes: list[str]
+) -> pd.DataFrame:
     """Return the two items that one field names, the first of ``keys`` that splits everywhere."""
     there = [key for key in keys if key in shown]
     for key in there:
-        names = ["" if name is None else str(name) for name in shown[key]]
-        if (found := split_names(names)) is not None:
-            (left, right), mark = zip(*found[0], strict=True), found[1]
-            notes.append(
-                f"{file.path.name}: {key} split at {mark!r} into two items, as in {names[0]!r}"
-            )
-            return {"left": list(left), "right": list(right)}
+        if (found := split_names(shown[key].tolist())) is not None:
+            such = f"into two items, as in {shown[key].iloc[0]!r}"
+            notes.append(f"{file.path.name}: {key} split at {found[1]!r} {such}")
+            return pd.DataFrame(found[0], columns=["left", "right"], dtype=object)
     if not there:
         return shown
     raise BadFile(
-        f"{file.path}: {there[0]} holds {some([*dict.fromkeys(shown[there[0]])], 2)}, "
+        f"{file.path}: {there[0]} holds {some(shown[there[0]].unique().tolist(), 2)}, "
         "which do not name two items each. Labels of single items are not answers about pairs; "
         "for pairs write 'a|b' there, or give columns left and right"
     )
 
 
-def find_question(
-    said: Mapping[str, Sequence[str]],
-    named: str | None,
-    path: Path,
-    words: Mapping[str, str] | None = None,
-) -> str:
+def _question(said: pd.DataFrame, named: str | None, path: Path, words: Mapping[str, str]) -> str:
     """Return the question about the pair: the one named, the only one, or the one so answered."""
     if named is not None:
         if named not in said:
-            raise BadFile(f"{path}: no answer {named!r}; {did_you_mean(named, said)}")
+            raise BadFile(f"{path}: no answer {named!r}; {did_you_mean(named, list(said))}")
         return named
     likely = [name for name in said if _is_answered(said[name], words)] or list(said)
     likely = [name for name in likely if name.lower() == "same"] or likely
     if len(likely) != 1:
-        raise BadFile(
-            f"{path}: answers to several questions, {some(sorted(likely), 8) or 'none'}: name the "
-            "one about the pair with --same"
-        )
-    return likely[0]
+        several = some(sorted(likely), 8) or "none"
+        raise BadFile(f"{path}: answers to several questions, {several}: name the one with --same")
+    return str(likely[0])
 
 
-def _is_answered(cells: Sequence[str], words: Mapping[str, str] | None) -> bool:
+def _is_answered(cells: pd.Series[Any], words: Mapping[str, str]) -> bool:
     """Whether cells hold answers, or which of two is better, which is refused later by name."""
-    distinct = list(dict.fromkeys(cells))
+    distinct = cells.unique()
     try:
-        read = answers.parse(distinct, unsure="drop", words=words)
+        return bool(answers.parse(distinct, unsure="drop", words=words).usable.any())
     except ValueError:
         return spoken_scale(filter(None, distinct)) is not None
-    return bool(read.usable.any())
 
 
 def _chosen(record: Mapping[str, Any]) -> Mapping[str, Any]:

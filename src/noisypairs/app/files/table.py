@@ -42,6 +42,7 @@ from noisypairs.app.files.media import media_in
 from noisypairs.app.files.writing import unguarded
 from noisypairs.errors import MissingExtra
 from noisypairs.tables.engine import UnreadableTable, errors_naming, optional
+from noisypairs.tables.source import delimiter_of
 
 MOST_CHARACTERS = 100_000
 """Length of a name of an item or annotator, at most; some tools name a text by itself."""
@@ -203,7 +204,7 @@ def _table(
 def _delimited(content: Content, usual: str) -> FileTable:
     path, (text, notes) = content.path, decode(content)
     head = text.lstrip().split("\n", 1)[0]
-    delimiter = next((mark for mark in (usual, ",", ";", "\t", "|") if mark in head), usual)
+    delimiter = delimiter_of(head, usual)
     if delimiter != usual:
         notes += (f"{path.name}: columns are separated by {delimiter!r}",)
 
