@@ -39,6 +39,7 @@ from noisypairs.pairs import Pairs, answers
 from noisypairs.pairs.columns import SCORES, SPELLINGS, VOTES, Role, by_plain_name, find_columns
 from noisypairs.pairs.counts import pair_keys
 from noisypairs.pairs.groups import copied, look_copied, repeats
+from noisypairs.pairs.pairs import keys_of
 
 PREFERENCES = frozenset({"left", "right", "a", "b", "tie", "draw", "both", "neither", "equal"})
 
@@ -550,7 +551,7 @@ def _notes_on_repeats(found: FileAnswers, pairs: Pairs) -> list[str]:
         )
     if "p" in found.mapping or "votes for same" in found.mapping.values():
         return notes  # a score or a count of votes is two answers by construction
-    asked, contradicted, _ = repeats(pairs.pair_keys, pairs.same)
+    asked, contradicted, _ = repeats(keys_of(pairs), pairs.same)
     if asked:
         notes.append(
             f"{name}: {plural(asked, 'pair')} asked more than once, in either order, "

@@ -97,7 +97,7 @@ def of_files(model: Path, data: Dataset) -> tuple[Suspects, list[str]]:
         )
     with collected_warnings() as warned:
         loaded = model_file.load(model)
-        used, notes = used_columns(loaded, data.features, "the file of the items")
+        used, notes = used_columns(loaded, data.features, data.sources[0]["path"])
         with blaming(loaded, model):
             encoder, learner = loaded.pipeline[:-1], loaded.pipeline[-1]
             X, unread = read_content(encoder.transform, used)
