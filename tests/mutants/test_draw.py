@@ -11,7 +11,7 @@ from tests.mutants.faults import ROOT, StaleFault
 
 
 def test_every_mutant_of_a_file_is_another_program_and_has_a_name_of_its_own():
-    for file in ("algebra.py", "app/plan/curve.py", "app/ask/questions.py"):
+    for file in ("algebra.py", "app/learning_curve.py", "app/ask/questions.py"):
         source = (ROOT / "src" / "noisypairs" / file).read_text("utf-8")
         found = mutants_of(file)
         assert len(found) > 20
