@@ -373,16 +373,7 @@ class Pairs(OneEntryPerItem):
         >>> Pairs([0, 1, 0], [1, 2, 2], [1, 1, 0]).audit().triangles
         Triangles(closed=1, broken=1, sampled=False)
         """
-        plain = self.yes_or_no()
-        return audit_pairs(
-            plain.left,
-            plain.right,
-            plain.same,
-            plain.n_items,
-            annotator=plain.annotator,
-            weight=plain.weight,
-            **plain.dropped,
-        )
+        return audit_pairs(self.yes_or_no())
 
     if not TYPE_CHECKING:  # which would then take any name for one of `Pairs`
 
