@@ -23,6 +23,7 @@ import pandas as pd
 from noisypairs import Pairs
 from noisypairs.annotators import annotator_table
 from noisypairs.annotators.crowd import gold_rates
+from noisypairs.pairs.pairs import keys_of
 from protocol import run
 
 DATA = Path(os.environ.get("NOISYPAIRS_DATA", "data"))
@@ -85,7 +86,7 @@ def with_known_pairs(name, draw):
     said = rows.same.to_numpy(bool)
     pairs = Pairs(left, right, said, n_items=len(ids), annotator=rows.judge.to_numpy())
     truth = rows.true_same.to_numpy(bool)
-    keys, place = np.unique(pairs.pair_keys, return_inverse=True)
+    keys, place = np.unique(keys_of(pairs), return_inverse=True)
     some = np.random.default_rng(draw).choice(len(keys), N_KNOWN, replace=False)
     known = np.where(np.isin(place, some), truth, -1).astype(np.int8)
     table = annotator_table(pairs, known=known, model="pairs", n_drop=0, random_state=0)

@@ -1,7 +1,7 @@
 """A small convolutional network on 8×8 digits: ten classes, 20 answers per item, 20 % wrong.
 
-    python benchmarks/digits_network.py            # both ways, three starts
-    python benchmarks/digits_network.py --rounds 3 # a quick look
+    python benchmarks/digits_network.py            # both ways, three starts, five draws
+    python benchmarks/digits_network.py --draws 1  # a quick look
 
 Prints the accuracy up to class names on training and on new items: of the network inside the joint
 learner, and of `PairLikelihoodLoss` alone in a loop, whose start is chosen by held-out answers.
@@ -10,7 +10,6 @@ learner, and of `PairLikelihoodLoss` alone in a loop, whose start is chosen by h
 from __future__ import annotations
 
 import argparse
-import time
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -61,49 +60,59 @@ def alone(X, pairs, seed, epochs):
         return net, float(loss(logits[left], logits[right], same))
 
 
-def report(name, predict, problem, started):
+def accuracies(predict, problem):
+    """Return the shares of training and of new items that are right, up to class names."""
     X, y, X_new, y_new = problem
-    seen, new = (
+    return [
         accuracy_up_to_names(truth, predict(items)) for items, truth in ((X, y), (X_new, y_new))
-    )
-    seconds = time.monotonic() - started
-    print(f"{name:42} training items {seen:.3f}  new items {new:.3f}  {seconds:.0f} s", flush=True)
+    ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--starts", type=int, default=3)
-    asked = parser.parse_args()
-    torch.set_num_threads(1)
-    images, y = load_digits(return_X_y=True)
-    X = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
-    order = np.random.default_rng(0).permutation(len(y))
+def draw(images, y, seed, asked):
+    """Return both accuracies of both ways, on one split of the items and one draw of answers."""
+    order = np.random.default_rng(seed).permutation(len(y))
     train, new = order[:1347], order[1347:]
-    pairs = sample_pairs(y[train], 10 * len(train), PairingNoise(0.2, 0.2), random_state=0)
-    problem = X[train], y[train], X[new], y[new]
-
-    started = time.monotonic()
+    X, answered = images[train], PairingNoise(0.2, 0.2)
+    pairs = sample_pairs(y[train], 10 * len(train), answered, random_state=seed)
+    problem = X, y[train], images[new], y[new]
     net = TorchClassifier(
         network, loss="logistic", optimizer="adam", learning_rate=2e-3, max_epochs=15, batch_size=64
     )
     options = SearchOptions(max_iter=asked.rounds)
     joint = JointPairClassifier(
-        net, n_classes=10, class_order="rising", cv=3, random_state=0, search=options
+        net, n_classes=10, class_order="rising", cv=3, random_state=seed, search=options
     )
-    joint.fit(X[train], pairs)
-    report("inside the joint learner", joint.predict, problem, started)
-
-    started, items = time.monotonic(), torch.as_tensor(X[train])
-    fits = [alone(items, pairs, seed, asked.epochs) for seed in range(asked.starts)]
+    found = {"inside the joint learner": accuracies(joint.fit(X, pairs).predict, problem)}
+    items = torch.as_tensor(X)
+    fits = [alone(items, pairs, 10 * seed + k, asked.epochs) for k in range(asked.starts)]
     best = min(fits, key=lambda fit: fit[1])[0]
 
-    def predict(items):
+    def predict(some):
         with torch.no_grad():
-            return best(torch.as_tensor(items)).argmax(dim=1).numpy()
+            return best(torch.as_tensor(some)).argmax(dim=1).numpy()
 
-    report(f"loss alone, best of {asked.starts} starts", predict, problem, started)
+    return found | {f"loss alone, best of {asked.starts} starts": accuracies(predict, problem)}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=20)
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--starts", type=int, default=3)
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    images, y = load_digits(return_X_y=True)
+    images = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
+    rows = []
+    for seed in range(asked.draws):
+        rows.append(draw(images, y, seed, asked))
+        print(seed, {name: np.round(one, 3).tolist() for name, one in rows[-1].items()}, flush=True)
+    for name in rows[0]:
+        shares = np.array([row[name] for row in rows])
+        error = shares.std(axis=0, ddof=1) / np.sqrt(len(rows)) if len(rows) > 1 else [np.nan] * 2
+        (seen, new), (e, f) = shares.mean(axis=0), error
+        print(f"{name:34} training items {seen:.3f} ± {e:.3f}  new items {new:.3f} ± {f:.3f}")
 
 
 if __name__ == "__main__":

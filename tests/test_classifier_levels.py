@@ -9,6 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from noisypairs import JointPairClassifier, PairingNoise, Pairs, WeightedPairClassifier
 from noisypairs.noise import LevelNoise
 from noisypairs.pairs.levels import Scale
+from noisypairs.pairs.pairs import words_of
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::noisypairs.errors.ClassNamesWarning"),
@@ -143,7 +144,7 @@ def test_suspect_answers_show_their_level(fitted):
     *_, pairs, model = fitted
     frame = model.suspects(5)
     rows = model.suspect_pairs(5)[0]
-    assert frame["level"].tolist() == pairs.said[rows].tolist()
+    assert frame["level"].tolist() == words_of(pairs)[rows].tolist()
 
 
 def test_unsure_answers_never_make_classes_worse():

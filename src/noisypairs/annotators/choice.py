@@ -37,6 +37,7 @@ from noisypairs.joint.starts import Alignment
 from noisypairs.noise.model import strength
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.pairs import keys_of
 
 Model = Literal["auto", "classes", "pairs"]
 MODELS: tuple[Model, ...] = ("auto", "classes", "pairs")
@@ -267,7 +268,7 @@ class Trial:
 def _predicted(model: PairTruth | InferredClasses, held_out: Pairs) -> Array:
     graph = model.graph
     keys = pair_keys(graph.left, graph.right, graph.n_items)
-    same = model.same_proba[np.searchsorted(keys, held_out.pair_keys)]
+    same = model.same_proba[np.searchsorted(keys, keys_of(held_out))]
     right, wrong = model.S[_groups_of(held_out)][:, 0, :2].T  # P("same" | same), | different
     return _log(same * right + (1.0 - same) * wrong, held_out)
 

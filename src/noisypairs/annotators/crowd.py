@@ -33,6 +33,7 @@ from noisypairs.estimation import Interval, wilson
 from noisypairs.graph.propagation import PairGraph
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.pairs import keys_of, levels_of
 
 #: A known pair is contradicted where this share, and number, of answers say the opposite.
 CLEAR_MAJORITY, FEWEST_AGAINST = 0.8, 3
@@ -176,7 +177,7 @@ def judge_crowd(
     """
     given, known = pairs, truth
     pairs = pairs.yes_or_no().without_self_pairs()
-    counted = (given.levels < given.scale.n_ordered) & (given.left != given.right)
+    counted = (levels_of(given) < given.scale.n_ordered) & (given.left != given.right)
     truth = None if truth is None else truth[counted]
     seconds = None if seconds is None else seconds[counted]
     settings: dict[str, Any] = {"n_classes": n_classes, "model": model, "level": level}
@@ -222,7 +223,7 @@ def contradictions(pairs: Pairs, truth: NDArray[np.int8]) -> list[Contradiction]
     [Contradiction(left=0, right=1, same=True, n_answers=4, n_against=4)]
     """
     known = np.flatnonzero(truth >= 0)
-    keys, first, pair = np.unique(pairs.pair_keys[known], return_index=True, return_inverse=True)
+    keys, first, pair = np.unique(keys_of(pairs)[known], return_index=True, return_inverse=True)
     asked = np.bincount(pair, minlength=len(keys))
     against = np.bincount(pair, pairs.same[known] != (truth[known] == 1), len(keys)).astype(int)
     bad = np.flatnonzero((asked >= FEWEST_AGAINST) & (against >= CLEAR_MAJORITY * asked))

@@ -59,7 +59,7 @@ from noisypairs.joint.problem import Problem
 from noisypairs.noise.model import PSEUDO_ANSWERS, group_errors
 from noisypairs.noise.people import fit_people
 from noisypairs.pairs import Pairs
-from noisypairs.pairs.pairs import in_memory
+from noisypairs.pairs.pairs import in_memory, levels_of
 
 UNDECIDED = "too few answers"
 #: The verdict on people who agree with each other and not with the classes of the others.
@@ -342,7 +342,7 @@ def _judged(
 
 def _decided(pairs: Pairs) -> NDArray[np.bool_]:
     """Return which answers are not unsure, (n_pairs,)."""
-    decided: NDArray[np.bool_] = pairs.levels < pairs.scale.n_ordered
+    decided: NDArray[np.bool_] = levels_of(pairs) < pairs.scale.n_ordered
     return decided
 
 

@@ -42,7 +42,7 @@ from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.audit import Audit
 from noisypairs.pairs.groups import NearIdentical, item_groups, n_sharing, near_identical
-from noisypairs.pairs.pairs import in_memory, pooled_answers
+from noisypairs.pairs.pairs import drawn_at_random, in_memory, pooled_answers
 
 Step = Callable[[str], None]
 Outlook = Literal["works", "doubtful", "fails", "not tried"]
@@ -291,7 +291,7 @@ def _pointwise(
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
         return tuple(Feasibility(name, "not tried", reason) for name in names)
     prior = float(np.clip(found.prior.estimate, 1e-6, 1 - 1e-6))
-    pooled = pooled_answers(pairs).drawn_at_random()
+    pooled = drawn_at_random(pooled_answers(pairs))
     total = float(pooled.weights.sum())
     works = (
         f"the signal |a − b| = {found.signal:.3f} is {found.signal * np.sqrt(2 * total):.0f} times "
@@ -333,7 +333,7 @@ def _problems(
     What so many classes explain is not wrong.
     """
     pairs = pooled_answers(dataset.pairs)
-    drawn = pairs.drawn_at_random()
+    drawn = drawn_at_random(pairs)
     near = None if repeated is None else repeated.near
     return blocks(
         "problems.txt",

@@ -22,6 +22,7 @@ from noisypairs.joint.problem import Problem
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.levels import Scale
+from noisypairs.pairs.pairs import keys_of
 
 #: Rounds of EM with redrawn answers, and how often these are drawn.
 ROUNDS, N_REDRAWN = 15, 40
@@ -189,7 +190,7 @@ def redrawn(
         answers = rng.random(pairs.n_pairs) < S[np.asarray(pairs.annotator), *ends]
     part = fit.answers.part("pair error")
     if part is not None:
-        _, first, pair = np.unique(pairs.pair_keys, return_index=True, return_inverse=True)
+        _, first, pair = np.unique(keys_of(pairs), return_index=True, return_inverse=True)
         shared = noise.corrupt(classes, pairs.left[first], pairs.right[first], K, rng)[pair]
         answers = np.where(rng.random(pairs.n_pairs) < np.sqrt(part.rho), shared, answers)
     return pairs._replace(same=answers)
@@ -207,7 +208,7 @@ def _redrawn_levels(
     chance = responses[who, :, classes[pairs.left], classes[pairs.right]]
     draw, part = rng.random(pairs.n_pairs), fit.answers.part("pair error")
     if part is not None:
-        pair = np.unique(pairs.pair_keys, return_inverse=True)[1]
+        pair = np.unique(keys_of(pairs), return_inverse=True)[1]
         shared = rng.random(pair.max(initial=0) + 1)[pair]
         draw = np.where(rng.random(pairs.n_pairs) < np.sqrt(part.rho), shared, draw)
     level = (draw[:, None] > np.cumsum(chance, axis=1)[:, :-1]).sum(axis=1).astype(np.int8)

@@ -36,6 +36,7 @@ from noisypairs.noise.people import People
 from noisypairs.noise.similarity import ANSWERS, Similarity
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.columns import Backend, frame_of
+from noisypairs.pairs.pairs import words_of
 from noisypairs.tables.propagation import Suspects, most_suspect
 
 #: More items in one question have too many partitions to go through (877 of seven).
@@ -111,7 +112,7 @@ class JudgedAnswers:
         columns = {"left": some.ids_of(some.left), "right": some.ids_of(some.right)}
         columns["same"] = np.array(some.same)
         if some.level is not None:
-            columns["level"] = some.said
+            columns["level"] = words_of(some)
         if some.annotator is not None and some.annotator_names is not None:
             columns["annotator"] = some.annotator_names[some.annotator]
         name, sure = self._likeliest()
@@ -126,7 +127,8 @@ class JudgedAnswers:
         pairs = self._pairs_or_error()
         name, sure = self._likeliest()
         columns = {"item": pairs.ids_of(np.arange(pairs.n_items)), "class": name}
-        return frame_of(columns | {"probability": sure, "n_answers": pairs.degrees()}, backend)
+        counts = pairs.reweighted(None).item_counts().total.astype(np.int64)
+        return frame_of(columns | {"probability": sure, "n_answers": counts}, backend)
 
     def _likeliest(self) -> tuple[NDArray[Any], Array]:
         """Return the likeliest class of each training item, and how probable it is."""

@@ -46,7 +46,7 @@ from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.counts import some_pairs
 from noisypairs.pairs.groups import Hashes, look_copied, mixed
 from noisypairs.pairs.ids import order_by_ids
-from noisypairs.pairs.pairs import check_couples, check_n_items, in_memory, sorted_answers
+from noisypairs.pairs.pairs import check_couples, check_n_items, in_memory, keys_of, sorted_answers
 
 #: Numbers in features are smaller: the squares of larger ones, and sums of them, are not finite.
 LARGEST = 1e100
@@ -689,7 +689,7 @@ def warn_of_copies(pairs: Any) -> None:
         return  # weights without annotators are scores or votes: one answer per pair and kind
     some = pairs.select(some_pairs(pairs.left, pairs.right, ANSWERS_LOOKED_AT))
     if pairs.annotator is None:
-        if not look_copied(some.pair_keys, some.same):
+        if not look_copied(keys_of(some), some.same):
             return
         what = (
             "nearly every pair was answered more than once, and always alike: the answers look "

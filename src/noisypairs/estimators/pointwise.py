@@ -38,7 +38,7 @@ from noisypairs.estimators.inner.features import finite_numbers
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, ItemCounts, Pairs
 from noisypairs.pairs.counts import some_pairs
-from noisypairs.pairs.pairs import in_memory, pooled_answers, sorted_answers
+from noisypairs.pairs.pairs import drawn_at_random, in_memory, pooled_answers, sorted_answers
 
 HeldOut = Callable[[], model_selection.HeldOutShare]
 
@@ -288,7 +288,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when the randomness of the answers hides a − b, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
-    total = pooled_answers(pairs).drawn_at_random().weights.sum()
+    total = drawn_at_random(pooled_answers(pairs)).weights.sum()
     strength = abs(difference) * np.sqrt(2.0 * total)
     if strength >= WEAK:
         return

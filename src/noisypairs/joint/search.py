@@ -58,6 +58,7 @@ from noisypairs.noise import PARTS, AnswerModel, NoiseModel
 from noisypairs.noise.answers import expected_log_chance, log_chance
 from noisypairs.noise.model import SLIPS
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import levels_of
 
 #: Numbers of classes that are tried where the number is open; larger ones follow by quarters.
 GRID = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100)
@@ -481,9 +482,9 @@ class Search:
     def blind(self) -> Array:
         """Log P of every answer where only the shares of the levels are known, (n_pairs,)."""
         pairs = self.problem.pairs
-        times = np.bincount(pairs.levels, pairs.weights, pairs.scale.n_levels)
+        times = np.bincount(levels_of(pairs), pairs.weights, pairs.scale.n_levels)
         shares = np.clip(times / times.sum(), 1e-9, 1 - 1e-9)
-        return np.asarray(np.log(shares)[pairs.levels])
+        return np.asarray(np.log(shares)[levels_of(pairs)])
 
     def class_numbers(self) -> dict[int, float]:
         """Return the mean log P of answers that every Spec held out, by number of classes."""

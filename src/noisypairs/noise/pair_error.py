@@ -26,6 +26,7 @@ from noisypairs.algebra import Array
 from noisypairs.errors import CopiedAnswersWarning
 from noisypairs.noise.answers import Expectation, Part
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import keys_of
 
 if TYPE_CHECKING:
     from noisypairs.graph.propagation import PairGraph
@@ -52,7 +53,7 @@ class PairError(Part):
         del X
         if pairs.weight is not None:
             return None  # votes and scores: one row may stand for several answers
-        keys = np.sort(pairs.without_self_pairs().pair_keys)
+        keys = np.sort(keys_of(pairs.without_self_pairs()))
         repeated = np.count_nonzero((np.diff(keys, prepend=-1) != 0)[:-1] & (np.diff(keys) == 0))
         if repeated < FEWEST_PAIRS or seen is None:
             return None

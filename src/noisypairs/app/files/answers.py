@@ -37,6 +37,7 @@ from noisypairs.pairs import Pairs, answers
 from noisypairs.pairs.columns import SCORES, SPELLINGS, VOTES, Role, by_plain_name, find_columns
 from noisypairs.pairs.counts import pair_keys
 from noisypairs.pairs.groups import copied, look_copied, repeats
+from noisypairs.pairs.pairs import keys_of
 
 PREFERENCES = frozenset({"left", "right", "a", "b", "tie", "draw", "both", "neither", "equal"})
 
@@ -574,7 +575,7 @@ def _notes_on_repeats(found: FileAnswers, pairs: Pairs) -> list[str]:
         )
     if "p" in found.mapping or "votes for same" in found.mapping.values():
         return notes  # a score or a count of votes is two answers by construction
-    _, which = np.unique(pairs.pair_keys, return_inverse=True)
+    _, which = np.unique(keys_of(pairs), return_inverse=True)
     asked, yes = np.bincount(which), np.bincount(which, pairs.same)
     if again := int(np.count_nonzero(asked > 1)):
         both_ways = int(np.count_nonzero((yes > 0) & (yes < asked)))

@@ -23,6 +23,7 @@ from noisypairs.app.ask.questions import CHOSEN, DOUBT, RANDOM, Pick
 from noisypairs.app.ask.worker import Worker
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.pairs import keys_of
 
 Pair = tuple[int, int]
 
@@ -125,7 +126,7 @@ class ByPairs:
             found = infer_pair_truth(judged, known)
             keys = pair_keys(found.graph.left, found.graph.right, judged.n_items)
             return self._of(keys, found.same_proba, found.share, pairs)
-        keys, first, place = np.unique(judged.pair_keys, return_index=True, return_inverse=True)
+        keys, first, place = np.unique(keys_of(judged), return_index=True, return_inverse=True)
         same = (np.bincount(place, judged.same) + 1.0) / (np.bincount(place) + 2.0)
         truth, call = known[first], same > 0.5
         for side in (call, ~call) if (truth >= 0).any() else ():
@@ -181,4 +182,4 @@ def known_answers(
         for (low, high), same in known_pairs(said, people).items()
         if low in row and high in row
     }
-    return np.array([known.get(key, -1) for key in judged.pair_keys.tolist()], dtype=np.int8)
+    return np.array([known.get(key, -1) for key in keys_of(judged).tolist()], dtype=np.int8)

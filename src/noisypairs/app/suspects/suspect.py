@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from noisypairs.algebra import Array
 from noisypairs.app.suspects.reasons import Clue, explained
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import keys_of, words_of
 
 if TYPE_CHECKING:
     from noisypairs.app.files import Dataset
@@ -115,7 +116,7 @@ class Suspects:
 
     def first(self, n: int) -> Iterator[SuspectPair]:
         """Yield the ``n`` worst."""
-        ends, said = self.ends, self.answers.said.tolist()
+        ends, said = self.ends, words_of(self.answers).tolist()
         for k, clue in enumerate(self.clues[:n]):
             left, right = int(ends[0][k]), int(ends[1][k])
             doubts, why = explained(clue)
@@ -143,7 +144,7 @@ class Suspects:
         ends = self.ends
         names = np.asarray(self.ids, dtype=object)
         columns: dict[str, Any] = {"left": names[ends[0]], "right": names[ends[1]]}
-        columns["answer"] = self.answers.said
+        columns["answer"] = words_of(self.answers)
         columns["annotator"] = [clue.annotator for clue in self.clues]
         columns["probability_wrong"] = written(self.wrong)
         columns["verdict"] = [clue.verdict for clue in self.clues]
@@ -219,7 +220,7 @@ def clues_of(
 
 def _others(pairs: Pairs, chosen: NDArray[np.intp]) -> tuple[Array, Array]:
     """Return the weight of other answers "same" and "different" to the pairs of chosen answers."""
-    _, pair = np.unique(pairs.pair_keys, return_inverse=True)
+    _, pair = np.unique(keys_of(pairs), return_inverse=True)
     found = []
     for counted in (pairs.same, ~pairs.same):
         amount = pairs.weights * counted

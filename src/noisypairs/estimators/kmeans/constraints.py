@@ -23,6 +23,7 @@ from scipy.sparse import coo_array, csr_array
 from noisypairs.estimators.kmeans.components import components
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_ends, pair_keys
+from noisypairs.pairs.pairs import keys_of
 
 Array = NDArray[np.float64]
 Labelling = NDArray[np.intp]
@@ -56,7 +57,7 @@ class Constraints:
         """Merge repeats by weight; pairs of an item with itself demand nothing and are left out."""
         pairs = pairs.without_self_pairs()
         weight = pairs.weights
-        edges, edge = np.unique(pairs.pair_keys, return_inverse=True)
+        edges, edge = np.unique(keys_of(pairs), return_inverse=True)
         same = np.bincount(edge, np.where(pairs.same, weight, 0.0), edges.size)
         different = np.bincount(edge, np.where(pairs.same, 0.0, weight), edges.size)
         strength = same - different
