@@ -46,6 +46,15 @@ def fit(
     ] = None,
     noise_model: Annotated[str, typer.Option(help="auto, pairing, labeling or free.")] = "auto",
     reading: options.Reading = options.GUESSED,
+    engine: options.Engine = None,
+    master: options.Master = None,
+    tables_out: Annotated[
+        Path | None,
+        typer.Option(help="Folder of tables of all items, suspects and people, with --engine."),
+    ] = None,
+    sample: Annotated[
+        int, typer.Option(min=1, help="Items on which the model is chosen, with --engine.")
+    ] = 100_000,
     seed: options.Seed = 0,
     raw: options.Raw = False,
     force: options.Force = False,
@@ -77,6 +86,7 @@ def fit(
             seed=seed,
         )
         reading.check()
+        _check_engine(engine, master, tables_out, only, labels)
         tables = dict(zip(_OPTIONS, (suspects, items_out, name_out), strict=True))
         writers = {what: _writer(what, path, raw) for what, path in tables.items() if path}
         outputs = {"the model": output, "the report": report, **tables}
@@ -89,9 +99,19 @@ def fit(
         from noisypairs.app.sentences import blocks
         from noisypairs.app.suspects import items_of
 
-        dataset = reading.dataset(only, pairs, labels)
-        with progress.steps(STEP_SHARES, quiet) as step:
-            fitted = fit_dataset(dataset, request, step)
+        if engine is None or only is None or tables_out is None:
+            dataset = reading.dataset(only, pairs, labels)
+            with progress.steps(STEP_SHARES, quiet) as step:
+                fitted = fit_dataset(dataset, request, step)
+        else:
+            from noisypairs.app.engine import fit_tables, open_engine, open_tables
+
+            opened = open_tables(
+                only, pairs, reading.columns(), sample, open_engine(engine, master)
+            )
+            dataset = opened.sample
+            with progress.steps(STEP_SHARES, quiet) as step:
+                fitted = fit_tables(opened, request, tables_out, step)
         if fitted.model is not None:
             model_file.save(output, fitted.model, fitted.result.facts, force)
         frames = {
@@ -132,6 +152,26 @@ def fit(
         to_name = [] if name_out is not None else items_of_verdict["items_to_name"]
         told = {"commands": commands, "to_name": to_name, "doubtful": doubtful, "verbose": verbose}
         terminal.show("fit.txt", 100, **facts, **told)
+
+
+def _check_engine(
+    engine: str | None, master: str | None, folder: Path | None, items: Path | None, labels: Any
+) -> None:
+    """Refuse options that make no sense without, or with, an engine."""
+    if engine is None:
+        if master is not None or folder is not None:
+            raise ValueError("--master and --tables-out belong to --engine: give duckdb or spark")
+        return
+    from noisypairs.app.engine import check_engine
+
+    check_engine(engine, master)
+    if folder is None:
+        raise ValueError("--engine writes tables: name a folder for them with --tables-out")
+    if items is None or labels is not None:
+        raise ValueError(
+            "--engine takes a table of items and one of pairs, and no --labels: name the groups "
+            "afterwards with noisypairs name"
+        )
 
 
 _OPTIONS = {

@@ -15,7 +15,7 @@ import typer
 from noisypairs.cli import app, stopping, terminal
 
 if TYPE_CHECKING:
-    from noisypairs.app.files import Dataset
+    from noisypairs.app.files import Columns, Dataset
     from noisypairs.pairs.levels import Scale
 
 _COLUMN = "Column of {}; guessed if not given."
@@ -61,6 +61,11 @@ Table = Annotated[
 Raw = Annotated[
     bool, typer.Option("--raw", help="Write no ' before cells that a spreadsheet would run.")
 ]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="duckdb or spark: leave Parquet tables of any size where they are."),
+]
+Master = Annotated[str | None, typer.Option(help="Address of Spark's cluster; else local.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -152,17 +157,22 @@ class Reading:
             return None
         return self.confidence, None if self.levels is None else self.levels.split("<")
 
+    def columns(self) -> Columns:
+        """Return the columns that were named."""
+        from noisypairs.app.files import Columns
+
+        return Columns(self.left, self.right, self.same, self.annotator, self.id, self.group)
+
     def dataset(
         self, items: Path | None, pairs: Path, labels: Path | None = None, stream: bool = True
     ) -> Dataset:
         """Return the items and pairs in these files, whatever the order of their rows."""
-        from noisypairs.app.files import Columns, read_dataset, read_meanings
+        from noisypairs.app.files import read_dataset, read_meanings
 
-        columns = Columns(self.left, self.right, self.same, self.annotator, self.id, self.group)
         found = read_dataset(
             items,
             pairs,
-            columns,
+            self.columns(),
             labels,
             self.format,
             stream=stream,

@@ -25,6 +25,8 @@ def predict(
         float | None,
         typer.Option(help="Name the second of two classes from this probability on; else 0.5."),
     ] = None,
+    engine: options.Engine = None,
+    master: options.Master = None,
     raw: options.Raw = False,
     force: options.Force = False,
     as_json: options.Json = False,
@@ -43,12 +45,30 @@ def predict(
 
         if threshold is not None and not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold {threshold:g}: expected a number between 0 and 1")
+        if engine is not None:
+            from noisypairs.app.engine import check_engine
+
+            check_engine(engine, master)
+            if output.suffix != ".parquet" or threshold is not None or images is not None:
+                raise ValueError(
+                    f"-o {output}: --engine writes Parquet (name it .parquet), and takes neither "
+                    "--threshold nor --images"
+                )
         content = table_writer(output, raw, DECIMALS)
         options.refuse_two_on_stdout(output, as_json)
         options.check_outputs({"the classes": output}, [items, model], force)
     with app.failing_with(app.BAD_DATA):
         from noisypairs.app.files import atomic_write
 
+        if engine is not None:
+            from noisypairs.app.engine import open_engine, predict_tables
+
+            n = predict_tables(model, items, id, output, open_engine(engine, master))
+            if as_json:
+                app.print_json({"n_items": n, "written": str(output)})
+            else:
+                options.say_written(f"{n:,} items classified.", output, quiet)
+            return
         options.keep_features(items)
         found = predict_file(model, items, id, threshold, images)
         atomic_write(output, content(found.table), force)
