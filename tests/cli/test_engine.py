@@ -63,8 +63,8 @@ def test_tables_are_fitted_and_classified_where_they_are(shop):
     ("options", "message"),
     [
         (["--engine", "dukdb", "--tables-out", "t"], "did you mean 'duckdb'"),
-        (["--engine", "duckdb"], "name a folder for them with --tables-out"),
-        (["--master", "local[2]"], "belong to --engine"),
+        (["--engine", "duckdb"], "folder of --tables-out: give both"),
+        (["--master", "local[2]"], "belongs to --engine spark"),
         (["--engine", "duckdb", "--master", "yarn", "--tables-out", "t"], "give --engine spark"),
         (["--engine", "duckdb", "--tables-out", "t", "--labels", "l.csv"], "no --labels"),
         (["--engine", "duckdb", "--tables-out", "t", "--method", "weighted"], "only the joint"),

@@ -1,7 +1,8 @@
 """Random mutants: small changes of the syntax tree, drawn by area and seed.
 
 Each is planted as a fault of the list is, and judged by the near tests: the file or folder that
-mirrors the source, and the doctests of the source itself. One that no test could notice is listed
+mirrors the source, else the files that import it, else the folder of its room; and the examples of
+the source itself. One that no test could notice is listed
 in ``equivalent.toml`` with the reason, under a name that does not depend on line numbers.
 """
 
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -95,14 +97,27 @@ def areas() -> dict[str, list[str]]:
 
 
 def near_tests(file: str) -> tuple[str, ...]:
-    """Return the tests that mirror a file, and the file itself where it has examples."""
+    """Return the tests nearest to a file, and the file itself where it has examples."""
     place = Path("tests", file)
-    mirrors = (place.with_name(f"test_{place.name}"), place.with_suffix(""))
-    tests = [one.as_posix() for one in mirrors if (ROOT / one).exists()]
+    module = ".".join(("noisypairs", *Path(file).with_suffix("").parts))
     own = ROOT / PACKAGE / file
+    nearest = (
+        [place.with_name(f"test_{place.name}"), place.with_suffix("")],
+        [one for one, text in _texts().items() if module in text],
+        [place.parent] if len(place.parts) > 2 else [],
+    )
+    there = ([one.as_posix() for one in some if (ROOT / one).exists()] for some in nearest)
+    tests = next(filter(None, there), [])
     if tests and ">>> " in own.read_text("utf-8"):
         tests.append((PACKAGE / file).as_posix())
     return tuple(tests)
+
+
+@functools.cache
+def _texts() -> dict[Path, str]:
+    """Return what the test files hold, by their place in the tree."""
+    files = sorted(ROOT.glob("tests/**/test_*.py"))
+    return {one.relative_to(ROOT): one.read_text("utf-8") for one in files}
 
 
 def mutants_of(file: str) -> list[Mutant]:

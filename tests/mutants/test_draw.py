@@ -11,7 +11,7 @@ from tests.mutants.faults import ROOT, StaleFault
 
 
 def test_every_mutant_of_a_file_is_another_program_and_has_a_name_of_its_own():
-    for file in ("algebra.py", "app/plan/curve.py", "app/ask/questions.py"):
+    for file in ("algebra.py", "app/learning_curve.py", "app/ask/questions.py"):
         source = (ROOT / "src" / "noisypairs" / file).read_text("utf-8")
         found = mutants_of(file)
         assert len(found) > 20
@@ -26,9 +26,11 @@ def test_a_mutant_of_another_source_is_stale():
         mutants_of("algebra.py")[0].planted("x = 1\n")
 
 
-def test_near_tests_mirror_the_source_and_include_its_examples():
+def test_near_tests_mirror_or_import_the_source_and_include_its_examples():
     assert near_tests("algebra.py") == ("tests/test_algebra.py", "src/noisypairs/algebra.py")
     assert near_tests("app/files/contents.py")[0] == "tests/app/files/contents"
+    assert near_tests("app/triangles.py")[0] == "tests/app/test_check.py"
+    assert near_tests("tables/batch.py")[0] == "tests/tables"
     assert near_tests("none.py") == ()
     for files in areas().values():
         for file in files:

@@ -226,7 +226,8 @@ def test_on_spark_a_round_is_lost_with_a_worker_or_with_java_and_nothing_else(
     tmp_path, spark, monkeypatch
 ):
     written(tmp_path, 200, 2000)
-    whole = fitted(tmp_path)[0].tables_.items.to_pyarrow().sort_by("id")
+    on_duckdb, _ = fitted(tmp_path)
+    whole = on_duckdb.tables_.items.to_pyarrow().sort_by("id")
     sweep, score, rounds = sweeps.TablePropagation.sweep, ItemTable.scored, []
     round_ = sweeps.TablePropagation.round
 

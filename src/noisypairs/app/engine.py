@@ -56,8 +56,12 @@ class Tables(NamedTuple):
     sample: Dataset
 
 
-def open_tables(items: Path, pairs: Path, columns: Columns, sample: int, engine: Any) -> Tables:
+def open_tables(
+    items: Path | None, pairs: Path, columns: Columns, sample: int, engine: Any
+) -> Tables:
     """Open Parquet files or folders (pairs may be CSV), and load about ``sample`` of the items."""
+    if items is None:
+        raise ValueError("--engine takes a table of items, too: give it before that of the pairs")
     table = item_table(items, columns.id, columns.group, sample, engine)
     named = {role: getattr(columns, role) for role in ("left", "right", "same", "annotator")}
     text = pairs.name.endswith((".csv", ".csv.gz"))
@@ -67,11 +71,12 @@ def open_tables(items: Path, pairs: Path, columns: Columns, sample: int, engine:
     some = opened.sample_of_items(sample)
     chosen = np.unique(np.concatenate([some.left, some.right])).astype(np.int64)
     with tempfile.TemporaryDirectory() as name:
-        files = [Path(name) / items.with_suffix(".parquet").name, Path(name) / "answers.parquet"]
+        rows = Path(name) / items.with_suffix(".parquet").name
+        said = Path(name) / "answers.parquet"
         write, ids = optional("pyarrow.parquet", "app", "Parquet").write_table, sorted_ids(table)
-        write(_rows(table, chosen), files[0])
-        write(_answers(some, ids), files[1])
-        data = read_dataset(*files, Columns(id=table.id, group=table.group)).in_order()
+        write(_rows(table, chosen), rows)
+        write(_answers(some, ids), said)
+        data = read_dataset(rows, said, Columns(id=table.id, group=table.group)).in_order()
     note = (
         f"of {table.n_items:,} items and {opened.n_pairs:,} pairs, {len(chosen):,} items with "
         f"{some.n_pairs:,} pairs were loaded: what is said of the model is about them"
@@ -127,7 +132,7 @@ def fit_tables(tables: Tables, request: Request, folder: Path, step: Progress) -
     fitted = fit_dataset(tables.sample, request, step)
     assert fitted.model is not None  # items have columns
     encoder, chosen = fitted.model[0], request.settled(tables.sample.pairs)
-    learner = pair_classifier(replace(chosen, n_classes=fitted.model[-1].n_classes_))
+    learner: Any = pair_classifier(replace(chosen, n_classes=fitted.model[-1].n_classes_))
     items = replace(tables.items, encoder=encoder)
     with collected_warnings():  # the sample has had them
         learner.fit(items, tables.pairs, folder=folder / "rounds")

@@ -279,7 +279,7 @@ def test_answers_of_people_in_a_file_are_kept_once_and_known(tmp_path):
             assert same(*frame.title[[left, right]]) == (chance > 0.5)
     assert first.accuracy is not None
     gold.write_text("left,right,same\ni00,i99,1\ni00,i01,0\n")
-    with pytest.raises(BadFile, match="not both among the items"):
+    with pytest.raises(BadFile, match="names 'i99', which is no item; items are called as 'i00'"):
         ask()
 
 

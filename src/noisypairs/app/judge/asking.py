@@ -26,9 +26,9 @@ import pandas as pd
 from noisypairs.app.ask.answers import Answers
 from noisypairs.app.ask.database import Database, check_place, now
 from noisypairs.app.ask.people import People, Person
-from noisypairs.app.ask.project import Project, Settings, Shown, read_looks
+from noisypairs.app.ask.project import Looks, Project, Settings, Shown, read_looks
 from noisypairs.app.ask.questions import KNOWN, REPEAT, Pick, Questions
-from noisypairs.app.files import BadFile, read_frame, read_pairs
+from noisypairs.app.files import BadFile, Dataset, read_frame, read_pairs
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.writing import Claimed, claim
 from noisypairs.app.judge.judges import Item, Judge, JudgeFailed, Reply, Unanswered
@@ -138,25 +138,27 @@ class Asking:
         self,
         settings: Settings,
         database: Database,
+        looks: Looks,
         judges: Mapping[str, Judge],
         limits: Limits,
-        listed: Any = None,
+        listed: Sequence[Pair] | None = None,
         raw: Path | None = None,
         words: Mapping[str, str] | None = None,
         tell: Callable[[int], None] = lambda _: None,
     ) -> None:
         self.settings, self.database, self.judges = settings, database, judges
         self.limits, self.raw, self.words, self.tell = limits, raw, words, tell
-        self.shown = Project(settings, database).shown
+        self.shown = Project(settings, database, looks).shown
         self.questions, self.answers = Questions(database, 0.0), Answers(database)
         self.ledger, self.random = Ledger(database, limits), random.Random(settings.seed)
         self.people = {name: judge_named(database, name) for name in judges}
         self.again = {name: judge_named(database, name + AGAIN) for name in judges}
-        pairs = None if listed is None else listed_pairs(listed, self.shown)
         self.learner: ByClasses | ByPairs
-        if pairs is None:
+        if listed is None:
             self.learner = ByClasses(settings)
         else:
+            ends = [sorted(self.shown.numbers[row] for row in pair) for pair in listed]
+            pairs = [(low, high) for low, high in ends]
             self.learner = ByPairs(settings, self.shown, pairs, self.answers)
         self.stop, self._failed, self._writing = threading.Event(), 0, threading.Lock()
 
@@ -366,21 +368,21 @@ def judge_named(database: Database, name: str) -> Person:
     return person
 
 
-def listed_pairs(listed: Any, shown: Shown) -> list[Pair]:
-    """Return the pairs to judge, of a file or table of two columns of ids, each once."""
+def listed_pairs(listed: Any, ids: Sequence[str]) -> list[Pair]:
+    """Return the pairs to judge as rows of items, each once: of a file or table of two ids."""
     frame = listed
     if isinstance(listed, str | PathLike):
         frame = read_frame(Path(listed))
     elif not isinstance(listed, pd.DataFrame):
         frame = pd.DataFrame(list(listed), columns=["left", "right"])
     couples = couples_of(frame.columns) or [tuple(frame.columns[:2])]
-    number = {id: shown.numbers[row] for row, id in enumerate(shown.ids)}
+    row_of = {id: row for row, id in enumerate(ids)}
     found: dict[Pair, None] = {}
     for ends in zip(*(as_text(frame[name]).tolist() for name in couples[0]), strict=True):
         for id in ends:
-            if id not in number:
-                raise BadFile(f"the pairs name {id!r}, which is no item; {_near(id, number)}")
-        low, high = sorted(number[id] for id in ends)
+            if id not in row_of:
+                raise BadFile(f"the pairs name {id!r}, which is no item; {_near(id, row_of)}")
+        low, high = sorted(row_of[id] for id in ends)
         if low < high:
             found[low, high] = None
     return list(found)
@@ -392,9 +394,17 @@ def _near(id: str, known: Mapping[str, int]) -> str:
     return did_you_mean(id, known)
 
 
-def keep_gold(database: Database, shown: Shown, gold: Path) -> None:
-    """Keep what people say in a file (left, right, same) as answers in the store, each once."""
-    found = read_pairs(gold)
+def read_gold(gold: Path, ids: Sequence[str]) -> Dataset:
+    """Return what people say in a file (left, right, same), if all of it is about these items."""
+    found, known = read_pairs(gold), dict.fromkeys(ids, 0)
+    for id in found.ids:
+        if id not in known:
+            raise BadFile(f"{gold} names {id!r}, which is no item; {_near(id, known)}")
+    return found
+
+
+def keep_gold(database: Database, shown: Shown, found: Dataset) -> None:
+    """Keep what people say in a file as answers in the store, each once."""
     number = {id: shown.numbers[row] for row, id in enumerate(shown.ids)}
     pairs, people, questions = found.pairs, People(database), Questions(database, 0.0)
     known = pairs.annotator_names
@@ -407,13 +417,7 @@ def keep_gold(database: Database, shown: Shown, gold: Path) -> None:
         who = [0] * pairs.n_pairs if pairs.annotator is None else pairs.annotator.tolist()
         rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.same.tolist(), who, strict=True)
         for left, right, same, one in rows:
-            ends = [number.get(found.ids[end]) for end in (left, right)]
-            if None in ends:
-                raise BadFile(
-                    f"{gold} has an answer about {found.ids[left]!r} and {found.ids[right]!r}, "
-                    "which are not both among the items"
-                )
-            low, high = sorted(end for end in ends if end is not None)
+            low, high = sorted(number[found.ids[end]] for end in (left, right))
             before = "SELECT 1 FROM standing WHERE low = ? AND high = ? AND person = ?"
             if low == high or database.row(before, low, high, persons[one].number):
                 continue
@@ -499,12 +503,15 @@ def judge(
             repeated=repeat,
             seed=seed,
         )
+        looks = read_looks(settings)  # and all other files: a refusal leaves no store behind
+        listed = None if pairs is None else listed_pairs(pairs, looks.ids)
+        known = None if gold is None else read_gold(Path(gold), looks.ids)
         database = stack.enter_context(opened(settings))
         raw = None if keep_raw is None else Path(keep_raw)
-        asking = Asking(settings, database, judges, limits, pairs, raw, words, tell)
+        asking = Asking(settings, database, looks, judges, limits, listed, raw, words, tell)
         stack.enter_context(closing(asking.learner))
-        if gold is not None:
-            keep_gold(database, asking.shown, Path(gold))
+        if known is not None:
+            keep_gold(database, asking.shown, known)
         return asking.run()
 
 
@@ -532,7 +539,7 @@ def expected(
         found = first_pairs(np.zeros((len(numbers), 1)), 100, random_state=0)
         ends = list(zip(found.left.tolist(), found.right.tolist(), strict=True))
     else:
-        ends = listed_pairs(pairs, shown)[:100]
+        ends = listed_pairs(pairs, looks.ids)[:100]
     asked = [[shown_item(shown, end, images is not None) for end in pair] for pair in ends]
     bounds = np.array([one.most_tokens(*pair) for one in judges.values() for pair in asked])
     into, out = bounds.mean(axis=0)

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from noisypairs.app.sample import FILES, PICTURES, sample_files
-from noisypairs.app.sample.people import N_PEOPLE, OTHERS
+from noisypairs.app.sample import FILES, N_PEOPLE, OTHERS, PICTURES, sample_files
 
 
 @pytest.fixture(scope="module")
