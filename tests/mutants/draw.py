@@ -75,6 +75,20 @@ class Mutant:
         """Return the file in a copy of the tree."""
         return root / PACKAGE / self.file
 
+    @property
+    def rounds(self) -> tuple[tuple[str, ...], ...]:
+        """The tests that name the function or class, which are likely to notice; then all."""
+        names = set(self.name.partition("::")[2].partition(":")[0].split("."))
+        naming = tuple(
+            f"{file}::{test.name}"
+            for file in self.tests
+            if Path(file) in _texts()
+            for test in ast.parse(_texts()[Path(file)]).body
+            if isinstance(test, ast.FunctionDef) and test.name.startswith("test_")
+            if names & {_name(node) for node in ast.walk(test)}
+        )
+        return (naming, self.tests) if naming else (self.tests,)
+
     def planted(self, source: str) -> str:
         """Return the source with the change in it."""
         first, last = self.span
@@ -195,6 +209,10 @@ def _changes(node: ast.expr) -> Iterator[ast.expr]:
         case ast.IfExp():
             new.body, new.orelse = new.orelse, new.body
             yield new
+
+
+def _name(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
 
 def _is_text(node: ast.BinOp) -> bool:

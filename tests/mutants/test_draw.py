@@ -37,6 +37,17 @@ def test_near_tests_mirror_or_import_the_source_and_include_its_examples():
             assert all((ROOT / test).exists() for test in near_tests(file))
 
 
+def test_the_tests_that_name_the_function_come_first():
+    one = next(one for one in mutants_of("algebra.py") if "::alpha:" in one.name)
+    first, everything = one.rounds
+    assert everything == near_tests("algebra.py")
+    assert first
+    for test in first:
+        name = test.removeprefix("tests/test_algebra.py::")
+        source = (ROOT / "tests" / "test_algebra.py").read_text("utf-8").partition(f"{name}(")[2]
+        assert "alpha(" in source.partition("\ndef ")[0]
+
+
 def test_the_same_seed_draws_the_same_and_areas_can_be_chosen():
     first = draw(12, 3, ["noise", "app/plan"])
     assert first == draw(12, 3, ["noise", "app/plan"])
