@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -113,11 +114,12 @@ def areas() -> dict[str, list[str]]:
 def near_tests(file: str) -> tuple[str, ...]:
     """Return the tests nearest to a file, and the file itself where it has examples."""
     place = Path("tests", file)
-    module = ".".join(("noisypairs", *Path(file).with_suffix("").parts))
+    room, stem = ".".join(("noisypairs", *place.parts[1:-1])), place.stem
+    imported = re.compile(rf"\b{room}(\.{stem}\b| import [^()\n]*\b{stem}\b)")
     own = ROOT / PACKAGE / file
     nearest = (
         [place.with_name(f"test_{place.name}"), place.with_suffix("")],
-        [one for one, text in _texts().items() if module in text],
+        [one for one, text in _texts().items() if imported.search(text)],
         [place.parent] if len(place.parts) > 2 else [],
     )
     there = ([one.as_posix() for one in some if (ROOT / one).exists()] for some in nearest)

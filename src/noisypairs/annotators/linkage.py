@@ -26,7 +26,10 @@ def records_to_link(
     ``features`` (n_items, d); these are only asked for where the groups are tiny.
     """
     pairs = pairs.yes_or_no().without_self_pairs()
-    if pairs.labels or lacking_repeats(pairs) or not infer_pair_truth(pairs).groups().are_tiny:
+    if pairs.labels or lacking_repeats(pairs):
+        return None
+    alike = Pairs(pairs.left, pairs.right, pairs.same, pairs.n_items, weight=pairs.weight)
+    if not infer_pair_truth(alike).groups().are_tiny:  # a quick look: all people alike
         return None
     X = None if features is None else features()
     found = choose_model(pairs, X, CLASS_NUMBERS, None, np.random.RandomState(seed))

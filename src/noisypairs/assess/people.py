@@ -74,11 +74,13 @@ def answer_another(problem: Problem, some: NDArray[np.bool_], beliefs: Array) ->
         return nobody
     theirs = problem.with_pairs(pairs)
     theirs.clamp = theirs.names = None
-    own = Search(theirs)
-    found = own.log_chance[own.choose(sorted({2, 3, beliefs.shape[1]}))]
-    gains = (own.held.gain(found, other) for other in (_responses(own.held, beliefs), own.blind))
-    if not all(gain.exceeds(CLEAR) for gain in gains):
-        return nobody
+    # People who guess, or see the classes dimly, show no two classes of their own: a quick look.
+    for numbers, errors in (([2], 0.0), (sorted({2, 3, beliefs.shape[1]}), CLEAR)):
+        own = Search(theirs)
+        found = own.log_chance[own.choose(numbers)]
+        gains = (own.held.gain(found, one) for one in (_responses(own.held, beliefs), own.blind))
+        if not all(gain.exceeds(errors) for gain in gains):
+            return nobody
     return some & ~_astray(theirs.pairs, found)
 
 

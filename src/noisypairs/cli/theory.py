@@ -52,7 +52,7 @@ def theory(
     if as_json:
         given = {"noise": noise, "rates": [float(word) for word in rates or []], "prior": prior}
         given |= {"n": n, "delta": delta, "epsilon": epsilon, "loss": loss, "reach": reach}
-        app.print_json(given | facts_as_json(facts))
+        terminal.say_json(given | facts_as_json(facts))
     else:
         named = " ".join([noise, *(rates or [])])
         _show(f"{named}; prior {prior:g}; {n:,} pairs; delta {delta:g}; {loss} loss", facts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -257,8 +257,3 @@ def as_texts(X: Any) -> list[str]:
     ['red', '', '']
     """
     return ["" if pd.isna(cell) else str(cell).strip() for cell in as_column(X)]
-
-
-def texts_of(contents: Iterable[bytes]) -> list[str]:
-    """Return text as it was written."""
-    return [one.decode() for one in contents]

@@ -67,6 +67,8 @@ OTHER_LANGUAGES: Mapping[Meaning, tuple[str, ...]] = {
         *("igual", "mismo", "mesmo", "uguale", "stesso", "hetzelfde", "samma", "одинаковые"),
         *("то же", "相同", "一样", "同じ", "같음", "ναι", "так", "כן", "بله", "ya", "có", "ใช่"),
         *("áno", "jah", "jā", "taip", "já", "ndiyo", "হ্যাঁ", "oo", "bəli", "ჰო", "այո"),
+        *("wahr", "vrai", "verdadero", "verdadeiro", "vero", "identisch", "identique", "idéntico"),
+        *("identico", "ouais", "stejné", "takie same", "sama", "一致", "같다"),
     ),
     "different": (
         *("nein", "non", "não", "нет", "net", "nee", "nej", "nei", "nie", "ne", "nem", "ei"),
@@ -85,6 +87,7 @@ OTHER_LANGUAGES: Mapping[Meaning, tuple[str, ...]] = {
         ),
         *("όχι", "ні", "не", "לא", "خیر", "tidak", "không", "ไม่ใช่", "ไม่", "nu", "nē", "hapana"),
         *("না", "xeyr", "არა", "ոչ", "διαφορετικά", "різні", "různé", "różne", "erilainen"),
+        *("falsch", "faux", "falso", "beda", "不一致", "不相同", "다르다"),
     ),
     "unsure": (
         *("unsicher", "unklar", "weiß nicht", "keine Ahnung", "je ne sais pas", "pas sûr"),

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from noisypairs.app.plan.statement import as_dict, price_of, statement
+from noisypairs.app.plan import as_dict, price_of, statement
 from noisypairs.app.report import charts
 from noisypairs.app.report.page import is_generated
 from noisypairs.app.report.pages import plan_report

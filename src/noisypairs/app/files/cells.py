@@ -60,7 +60,12 @@ def as_text(values: pd.Series) -> pd.Series:
     >>> as_text(pd.Series([7.0, None, " a"], dtype=object)).tolist()
     ['7', '', 'a']
     """
-    return pd.Series([_text(value) for value in values.tolist()], values.index, dtype=object)
+    if pd.api.types.infer_dtype(values, skipna=False) == "string":  # each text once
+        codes, distinct = pd.factorize(values)
+        cells = np.array([text.strip() for text in distinct], dtype=object)[codes]
+    else:
+        cells = [_text(value) for value in values.tolist()]
+    return pd.Series(cells, values.index, dtype=object)
 
 
 def each(cells: Cells, function: Callable[[str], Any]) -> Cells:
@@ -69,10 +74,11 @@ def each(cells: Cells, function: Callable[[str], Any]) -> Cells:
     >>> each(np.array(["a", "bc", "a"], dtype=object), len).tolist()
     [1, 2, 1]
     """
-    distinct, codes = answers.factorise(cells)
+    codes, distinct = pd.factorize(cells)
     results = [function(value) for value in distinct]
-    array = np.array(results, dtype=object if results and isinstance(results[0], str) else None)
-    return array[codes]
+    kind = object if results and isinstance(results[0], str) else None
+    found: Cells = np.array(results, dtype=kind)[codes]
+    return found
 
 
 def _text(value: Any) -> str:

@@ -45,7 +45,7 @@ def test_formats_are_named_or_refused(tmp_path):
         "constraints": "line 1: expected two items and 1 or -1",
         "links": "says must-link or cannot-link",
         "dedupe": "not valid JSON",
-        "metric-learn": "no file of numpy arrays",
+        "metric-learn": "cannot be read as numpy arrays",
     }.items():
         with pytest.raises(BadFile, match=message):
             read_pairs(path, format=name)

@@ -1,4 +1,4 @@
-"""Goals and plans: states, and what is refused."""
+"""Plans: what a target takes, in numbers and words, and which pairs to ask."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ from noisypairs import (
     ClassNumberWarning,
     JointPairClassifier,
     NotIdentifiable,
+    PairingNoise,
     Pairs,
     sample_pairs,
 )
 from noisypairs.app import plan
-from noisypairs.app.plan.curve import NEW, LearningCurve
-from noisypairs.app.plan.forecast import forecast
-from noisypairs.app.plan.goal import reach
-from noisypairs.app.plan.statement import as_dict, outlook, statement
+from noisypairs.app.learning_curve import NEW, LearningCurve, forecast
+from noisypairs.app.plan import as_dict, outlook, pairs_csv, reach, statement
+from noisypairs.assess import NextPairs
 from noisypairs.estimation import Interval
-from tests.app.plan.plan_problems import NOISE, items, law_points
+from noisypairs.graph.information import pair_information
+from noisypairs.graph.propagation import PairGraph, edge_posterior, propagate
+from tests.assess.plan_problems import NOISE, items, law_points, mutual_information
 
 
 def test_a_flat_curve_has_its_level_as_ceiling_and_a_higher_target_is_unreachable() -> None:
@@ -126,3 +128,41 @@ def test_a_plan_states_the_accuracy_that_the_verdict_states() -> None:
         assert verdict.is_measured == (some is labelled)
         assert found.new_items.now == verdict.accuracy
         assert found.these_items.now == verdict.intervals["items"]
+
+
+def test_old_pairs_are_ranked_by_the_posterior_of_their_edge() -> None:
+    X, y = items(60, 4)
+    pairs = sample_pairs(y, 200, NOISE, random_state=4)
+    graph, S = PairGraph.from_pairs(pairs), NOISE.same_probability()
+    beliefs = propagate(graph, np.column_stack([-X[:, 0], X[:, 0]]), S)
+    found = plan.old_pairs(graph, beliefs, S)
+    assert len(found) == graph.n_edges
+    assert (np.diff(found.information) <= 0).all()
+    laws = dict(
+        zip(
+            zip(graph.left.tolist(), graph.right.tolist(), strict=True),
+            edge_posterior(graph, beliefs, S),
+            strict=True,
+        )
+    )
+    for k in (0, 7, -1):
+        law = laws[int(found.left[k]), int(found.right[k])]
+        assert found.information[k] == pytest.approx(mutual_information(law, S))
+
+
+def test_a_repeated_answer_is_worth_less_where_the_first_was_sure() -> None:
+    sure = PairingNoise(0.01, 0.01)
+    y = items(100, 6)[1]
+    pairs = sample_pairs(y, 40, sure, random_state=6)
+    graph, S = PairGraph.from_pairs(pairs), sure.same_probability()
+    worth = plan.worth_of_answers(graph, propagate(graph, np.zeros((100, 2)), S), S, random_state=0)
+    assert worth.fresh.low > worth.repeated.high
+    assert worth.best_repeated >= worth.repeated.estimate
+    assert worth.fresh.estimate == pytest.approx(pair_information(np.full((1, 2, 2), 0.25), S)[0])
+
+
+@pytest.mark.parametrize(("raw", "left"), [(False, "'=1+1"), (True, "=1+1")])
+def test_ids_are_no_formulas_unless_asked_for(raw, left):
+    chosen = NextPairs(np.array([0]), np.array([1]), np.array([True]), np.array([0.25]))
+    text = pairs_csv(chosen, ["=1+1", "-5"], raw)
+    assert text == f"left,right,chosen,expected_bits\n{left},-5,yes,0.25\n"

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 
 from noisypairs import PairingNoise
-from noisypairs.app.plan.curve import NEW, LearningCurve
+from noisypairs.app.learning_curve import NEW, LearningCurve
 
 NOISE = PairingNoise(0.1, 0.2)
 

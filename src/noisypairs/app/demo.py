@@ -1,20 +1,29 @@
-"""What the demo learns, as frozen records: ``dataclasses.asdict`` of a `Demo` gives JSON."""
+"""The main job on data that need no download: `run` learns, `stories` are the words, a page.
+
+What it learns are frozen records: ``dataclasses.asdict`` of a `Demo` gives JSON.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 
 from noisypairs import datasets
 from noisypairs.algebra import Array, class_prior, mean_rates
+from noisypairs.app.report import charts
+from noisypairs.app.report.page import drawing, render
+from noisypairs.app.sentences import said
 from noisypairs.classifier import JointPairClassifier, SearchOptions
 from noisypairs.errors import NotIdentifiable, collected_warnings
+from noisypairs.estimation import wilson
 from noisypairs.estimators import (
     COPKMeans,
     LossCorrectionClassifier,
@@ -263,4 +272,122 @@ def _worst(rates: Array, here: Any) -> tuple[Annotator, ...]:
     return tuple(
         Annotator(int(i), int(counts[i]), str(here.annotator_kind[i]), *both[i].tolist())
         for i in busy
+    )
+
+
+@dataclass(frozen=True)
+class Story:
+    """A title, a paragraph, a table with footnotes, a closing paragraph."""
+
+    title: str
+    before: str
+    headings: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+    footnotes: Sequence[str] = ()
+    after: str = ""
+
+
+def stories(result: Demo) -> list[Story]:
+    """Return the result in words, for someone who has never heard of pairs."""
+    tumours, crowd, worst = result.cancer, result.crowd, result.crowd.worst
+    tried = [(row.method, row.told, _test(row), f"{row.seconds:.1f}") for row in tumours.rows]
+    found = [
+        Story(
+            "1. Tumours",
+            said("demo.txt", "tumours", tumours),
+            ("method", "given beforehand", "test accuracy", "seconds"),
+            tried,
+            _footnotes(tumours.rows),
+            said("demo.txt", "learnt", tumours),
+        ),
+        Story(
+            "2. A crowd",
+            said("demo.txt", "crowd", crowd),
+            ("method", "compared items right", "new items right", "seconds"),
+            [(row.method, _right(row), _test(row), f"{row.seconds:.1f}") for row in crowd.rows],
+            _footnotes(crowd.rows),
+        ),
+    ]
+    people = [
+        (
+            str(one.name),
+            str(one.n_answers),
+            said("demo.txt", "rate", one.similar_flip, one.true_similar_flip),
+            said("demo.txt", "rate", one.dissimilar_flip, one.true_dissimilar_flip),
+            one.kind,
+        )
+        for one in worst
+    ]
+    before = said("demo.txt", "worst", worst, ENOUGH_ANSWERS)
+    rates = ("same called different", "different called same")
+    headings = ("annotator", "answers", *rates, "in truth")
+    return found + [Story("3. Its worst annotators", before, headings, people)] * bool(worst)
+
+
+def _test(row: Row) -> str:
+    return said("demo.txt", "test_cell", row.test_accuracy, row.warnings)
+
+
+def _right(row: Row) -> str:
+    return "" if row.train_accuracy is None else f"{row.train_accuracy:.1%}"
+
+
+def _footnotes(rows: Sequence[Row]) -> list[str]:
+    """Return the first sentence of every reason to refuse, with the methods that give it."""
+    who: dict[str, list[str]] = {}
+    for row in rows:
+        if row.refusal:
+            who.setdefault(row.refusal.split(". ")[0], []).append(row.method)
+    starred = ["* with a warning, which --json shows in full."] * any(row.warnings for row in rows)
+    return starred + [f"{', '.join(names)}: {reason}." for reason, names in who.items()]
+
+
+#: What the file says of itself: only such a page is overwritten by the next demo.
+GENERATOR = "noisypairs demo"
+
+#: Rows that learn nothing from the answers, or from more than the answers: drawn in grey.
+GREY = ("COP-k-means", "k-means, answers ignored", REFERENCE[0])
+
+
+def demo_report(result: Demo) -> str:
+    """Return the whole page of a demo, ready to be written to one HTML file."""
+    part, right = result.cancer, result.cancer.rows[0].test_accuracy
+    return render(
+        "demo.html",
+        GENERATOR,
+        result=result,
+        stories=stories(result),
+        names=[_with_given(row) for row in part.rows],
+        ends=partial(_ends, part.n_test),
+        bars=_bars,
+        dots=_dots,
+        sure=None if right is None else wilson(right * part.n_test, part.n_test),
+    )
+
+
+def _with_given(row: Row) -> str:
+    if row.told == REFERENCE[1]:
+        return "every true class given"
+    return f"{row.method}, prior given" if row.told == "share of malignant" else row.method
+
+
+def _ends(n: int, shares: Sequence[float | None]) -> Any:
+    """Return the ends of Wilson's intervals of shares of ``n`` items."""
+    found = [None if share is None else wilson(share * n, n) for share in shares]
+    return [one and one.low for one in found], [one and one.high for one in found]
+
+
+def _bars(rows: Sequence[Row], names: list[str], values: Any, ends: Any, x_label: str) -> Markup:
+    grey, first = [row.method in GREY for row in rows], [row is rows[0] for row in rows]
+    return drawing(charts.bars(names, values, ends, baseline=grey, stressed=first, x_label=x_label))
+
+
+def _dots(worst: Sequence[Annotator]) -> Markup:
+    return drawing(
+        charts.annotator_plot(
+            [f"{one.name}: {one.kind}" for one in worst],
+            [[one.similar_flip, one.dissimilar_flip] for one in worst],
+            truth=[[one.true_similar_flip, one.true_dissimilar_flip] for one in worst],
+            stressed=[one.kind != "honest" for one in worst],
+        )
     )

@@ -1,6 +1,8 @@
-"""What the demo learns: every method has its row, the joint learner its lead."""
+"""The demo: what it learns, in words, and on its page."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -20,9 +22,10 @@ from noisypairs import (
 )
 from noisypairs.algebra import mean_rates
 from noisypairs.app import demo
-from noisypairs.app.demo import learning
-from noisypairs.app.demo.learning import CROWD, REFERENCE, attempt
+from noisypairs.app.demo import CROWD, REFERENCE, attempt
+from noisypairs.app.report import charts
 from noisypairs.noise import LabelingNoise
+from tests.app.page_reader import words_of
 
 POINTWISE = ("Loss correction", "Weighted", "SD-Loss (no noise)", "Unweighted")
 
@@ -108,9 +111,9 @@ def test_rates_for_every_annotator_label_the_compared_items_better(result):
 def test_the_worst_annotators_are_the_busy_ones_whose_rates_sum_highest(result):
     worst = result.crowd.worst
     sums = [one.similar_flip + one.dissimilar_flip for one in worst]
-    assert len(worst) == learning.N_WORST
+    assert len(worst) == demo.N_WORST
     assert sums == sorted(sums, reverse=True)
-    assert min(one.n_answers for one in worst) >= learning.ENOUGH_ANSWERS
+    assert min(one.n_answers for one in worst) >= demo.ENOUGH_ANSWERS
     assert sum(one.kind != "honest" for one in worst) > len(worst) / 2
     here = datasets.simulated_crowd(random_state=np.random.default_rng(0).spawn(1)[0], **CROWD)
     for one in worst:
@@ -180,8 +183,67 @@ def test_accuracies_are_up_to_class_names_and_see_the_answers_where_they_can():
 def test_without_a_joint_model_the_reference_is_the_default_classifier():
     X, y, pairs = balanced()
     refuses = ("T", "clean", refusing())
-    facts, model, _ = learning.compare([refuses], (X, pairs, y), (X, y), lambda _: None)
+    facts, model, _ = demo.compare([refuses], (X, pairs, y), (X, y), lambda _: None)
     rows = facts["rows"]
     assert model is None
     assert rows[0].refusal is not None
     assert rows[1].test_accuracy > 0.98
+
+
+def test_when_the_joint_learner_refuses_the_words_say_so(result):
+    silent = replace(
+        result,
+        cancer=replace(result.cancer, learnt=None),
+        crowd=replace(result.crowd, worst=()),
+    )
+    tumours, crowd = demo.stories(silent)
+    assert "nothing was learnt" in tumours.after
+    assert crowd.title == "2. A crowd"
+
+
+def test_methods_that_refuse_for_one_reason_share_a_footnote(result):
+    refused = [row for row in result.cancer.rows if row.refusal]
+    twice = replace(result.cancer, rows=(*result.cancer.rows, replace(refused[0], method="U")))
+    footnotes = demo.stories(replace(result, cancer=twice))[0].footnotes
+    assert footnotes[-1].startswith(f"{refused[0].method}, U: 46.8% of the answers are 'same'")
+
+
+def test_intervals_of_the_page_are_those_of_the_test_items(result):
+    """Wilson's interval by its own formula, against the text of the first number."""
+    n, share = result.cancer.n_test, result.cancer.rows[0].test_accuracy
+    middle = (share + 1.96**2 / (2 * n)) / (1 + 1.96**2 / n)
+    half = 1.96 / (1 + 1.96**2 / n) * np.sqrt(share * (1 - share) / n + 1.96**2 / (4 * n**2))
+    expected = f"{100 * (middle - half):.0f} to {middle + half:.0%}, by the chance of {n} items"
+    assert expected in words_of(demo.demo_report(result))
+
+
+def test_a_page_where_the_joint_learner_refused_says_so(result):
+    first = replace(result.cancer.rows[0], test_accuracy=None, refusal="no <signal> at all")
+    silent = replace(
+        result,
+        cancer=replace(result.cancer, learnt=None, rows=(first, *result.cancer.rows[1:])),
+        crowd=replace(result.crowd, worst=()),
+    )
+    text = words_of(demo.demo_report(silent))
+    assert "refuses to learn" in text
+    assert "Problem. no <signal> at all" in text
+
+
+def test_the_same_result_gives_the_same_page(result):
+    assert demo.demo_report(result) == demo.demo_report(result)
+
+
+def test_bars_name_what_a_method_was_given(result, monkeypatch):
+    drawn, bars = [], charts.bars
+
+    def noted(names, *values, **settings):
+        drawn.append(names)
+        return bars(names, *values, **settings)
+
+    monkeypatch.setattr(charts, "bars", noted)
+    demo.demo_report(result)
+    names = drawn[0]
+    assert len(set(names)) == len(names) == len(result.cancer.rows)
+    assert names[0] == "Joint learner"
+    assert "Weighted, prior given" in names
+    assert names[-1] == "every true class given"
