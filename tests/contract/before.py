@@ -44,7 +44,7 @@ POINTS = {
     ],
     "researchers": ["test_ecosystem.py::test_methods_are_compared_on_data_of_ones_own"],
     "ecosystem": [
-        "test_ecosystem.py::test_wide_sparse_tables_are_not_slow",
+        "test_ecosystem.py::test_fifty_thousand_sparse_columns_are_not_slow",
         "test_threads.py::test_autologging_does_not_record_inner_fits[JointPairClassifier]",
     ],
     "messages": [

@@ -56,23 +56,21 @@ def test_a_network_of_skorch_inside_the_joint_learner():
 
 
 def wide(y, n_columns):
-    """Return rows of ten ones each: half of the columns are more frequent in class 1."""
+    """Return rows of 30 ones, in columns that lean to one of two classes."""
     rng = np.random.default_rng(0)
-    high = rng.integers(n_columns // 2, size=(len(y), 10)) + n_columns // 2
-    low = rng.integers(n_columns // 2, size=(len(y), 10))
-    often = rng.random((len(y), 10)) < np.where(y, 0.8, 0.2)[:, None]
-    columns = np.where(often, high, low)
-    return csr_array(
-        (np.ones(columns.size), (np.repeat(np.arange(len(y)), 10), columns.ravel())),
-        shape=(len(y), n_columns),
-    )
+    lean = 0.8 * rng.normal(size=n_columns)
+    chance = np.exp(lean * np.array([[-1.0], [1.0]]))
+    chance /= chance.sum(axis=1, keepdims=True)
+    column = np.concatenate([rng.choice(n_columns, size=30, p=chance[k]) for k in y])
+    row = np.repeat(np.arange(len(y)), 30)
+    return csr_array((np.ones(row.size), (row, column)), shape=(len(y), n_columns))
 
 
-@pytest.mark.filterwarnings("ignore::noisypairs.UnpredictedAnswersWarning")
-def test_wide_sparse_tables_are_not_slow():
-    y = np.random.default_rng(1).integers(2, size=300)
-    pairs = sample_pairs(y, 3000, PairingNoise(0.1, 0.1), random_state=0)
-    clf = JointPairClassifier(n_classes=2, class_order="rising", random_state=0)
+@pytest.mark.filterwarnings("ignore")  # that nothing names the classes
+def test_fifty_thousand_sparse_columns_are_not_slow():
+    y = np.random.default_rng(1).integers(2, size=1000)
+    pairs = sample_pairs(y, 10_000, PairingNoise(0.2, 0.2), random_state=0)
+    clf = JointPairClassifier(n_classes=2, random_state=0)
 
     def seconds(X):
         started = time.process_time()
@@ -80,8 +78,8 @@ def test_wide_sparse_tables_are_not_slow():
         return time.process_time() - started
 
     few, many = wide(y, 1_000), wide(y, 50_000)
-    seconds(few)  # whatever is imported or compiled once
-    assert min(seconds(many) for _ in range(2)) < 3 * max(seconds(few) for _ in range(2))
+    seconds(few)  # whatever is imported once
+    assert seconds(many) < 3 * seconds(few)
 
 
 def test_methods_are_compared_on_data_of_ones_own():

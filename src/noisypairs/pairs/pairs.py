@@ -373,25 +373,16 @@ class Pairs(OneEntryPerItem):
         >>> Pairs([0, 1, 0], [1, 2, 2], [1, 1, 0]).audit().triangles
         Triangles(closed=1, broken=1, sampled=False)
         """
-        plain = self.yes_or_no()
-        return audit_pairs(
-            plain.left,
-            plain.right,
-            plain.same,
-            plain.n_items,
-            annotator=plain.annotator,
-            weight=plain.weight,
-            **plain.dropped,
-        )
+        return audit_pairs(self.yes_or_no())
 
     if not TYPE_CHECKING:  # which would then take any name for one of `Pairs`
 
         def __getattr__(self, name: str) -> Any:
-            if name not in FORMER:
+            if name not in FORMER and name not in FORMER_VALUES:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            instead, value = FORMER[name]
+            instead, old = (FORMER | FORMER_VALUES)[name]
             warn_user(f"Pairs.{name} goes away in the next version: {instead}", FutureWarning)
-            return value(self)
+            return partial(old, self) if name in FORMER else old(self)
 
     # --- what a `PairTable` answers too, see `protocol.Answers` ------------------------------
 
@@ -582,10 +573,9 @@ class Pairs(OneEntryPerItem):
         if "group" in about:
             pairs = pairs.with_groups(about["group"])
         if "label" in about:
-            labels = {k: one for k, one in enumerate(about["label"].tolist()) if one is not None}
-            pairs = pairs.with_labels(
-                {k: one for k, one in labels.items() if one == one}, "position"
-            )
+            known = enumerate(about["label"].tolist())
+            labels = {k: one for k, one in known if one is not None and one == one}
+            pairs = pairs.with_labels(labels, "position")
         if scale is None and "level" in extra and table["same"].values.dtype.kind == "b":
             warn_user(
                 "the column level was not read, only yes or no of each answer: give scale=, such "
@@ -669,16 +659,16 @@ class Pairs(OneEntryPerItem):
         array([2, 1], dtype=int32)
         """
         parsed = same if isinstance(same, answers.Parsed) else answers.parse(same)
-        who = None if annotator is None else answers.column(annotator, "annotator")
-        amount = None if weight is None else answers.column(weight, "weight")
+        given = {"annotator": annotator, "weight": weight, "chosen": chosen, "question": question}
+        more: dict[str, Any] = {
+            name: column(one, name) for name, one in given.items() if one is not None
+        }
         ends = [
-            end if isinstance(end, Column) else Column(name, answers.column(end, name))
+            end if isinstance(end, Column) else Column(name, column(end, name))
             for name, end in (("left", left), ("right", right))
         ]
         sizes = {"right": ends[1].values, "same": parsed.usable}
-        marks = None if chosen is None else answers.column(chosen, "chosen")
-        asked = None if question is None else answers.column(question, "question")
-        check_lengths(ends[0].values.size, **sizes, annotator=who, weight=amount, chosen=marks)
+        check_lengths(ends[0].values.size, **sizes, **more)
         ends = [end._replace(values=end.values[parsed.usable]) for end in ends]
         first, second, ids = number_items(ends[0], ends[1], items, unknown)
         known = (first >= 0) & (second >= 0)
@@ -688,10 +678,7 @@ class Pairs(OneEntryPerItem):
             second[known],
             parsed.same[known],
             None if ids is None else len(ids),
-            None if who is None else who[rows],
-            None if amount is None else amount[rows],
-            chosen=None if marks is None else marks[rows],
-            question=None if asked is None else asked[rows],
+            **{name: one[rows] for name, one in more.items()},
         )
         n_unsure = parsed.usable.size - known.size
         dropped = {"unsure": n_unsure, "unknown": int(np.count_nonzero(~known))}
@@ -725,8 +712,8 @@ class Pairs(OneEntryPerItem):
         ([True, False, False], [3, 1, 4], '0')
         """
         scale = scale_of(levels, unsure, same_from)
-        same = scale.same_levels[level_codes(level, scale)]
-        pairs = cls(left, right, same, n_items, annotator, weight, **more)
+        later = np.zeros(np.size(level), dtype=bool)
+        pairs = cls(left, right, later, n_items, annotator, weight, **more)
         return with_levels(pairs, level, scale)
 
     @classmethod
@@ -879,32 +866,32 @@ class Pairs(OneEntryPerItem):
 Positions = NDArray[np.integer[Any]]
 
 _HERE = "pairs are in memory already"
-#: What `Pairs` had in 0.2.0, for one version: what to write instead, and what it was.
-FORMER: Mapping[str, tuple[str, Callable[[Pairs], Any]]] = {
-    "among_some_items": (_HERE, lambda pairs: lambda _: (pairs, np.arange(pairs.n_items))),
+#: Methods of `Pairs` in 0.2.0, for one version: what to write instead, and what they did.
+FORMER: dict[str, tuple[str, Callable[..., Any]]] = {
+    "among_some_items": (_HERE, lambda pairs, _: (pairs, np.arange(pairs.n_items))),
     "batches": (
         "read left, right, same, annotator and weight",
-        lambda p: lambda *_: iter([Batch(p.left, p.right, p.same, p.annotator, p.weight)]),
-    ),
-    "degrees": (
-        "use audit().degree or item_counts().total",
-        lambda p: lambda: p.reweighted(None).item_counts().total.astype(np.int64),
-    ),
-    "drawn_at_random": (
-        "write select(~pairs.chosen)",
-        lambda pairs: partial(drawn_at_random, pairs),
+        lambda p, *_: iter([Batch(p.left, p.right, p.same, p.annotator, p.weight)]),
     ),
     "copies": (
         "write without_copies()",
-        lambda p: lambda: copied(p.left, p.right, levels_of(p), p.n_items, p.annotator, p.weight),
+        lambda p: copied(p.left, p.right, levels_of(p), p.n_items, p.annotator, p.weight),
     ),
-    "in_order": ("sort what to_frame() returns", lambda pairs: partial(sorted_answers, pairs)),
+    "degrees": (
+        "use item_counts().total",
+        lambda pairs: pairs.reweighted(None).item_counts().total.astype(np.int64),
+    ),
+    "drawn_at_random": ("select(~pairs.chosen)", lambda pairs: drawn_at_random(pairs)),
+    "in_order": ("sort what to_frame() returns", lambda pairs: sorted_answers(pairs)),
+    "neighbour_sums": ("use item_counts()", lambda pairs, values: neighbour_sums(pairs, values)),
+    "pooled_answers": ("write without_self_pairs()", lambda pairs: pairs.without_self_pairs()),
+    "sample": (_HERE, lambda pairs, _: pairs),
+    "to_pairs": (_HERE, lambda pairs: pairs),
+}
+#: The same of its attributes.
+FORMER_VALUES: dict[str, tuple[str, Callable[..., Any]]] = {
     "nbytes": ("leave it out", lambda pairs: 9 * pairs.n_pairs),
-    "neighbour_sums": ("use item_counts()", lambda pairs: partial(neighbour_sums, pairs)),
     "pair_keys": ("use left and right", lambda pairs: keys_of(pairs)),
-    "pooled_answers": ("write without_self_pairs()", lambda pairs: pairs.without_self_pairs),
-    "sample": (_HERE, lambda pairs: lambda _: pairs),
-    "to_pairs": (_HERE, lambda pairs: lambda: pairs),
     "total_weight": ("write weights.sum()", lambda pairs: float(pairs.weights.sum())),
 }
 
