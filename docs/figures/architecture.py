@@ -92,7 +92,7 @@ BOXES = (
     Box("datasets/", "tables to try", 240, 406, 130),
     Box("annotators/", "who answers well", 385, 406, 150),
     Box("assess/", "how sure?", 543, 406, 80),
-    Box("theory/", "bounds and Bayes rules", 630, 406, 150),
+    Box("theory.py", "bounds and Bayes rules", 630, 406, 150),
     Box("torch/", "networks as estimators", 795, 406, 184),
     Box("Pairs and X", "answers, and features of items", 22, 468, 208, "data"),
     Box("classifier.py", "fit, then predict", 240, 468, 130),

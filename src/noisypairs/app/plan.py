@@ -18,7 +18,8 @@ from noisypairs.app.fit.result import ClassNumber
 from noisypairs.app.learning_curve import NEW, THESE, Forecast, Step, forecast, learning_curves
 from noisypairs.app.sentences import said
 from noisypairs.assess import NextPairs, choose_pairs
-from noisypairs.assess.verdict import LEVEL, Verdict, of_warnings
+from noisypairs.assess.intervals import LEVEL
+from noisypairs.assess.verdict import Verdict, of_warnings
 from noisypairs.classifier import JointPairClassifier
 from noisypairs.errors import collected_warnings
 from noisypairs.estimation import Interval

@@ -24,8 +24,10 @@ from noisypairs.pairs import Pairs
 from noisypairs.pairs.levels import Scale
 from noisypairs.pairs.pairs import keys_of
 
-#: Rounds of EM with redrawn answers, and how often these are drawn.
-ROUNDS, N_REDRAWN = 15, 40
+#: Level of every interval.
+LEVEL = 0.9
+#: Rounds of EM from a fit on other answers or labels, and how often answers are drawn again.
+REFIT_ROUNDS, N_REDRAWN = 15, 40
 
 
 def joint_intervals(
@@ -58,12 +60,13 @@ def joint_intervals(
     items = np.flatnonzero(problem.sampled)
     noise = fit.answers.crowd_noise()
     found = _summary(fit.item_proba[items], predicted[items], noise, one_class)
-    groups = Groups(problem.groups[items])
+    groups, code = np.unique(problem.groups[items], return_inverse=True)
     replicates, truths, errors = [], [], []
     for _ in progress.each("redrawn answers", range(n_bootstrap)):
         drawn = draw_classes(fit.item_proba, rng)
         again = infer_again(problem, fit, redrawn(problem, drawn, noise, fit, rng))
-        chosen = items[groups.resampled(rng)]
+        times = np.bincount(rng.integers(groups.size, size=groups.size), minlength=groups.size)
+        chosen = np.repeat(items, times[code])  # whole groups, with replacement
         summary = again.item_proba[chosen], predicted[chosen], again.answers.crowd_noise()
         replicates.append(_summary(*summary, one_class))
         truths.append(_summary(np.eye(K)[drawn[items]], predicted[items], noise, one_class))
@@ -90,23 +93,6 @@ def joint_intervals(
 def _interval(estimate: float, centre: float, half: float, level: float) -> Interval:
     low, high = max(float(centre - half), 0.0), min(float(centre + half), 1.0)
     return Interval(float(estimate), low, high, level)
-
-
-class Groups:
-    """Groups of items, drawn again as wholes."""
-
-    def __init__(self, group: NDArray[np.intp]) -> None:
-        _, code, size = np.unique(group, return_inverse=True, return_counts=True)
-        self.members = np.argsort(code, kind="stable")
-        self.size, self.first = size, np.cumsum(size) - size
-
-    def resampled(self, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Return positions of the items of as many groups as there are, drawn with replacement."""
-        drawn = rng.integers(len(self.size), size=len(self.size))
-        size = self.size[drawn]
-        within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-        found: NDArray[np.intp] = self.members[np.repeat(self.first[drawn], size) + within]
-        return found
 
 
 def _summary(beliefs: Array, predicted: Array, noise: NoiseModel, one_class: Array) -> Array:
@@ -156,7 +142,9 @@ def infer_again(problem: Problem, fit: Fit, pairs: Pairs | None = None) -> Fit:
     other = problem if pairs is None else problem.with_pairs(pairs)
     model = problem.class_model(fit.spec.class_model)
     e_step = GraphEStep(other.graph, problem.clamp)
-    return run_em(fit.spec, fit.start, e_step, model, fit.answers, fit.item_proba, rounds=ROUNDS)
+    return run_em(
+        fit.spec, fit.start, e_step, model, fit.answers, fit.item_proba, rounds=REFIT_ROUNDS
+    )
 
 
 def draw_classes(item_proba: Array, rng: np.random.Generator) -> NDArray[np.intp]:

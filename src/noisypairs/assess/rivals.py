@@ -47,7 +47,7 @@ RANK = 3
 #: Rivals that are this many standard errors behind on the first fold are not tried on the others.
 FAR_BEHIND = 3.0
 #: Times the variances are chosen anew, steps of the descent each time, and their inverses' limits.
-ROUNDS, STEPS, PRECISION = 4, 60, (1e-4, 1e4)
+VARIANCE_ROUNDS, DESCENT_STEPS, PRECISION = 4, 60, (1e-4, 1e4)
 #: Log-odds of 2 ρ to begin with, and in the middle of their prior, whose variance is one.
 RARELY = -2.0
 
@@ -206,8 +206,8 @@ class Latent:
 
     def fit(self) -> Latent:
         """Descend, and choose the variances by expected squares (MacKay's rule)."""
-        how: Any = {"maxiter": STEPS, "ftol": 1e-6}
-        for _ in range(ROUNDS):
+        how: Any = {"maxiter": DESCENT_STEPS, "ftol": 1e-6}
+        for _ in range(VARIANCE_ROUNDS):
             found = minimize(self.loss, self.values, jac=True, method="L-BFGS-B", options=how)
             self.values = found.x
             odds, by_left, by_right = self._odds(self.values, self.pairs)

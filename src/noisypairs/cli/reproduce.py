@@ -105,16 +105,16 @@ def report(
         if docs is not None:
             paths += update_docs(found, docs)
     if as_json:
-        terminal.say_json({"records": len(found.records), "files": list(map(str, paths))})
+        terminal.say_json({"records": len(found.runs), "files": list(map(str, paths))})
     else:
-        terminal.say(f"{len(found.records)} records: {paths[0]}, and {len(paths) - 1} files beside")
+        terminal.say(f"{len(found.runs)} records: {paths[0]}, and {len(paths) - 1} files beside")
 
 
 def _draw_figure1(out: Path, as_json: bool) -> None:
     """Write the picture of the two noise models, which needs no run."""
     with app.failing_with(app.WRONG_USE):
         from noisypairs.app.files import atomic_write
-        from noisypairs.experiments.noise_models import figure1
+        from noisypairs.experiments.figures import figure1
         from noisypairs.experiments.report import standing_alone
 
         if out.exists() and not out.is_dir():

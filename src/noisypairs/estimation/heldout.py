@@ -20,6 +20,9 @@ from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.counts import pair_keys
 from noisypairs.pairs.pairs import keys_of
 
+#: Standard errors by which a gain must exceed zero to be stated as a fact.
+CLEAR = 2.0
+
 Mask = NDArray[np.bool_]
 Positions = NDArray[np.intp]
 

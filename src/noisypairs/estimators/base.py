@@ -709,7 +709,7 @@ def warn_of_copies(pairs: Any) -> None:
 Positions = NDArray[np.intp]
 
 #: Rounds in which identical items are told apart by the items that they were compared with.
-ROUNDS = 30
+TELLING_ROUNDS = 30
 #: Numbers of a table that are worked on at once.
 BLOCK = 1 << 16
 #: What missing and infinite values count in a projection; arsinh of the largest double is 710.
@@ -764,8 +764,8 @@ def item_order(X: Any, pairs: Pairs) -> Positions:
     """Return the items, shape (n_items,), in an order that does not depend on the one given.
 
     Identical rows are told apart by the answers about them, then by the items at the other ends of
-    these answers, and so on. Items that are alike after `ROUNDS` rounds keep the order given: with
-    few exceptions (long chains without features) they can take each other's place.
+    these answers, and so on. Items that are alike after `TELLING_ROUNDS` keep the order given:
+    with few exceptions (long chains without features) they can take each other's place.
     """
     keys = np.zeros(pairs.n_items) if X is None else _row_sums(X, _projection_term)
     if _n_distinct(keys) == pairs.n_items:
@@ -864,7 +864,7 @@ def _told_apart(keys: Array, pairs: Pairs) -> Hashes:
         answer = mixed(answer + pairs.annotator.astype(np.uint64))
     if pairs.weight is not None:
         answer = mixed(answer + pairs.weight.view(np.uint32))
-    for _ in range(ROUNDS):
+    for _ in range(TELLING_ROUNDS):
         sums = np.zeros(pairs.n_items, dtype=np.uint64)
         for here, there in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
             np.add.at(sums, here, mixed(answer + hashes[there]))

@@ -20,6 +20,7 @@ from sklearn.cluster import KMeans
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation.heldout import Gain, HeldOut, gain_of_items
@@ -49,7 +50,6 @@ from noisypairs.joint.class_model import (
     Positions,
     calibrate,
     fold_proba,
-    labelled_rows,
 )
 from noisypairs.joint.em import Fit, GraphEStep, Spec, expectation, run_em
 from noisypairs.joint.problem import Problem
@@ -745,7 +745,7 @@ class Race:
         The stages end when one is worse than the one before, or when one more gain like the last
         one would not reach the ``leader``.
         """
-        rows, label, weight = labelled_rows(learner, self.targets[train])
+        rows, label, weight = reduction.soft_rows(self.targets[train])
         X, X_test = (_safe_indexing(seen, some) for some in (train[rows], test))
         best, last = np.empty(0), -np.inf
         grower = clone(learner)

@@ -48,16 +48,9 @@ from noisypairs.app.fit.result import (
     RunFacts,
 )
 from noisypairs.app.suspects import MOST_SHOWN, Suspects, training_suspects
-from noisypairs.assess.intervals import N_REDRAWN
+from noisypairs.assess.intervals import LEVEL, N_REDRAWN
 from noisypairs.assess.labels import Measured, compared
-from noisypairs.assess.verdict import (
-    CLEAR,
-    LEVEL,
-    Check,
-    Verdict,
-    judged,
-    of_warnings,
-)
+from noisypairs.assess.verdict import Check, Verdict, judged, of_warnings
 from noisypairs.assess.words import percent
 from noisypairs.classifier import MOST_NUMBERS_LOOKED_AT, JointPairClassifier
 from noisypairs.errors import (
@@ -67,7 +60,7 @@ from noisypairs.errors import (
     collected_warnings,
 )
 from noisypairs.estimation import Interval, wilson
-from noisypairs.estimation.heldout import Gain, HeldOut, items_by_fold
+from noisypairs.estimation.heldout import CLEAR, Gain, HeldOut, items_by_fold
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.groups import warn_of_repeated_items
 from noisypairs.pairs.pairs import in_memory

@@ -8,8 +8,8 @@ import re
 import pytest
 
 from noisypairs.experiments import COLUMNS, Choice, Spec, plan
-from noisypairs.experiments.grids import EXPERIMENTS, datasets_of
 from noisypairs.experiments.paper import ROWS
+from noisypairs.experiments.spec import EXPERIMENTS, datasets_of
 
 
 def test_specs_are_hashable_and_survive_json() -> None:

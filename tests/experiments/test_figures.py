@@ -7,7 +7,7 @@ import re
 import pytest
 
 from noisypairs import LabelingNoise, PairingNoise, algebra
-from noisypairs.experiments.noise_models import PRIOR, RATES, figure1
+from noisypairs.experiments.figures import PRIOR, RATES, figure1
 
 
 def words(svg: str) -> list[str]:
