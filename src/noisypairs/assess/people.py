@@ -75,7 +75,7 @@ def answer_another(problem: Problem, some: NDArray[np.bool_], beliefs: Array) ->
     theirs = problem.with_pairs(pairs)
     theirs.clamp = theirs.names = None
     # People who guess, or see the classes dimly, show no two classes of their own: a quick look.
-    for numbers, errors in (([2], 0.0), (sorted({2, 3, beliefs.shape[1]}), CLEAR)):
+    for numbers, errors in (([2], CLEAR / 2), (sorted({2, 3, beliefs.shape[1]}), CLEAR)):
         own = Search(theirs)
         found = own.log_chance[own.choose(numbers)]
         gains = (own.held.gain(found, one) for one in (_responses(own.held, beliefs), own.blind))

@@ -39,6 +39,14 @@ def fit(
         typer.Option("--annotators/--no-annotators", help="Rates for everyone who answered."),
     ] = None,
     noise_model: Annotated[str, typer.Option(help="auto, pairing, labeling or free.")] = "auto",
+    where: options.Where,
+    tables_out: Annotated[
+        Path | None,
+        typer.Option(help="With --engine: folder of tables of all items, suspects and people."),
+    ] = None,
+    sample: Annotated[
+        int, typer.Option(min=1, help="With --engine: items on which the model is chosen.")
+    ] = 100_000,
     show: options.Writing,
     verbose: Annotated[bool, typer.Option("--verbose", help="Print all that was found.")] = False,
 ) -> None:
@@ -67,6 +75,13 @@ def fit(
             seed=files.seed,
         )
         files.check()
+        where.check()
+        if (where.engine is None) is not (tables_out is None):
+            raise ValueError("--engine writes its tables to the folder of --tables-out: give both")
+        if where.engine is not None and files.labels is not None:
+            raise ValueError(
+                "--engine takes no --labels: name the groups afterwards with noisypairs name"
+            )
         tables = {"the suspects": suspects, "the items": items_out, "the items to name": name_out}
         asked = ("--suspects", "--items-out", "--name-out")
         for option, path in zip(asked, tables.values(), strict=True):
@@ -83,9 +98,19 @@ def fit(
         from noisypairs.app.sentences import blocks
         from noisypairs.app.suspects import items_of
 
-        data = files.dataset()
+        opened = None
+        if tables_out is None:
+            data = files.dataset()
+        else:
+            from noisypairs.app.engine import fit_tables, open_tables
+
+            opened = open_tables(*files.named, files.reading.columns(), sample, where.open())
+            data = opened.sample
         with progress.steps(STEP_SHARES, show.quiet) as step:
-            fitted = fit_dataset(data, request, step)
+            if opened is None or tables_out is None:
+                fitted = fit_dataset(data, request, step)
+            else:
+                fitted = fit_tables(opened, request, tables_out, step)
         result = fitted.result
         if fitted.model is not None:
             model_file.save(output, fitted.model, result.facts, show.force)

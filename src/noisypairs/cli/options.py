@@ -11,14 +11,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from noisypairs.cli import app, stopping, terminal
 
 if TYPE_CHECKING:
-    from noisypairs.app.files import Dataset
+    from noisypairs.app.files import Columns, Dataset
     from noisypairs.pairs.levels import Scale
 
 _COLUMN = "Column of {}; guessed if not given."
@@ -157,17 +157,22 @@ class Reading:
             return None
         return self.confidence, None if self.levels is None else self.levels.split("<")
 
+    def columns(self) -> Columns:
+        """Return the columns that were named."""
+        from noisypairs.app.files import Columns
+
+        return Columns(self.left, self.right, self.same, self.annotator, self.id, self.group)
+
     def dataset(
         self, items: Path | None, pairs: Path, labels: Path | None = None, stream: bool = True
     ) -> Dataset:
         """Return the items and pairs in these files, whatever the order of their rows."""
-        from noisypairs.app.files import Columns, read_dataset, read_meanings
+        from noisypairs.app.files import read_dataset, read_meanings
 
-        columns = Columns(self.left, self.right, self.same, self.annotator, self.id, self.group)
         found = read_dataset(
             items,
             pairs,
-            columns,
+            self.columns(),
             labels,
             self.format,
             stream=stream,
@@ -238,6 +243,35 @@ class Files:
     def dataset(self, stream: bool = True) -> Dataset:
         """Return what the files hold."""
         return self.reading.dataset(*self.named, self.labels, stream)
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where the work is done: here, or in the engine that holds the tables."""
+
+    engine: Annotated[
+        str | None,
+        typer.Option(help="duckdb or spark: leave Parquet tables of any size where they are."),
+    ] = None
+    master: Annotated[
+        str | None, typer.Option(help="Address of Spark's cluster; a local one if not given.")
+    ] = None
+
+    def check(self) -> None:
+        """Refuse what is no engine, and an address without Spark."""
+        if self.engine is not None:
+            from noisypairs.app.engine import check_engine
+
+            check_engine(self.engine, self.master)
+        elif self.master is not None:
+            raise ValueError(f"--master {self.master} belongs to --engine spark: give both")
+
+    def open(self) -> Any:
+        """Open the engine."""
+        from noisypairs.app.engine import open_engine
+
+        assert self.engine is not None
+        return open_engine(self.engine, self.master)
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ def predict(
         float | None,
         typer.Option(help="Name the second of two classes from this probability on; else 0.5."),
     ] = None,
+    where: options.Where,
     show: options.Writing,
 ) -> None:
     """Classify new items: classes with probabilities.
@@ -38,10 +39,25 @@ def predict(
 
         if threshold is not None and not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold {threshold:g}: expected a number between 0 and 1")
+        where.check()
+        if where.engine is not None and (output.suffix != ".parquet" or threshold or images):
+            raise ValueError(
+                f"-o {output}: --engine writes Parquet (name it .parquet), and takes neither "
+                "--threshold nor --images"
+            )
         content = table_writer(output, show.raw, DECIMALS)
         show.refuse_two_on_stdout(output)
         show.reserve({"the classes": output}, [items, model])
     with app.failing_with(app.BAD_DATA):
+        if where.engine is not None:
+            from noisypairs.app.engine import predict_tables
+
+            n = predict_tables(model, items, id, output, where.open())
+            if show.as_json:
+                terminal.say_json({"n_items": n, "written": str(output)})
+            else:
+                show.say_written(f"{n:,} items classified.", output)
+            return
         options.keep_features(items)
         table, notes, drift = predict_file(model, items, id, threshold, images)
         show.write(output, lambda: content(table))
