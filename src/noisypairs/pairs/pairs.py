@@ -411,9 +411,10 @@ class Pairs(OneEntryPerItem):
         n_items: int | None = None,
         question: ArrayLike | None = None,
     ) -> Pairs:
-        """Return these answers and more of them behind, about items by position; see `update`.
+        """Return these answers and more of them behind, see `update`.
 
-        ``n_items`` makes room for new items. Where answers have levels, ``same`` holds names of
+        Items are named by position, or by id where they have ids that are no numbers. ``n_items``
+        makes room for new items by position. Where answers have levels, ``same`` holds names of
         levels.
 
         >>> pairs = Pairs([0], [1], [True], n_items=3)
