@@ -442,7 +442,7 @@ class Record:
         beliefs, on = self.fit.item_proba, self.problem.in_pairs
         claimed, named = _claimed(beliefs[on]), beliefs[on].argmax(axis=1)
         least, agreed = 1.0, 1.0
-        for one in self.search.fold_beliefs[self.fit.spec]:
+        for one in (fold.item_proba for fold in self.search.fits[self.fit.spec]):
             same = accuracy_up_to_names(named, one[on].argmax(axis=1))
             expected = claimed + _claimed(one[on]) - 1.0
             if same - expected < agreed - least:
