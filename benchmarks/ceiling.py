@@ -28,7 +28,6 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import KFold
 
 from noisypairs import reduction
-from noisypairs.estimators import AveragedClassifier
 from noisypairs.estimators.inner.classifiers import default_candidates
 from noisypairs.experiments import load_records
 from noisypairs.experiments.paper import ROWS
@@ -102,7 +101,7 @@ def oracle(data: Problem, members: list, seed: int) -> float:
         phi = np.clip(np.mean(own, axis=0), CERTAIN, None)
         beliefs = normal(normal(phi) * m)
     fitted = [soft_fit(one, data.X, beliefs, in_pairs) for one in members]
-    predicted = AveragedClassifier.of(fitted).predict(data.X_test)
+    predicted = np.mean([one.predict_proba(data.X_test) for one in fitted], axis=0).argmax(axis=1)
     return float((predicted == data.y_test).mean())
 
 

@@ -25,6 +25,7 @@ from sklearn.model_selection import train_test_split
 from noisypairs import JointPairClassifier, Pairs
 from noisypairs.errors import ClassNamesWarning
 from noisypairs.metrics import accuracy_up_to_names
+from noisypairs.pairs.pairs import keys_of
 from protocol import machine, mean_error, options, read, run, select
 
 SPLITS = range(8)
@@ -143,7 +144,7 @@ def error_correlations():
     shared = {
         "person": [pairs.annotator],
         "photo": [pairs.left, pairs.right],
-        "pair": [np.unique(pairs.pair_keys, return_inverse=True)[1]],
+        "pair": [np.unique(keys_of(pairs), return_inverse=True)[1]],
     }
     print("| two answers share | correlation of their errors | couples of answers |\n|---|---|---|")
     for what, groups in shared.items():

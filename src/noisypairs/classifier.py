@@ -333,17 +333,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         if clamp is not None:
             known = Labels({int(sample[item]): k for item, k in clamp.items()}, clamp.noise)
         answers = fit.answers.without("clarity", "pair error", "similarity")
-        e_step = ItemTableEStep(
-            X,
-            pairs,
-            model,
-            self.filler_,
-            sample,
-            known,
-            answers.part("people") is not None,
-            folder,
-            inputs,
-        )
+        e_step = ItemTableEStep(X, pairs, model, self.filler_, sample, known, folder, inputs)
         rounds: dict[str, Any] = {"rounds": self._options.max_iter, "tolerance": self._options.tol}
         with undisturbed():
             guess = fit.answers.classes(fit.beliefs.item, fit.phi)
@@ -355,17 +345,18 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         self.sample_, self.pairs_ = chosen, pairs
         names = tuple(str(name) for name in self.classes_)
         self.tables_ = TableResults(
-            e_step.propagation, X.keys, names, fit.answers.responses(), self.annotator_noise_
+            e_step.propagation, X, names, fit.answers.responses(), self.annotator_noise_
         )
         return self
 
-    def predict_table(self, items: ItemTable) -> Any:
+    def predict_table(self, items: ItemTable, names: Sequence[str] | None = None) -> Any:
         """Return the items as an Ibis table: id, class, probability, P(class) for every class.
 
-        They are classified where they are. Its ``to_parquet`` writes it.
+        They are classified where they are. Its ``to_parquet`` writes it. ``names`` are those of the
+        classes to write instead of `classes_`.
         """
         check_is_fitted(self)
-        names = tuple(str(name) for name in self.classes_)
+        names = tuple(names or map(str, self.classes_))
         columns = [f"p_{k}" for k in range(len(names))]
         scored = items.scored(items.store, "predicted", PredictScorer(copy(self)), columns)
         return classified(scored, items.keys, names)

@@ -11,6 +11,7 @@ from noisypairs.annotators.choice import Trial
 from noisypairs.annotators.crowd import judge_crowd
 from noisypairs.annotators.pair_truth import infer_pair_truth
 from noisypairs.estimation.heldout import repeated_answers
+from noisypairs.pairs.pairs import keys_of
 from tests.annotators.linkage_problems import records
 
 #: People of small crowds answer a pair again.
@@ -139,12 +140,13 @@ def test_the_choice_depends_neither_on_the_order_of_rows_nor_on_sides() -> None:
 def test_held_out_answers_leave_an_answer_of_somebody_else_on_every_pair() -> None:
     pairs = records(300).pairs
     trial = Trial(pairs, np.random.RandomState(0))
-    assert (trial.held.fold >= 0).sum() == len(np.unique(pairs.pair_keys[repeated_answers(pairs)]))
-    for training, held_out in trial.folds:
+    assert (trial.held.fold >= 0).sum() == len(np.unique(keys_of(pairs)[repeated_answers(pairs)]))
+    for folds in trial.held.masks():
+        training, held_out = map(pairs.select, folds)
         assert training.n_pairs + held_out.n_pairs == pairs.n_pairs
-        assert np.isin(held_out.pair_keys, training.pair_keys).all()
-        both = {*zip(held_out.pair_keys.tolist(), held_out.annotator.tolist(), strict=True)}
-        rest = {*zip(training.pair_keys.tolist(), training.annotator.tolist(), strict=True)}
+        assert np.isin(keys_of(held_out), keys_of(training)).all()
+        both = {*zip(keys_of(held_out).tolist(), held_out.annotator.tolist(), strict=True)}
+        rest = {*zip(keys_of(training).tolist(), training.annotator.tolist(), strict=True)}
         assert not both & rest
 
 

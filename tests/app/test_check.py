@@ -10,9 +10,8 @@ import pandas as pd
 import pytest
 
 from noisypairs import PairingNoise, Pairs, datasets, sample_pairs
-from noisypairs.app.check import check
+from noisypairs.app.check import check, expected_triangles
 from noisypairs.app.files import Columns, Dataset
-from noisypairs.app.triangles import expected_triangles
 from noisypairs.estimation import Interval
 
 

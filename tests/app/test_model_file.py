@@ -423,14 +423,17 @@ def test_the_minor_version_matters_and_the_patch_does_not(
     assert bool(seen) == warned
 
 
-def test_a_model_whose_parts_do_not_fit_together_is_damaged(good: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("array", "shape"), [("statistics_", 0), ("classes_", 1)])
+def test_a_model_whose_parts_do_not_fit_together_is_damaged(
+    good: Path, tmp_path: Path, array: str, shape: int
+) -> None:
     """The digests are right, as somebody recomputed them; only a prediction shows it."""
     with zipfile.ZipFile(good) as archive:
         schema = json.loads(archive.read("schema.json"))
-    statistics = next(one for one in _nodes(schema) if "statistics_" in one)["statistics_"]["file"]
+    name = next(one[array]["file"] for one in _nodes(schema) if "file" in one.get(array, ()))
     short = io.BytesIO()
-    np.save(short, np.zeros(0))
-    path = rewritten(good, tmp_path / "short.skops", **{statistics: short.getvalue()})
+    np.save(short, np.zeros(shape))
+    path = rewritten(good, tmp_path / "short.skops", **{name: short.getvalue()})
     with pytest.raises(BadModelFile, match=r"short\.skops is damaged"):
         model_file.load(path)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from noisypairs.app.suspects.finding import of_files
 
 from noisypairs.app.files import read_dataset
 from noisypairs.app.fit.fitting import fit_dataset
@@ -67,7 +68,11 @@ def test_an_array_that_only_the_training_items_had_beside_them_is_named(tmp_path
     model = save(tmp_path / "m.skops", found.model, found.result.facts)
     new = tmp_path / "new.csv"
     new.write_text("id,size\nn0,1\nn1,2\nn2,0\n")
-    with pytest.raises(ValueError, match=r"such as items\.npy .*new\.npy, one row for each"):
-        predict_file(model, new)
+    asked = tmp_path / "asked.csv"
+    asked.write_text("left,right,same\nn0,n1,no\nn0,n2,yes\n")
+    answered = read_dataset(new, asked)
+    for use in (lambda: predict_file(model, new), lambda: of_files(model, answered)):
+        with pytest.raises(ValueError, match=r"such as items\.npy .*new\.npy, one row for each"):
+            use()
     np.save(tmp_path / "new.npy", np.array([[0.0, 0.0], [4.0, 4.0], [0.0, 0.1]]))
     assert predict_file(model, new).table["class"].nunique() == 2

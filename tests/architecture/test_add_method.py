@@ -48,5 +48,5 @@ def test_twenty_lines_compare_and_a_method_is_a_column(code, tmp_path, monkeypat
     del COLUMNS[NAME], METHODS[NAME]  # as in the process of `noisypairs report`
     grid = build(Path("tables")).grids["table1-20"]
     assert grid.headings[-1] == NAME
-    assert tables.headings(load_records(Path("tables")))[-1] == NAME
+    assert tables.headings(tables.runs_of(load_records(Path("tables"))))[-1] == NAME
     assert grid.rows[0][-1] != "–"

@@ -40,6 +40,8 @@ ELSEWHERE = {
     "test_classifier_tables.py": "classifier.py, on tables",
     "test_classifier_warm.py": "classifier.py, going on from a fit",
     "test_classifier_levels.py": "classifier.py, answers of several levels",
+    "estimators/test_loss_correction.py": "pointwise.py, T-Loss",
+    "estimators/test_weighted.py": "pointwise.py, Weighted",
     "torch/test_conventions.py": "scikit-learn's checks on every network",
     "noise/test_own_model.py": "a noise model from outside the package",
     "test_package.py": "what the package exports and what importing it loads",

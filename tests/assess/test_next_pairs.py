@@ -21,7 +21,7 @@ from noisypairs.assess import choose_pairs, next_pairs
 from noisypairs.assess.next_pairs import MOST_BELIEFS, Gains
 from noisypairs.graph.propagation import PairGraph, propagate
 from noisypairs.sampling import sample_pairs
-from tests.app.plan.plan_problems import NOISE, items, mutual_information
+from tests.assess.plan_problems import NOISE, items, mutual_information
 from tests.joint.builders import data, joint
 
 S = NOISE.same_probability()

@@ -66,7 +66,22 @@ def test_check_and_plan_say_what_answers_alone_can(files: Files, tmp_path: Path)
     assert joint["outlook"] != "fails"
     assert any("new items cannot be classified" in one for one in told["problems"])
     out = tmp_path / "next.csv"
+    page = tmp_path / "plan.html"
     words = ["--target", "0.9", "--next", "10", "-o", out, "--quiet", "--classes", "2"]
-    result = run("plan", files.pairs, *words)
+    result = run("plan", files.pairs, *words, "--report", page)
     assert result.exit_code == 0, result.output
+    assert "right on these items" in result.stdout
+    assert "new items: now" not in result.stdout
     assert len(pd.read_csv(out)) == 10
+    check_page(page.read_text(encoding="utf-8"))
+
+
+def test_plan_needs_no_classes_in_a_quarter_of_the_answers(tmp_path: Path) -> None:
+    """Three classes, ten answers for each item: half of them show nothing yet."""
+    run("sample", tmp_path / "pottery")
+    result = run("plan", tmp_path / "pottery/pairs.csv", "--target", "0.99", "--quiet", "--json")
+    assert result.exit_code == 0, result.output
+    told = json.loads(result.stdout)
+    assert told["new_items"] is None
+    assert told["these_items"]["now"]["estimate"] > 0.9
+    assert min(told["curves"]["these_items"]["answers"]) > told["answers"] / 2

@@ -12,10 +12,21 @@ from typer.testing import CliRunner
 
 from noisypairs import cli, datasets
 from noisypairs.app import demo
-from noisypairs.app.demo.learning import CROWD
+from noisypairs.app.demo import CROWD
 from noisypairs.app.report.page import is_generated, render
-from tests.app.demo.quick_demo import SMALL, quick_demo
 from tests.app.page_reader import words_of
+
+SMALL = {"n_items": 100, "n_annotators": 10}
+
+
+@cache
+def quick_demo() -> demo.Demo:
+    """Run it once per process."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in SMALL.items():
+            patch.setitem(CROWD, name, value)
+        return demo.run(0)
+
 
 #: Drawing takes half a second, and the same result is shown by many tests.
 drawn_once = cache(demo.demo_report)

@@ -88,6 +88,16 @@ def test_wrong_use_is_one_line_and_exit_code_2(files, words, says):
     fails(2, says, files, "judge", files / "items.csv", "--store", files / "a.db", *words)
 
 
+@pytest.mark.parametrize("damaged", ["items.csv", "pairs.csv", "gold.csv"])
+def test_a_file_that_is_refused_leaves_no_store(files, damaged):
+    (files / "gold.csv").write_text("left,right,same\ni00,i01,1\n")
+    (files / damaged).write_bytes(b"\xff\xfea")
+    words = ["judge", files / "items.csv", "--store", files / "a.db", "--command", "true"]
+    words += ["--pairs", files / "pairs.csv", "--gold", files / "gold.csv"]
+    fails(1, f"{damaged}", files, *words)
+    assert not (files / "a.db").exists()
+
+
 def test_a_store_must_be_named_and_an_endpoint_that_refuses_ends_it(files):
     fails(2, "--store answers.db", files, "judge", files / "items.csv", "--command", "x")
     with replaying(lambda *_: 401) as server:

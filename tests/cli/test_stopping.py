@@ -19,7 +19,7 @@ from noisypairs import cli
 from noisypairs.app import files, model_file
 from noisypairs.app.fit import fitting
 from noisypairs.app.report import pages as report
-from noisypairs.cli import app, stopping
+from noisypairs.cli import app, stopping, terminal
 from noisypairs.experiments.records import Record
 from tests.app.fit.fit_problems import Files, small_model, write_files
 from tests.app.report.report_problems import fit_result
@@ -91,7 +91,7 @@ def test_stopped_before_the_command_has_its_options(
 def test_stopped_while_the_result_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(app, "print_json", stopped)
+    monkeypatch.setattr(terminal, "say_json", stopped)
     fails(130, "stopped", tmp_path, "theory", "--prior", "0.3", "--json")
 
 

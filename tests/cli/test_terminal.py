@@ -123,12 +123,15 @@ def test_a_fit_is_printed_on_one_screen_unless_all_is_asked_for(capsys, verbose)
     notes = (*(f"note {k} " + "long " * 30 for k in range(8)), "choose by --same")
     result = with_fields(known, classes=known.model.classes[:1] * 12, notes=notes)
     written = {"model": "m.skops", "report": "r.html", "suspects": None, "items": "c.csv"}
-    facts = {"result": result, "written": written, "items": "i.csv", "pairs": "p.csv"}
+    facts = {"result": result, "written": written, "items": "my i.csv", "pairs": "p.csv"}
+    facts["more"] = "--images photos"
     commands = blocks("next.txt", **facts)
     told = {"commands": commands, "to_name": ["a", "b"], "doubtful": [], "verbose": verbose}
     terminal.show("fit.txt", 100, **facts, **told)
     lines = capsys.readouterr().out.splitlines()
     assert (len(lines) <= 25) != verbose
     assert sum(line.startswith("Next: noisypairs ") for line in lines) == len(commands) == 3
+    first = "Next: noisypairs suspects m.skops p.csv 'my i.csv' --images photos -o suspects.csv"
+    assert first in lines
     assert "* choose by --same" in lines
     assert any("note 7" in line for line in lines) == verbose

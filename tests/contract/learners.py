@@ -6,6 +6,7 @@ import importlib
 import inspect
 import itertools
 import pkgutil
+import sys
 from functools import cache
 from typing import Any
 
@@ -14,10 +15,10 @@ import pytest
 from numpy.typing import NDArray
 
 from noisypairs import (
+    JointPairClassifier,
     NoiseModel,
     PairingNoise,
     Pairs,
-    classifier,
     datasets,
     estimators,
     sample_pairs,
@@ -38,7 +39,7 @@ def pair_classifiers() -> list[type[PairClassifier]]:
     found = set()
     room = pkgutil.walk_packages(estimators.__path__, f"{estimators.__name__}.")
     modules = (importlib.import_module(module.name) for module in room)
-    for module in itertools.chain([classifier], modules):
+    for module in itertools.chain([sys.modules[JointPairClassifier.__module__]], modules):
         for name, kind in inspect.getmembers(module, inspect.isclass):
             if issubclass(kind, PairClassifier) and is_concrete(kind) and name[0] != "_":
                 found.add(kind)

@@ -42,6 +42,8 @@ def test_levels_are_kept():
     back = Pairs.from_frame(pairs.to_frame(), scale=pairs.scale)
     assert back == pairs
     assert back.level.tolist() == [3, 1, 4]
+    with pytest.warns(UserWarning, match="the column level was not read.*give scale="):
+        assert Pairs.from_frame(pairs.to_frame()).level is None
     with pytest.raises(ValueError, match="scale= reads the column level"):
         Pairs.from_frame(pairs.to_frame().drop(columns="level"), scale=pairs.scale)
 
@@ -88,8 +90,11 @@ def test_items_by_position_and_what_cannot_be_joined():
         first.with_answers([1], [4], [True])
     with pytest.raises(ValueError, match="ids in the new pairs only"):
         first.update(everything())
-    with pytest.raises(ValueError, match=r"use update\(Pairs\.from_ids"):
+    with pytest.raises(ValueError, match="name left and right by their ids"):
         everything().with_answers([0], [5], [True], annotator=["a"], weight=[1.0], n_items=6)
+    more = {"annotator": ["cy"], "weight": [1.0]}
+    named = everything().with_answers(["p"], ["new"], [True], **more)
+    assert named == everything().update(Pairs.from_ids(["p"], ["new"], [True], **more))
     with pytest.raises(ValueError, match="annotator is given for some answers only"):
         everything().update(Pairs.from_ids(["p"], ["q"], [True]))
     graded = Pairs.from_levels([0], [1], [3], [1, 2, 3, 4])

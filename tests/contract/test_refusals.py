@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 
-from noisypairs import JointPairClassifier, NotIdentifiable, Pairs, compare, sample_pairs
+import noisypairs
+from noisypairs import JointPairClassifier, NotIdentifiable, Pairs, sample_pairs
 
 from .learners import (
     ALL,
@@ -185,7 +186,7 @@ def test_comparisons_that_are_none(given, says):
     X, y, _ = problem()
     settings = {"X": X, "y": y, "methods": "km", "repeats": 1} | given
     with pytest.raises((ValueError, TypeError), match=says):
-        compare(**settings)
+        noisypairs.compare(**settings)
 
 
 def test_messages_say_what_to_do():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -25,9 +26,15 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from noisypairs import ClassNamesWarning, JointPairClassifier, PairingNoise, datasets, sample_pairs
+from noisypairs import (
+    ClassNamesWarning,
+    JointPairClassifier,
+    PairingNoise,
+    datasets,
+    model_selection,
+    sample_pairs,
+)
 from noisypairs.metrics import accuracy_up_to_names
-from noisypairs.model_selection import cross_val_predict
 
 from .learners import build, every, problem
 
@@ -107,16 +114,17 @@ def test_what_needs_classes_says_so(balanced):
 
 def test_folds_are_matched_to_each_other(balanced):
     X, y, pairs = balanced
-    predicted = cross_val_predict(learner(), X, pairs, random_state=0)
+    predict = partial(model_selection.cross_val_predict, learner(), X, pairs)
+    predicted = predict(random_state=0)
     assert accuracy_up_to_names(y, predicted) > 0.95
-    proba = cross_val_predict(learner(), X, pairs, method="predict_proba", random_state=0)
+    proba = predict(method="predict_proba", random_state=0)
     np.testing.assert_array_equal(predicted, proba.argmax(axis=1))
-    margin = cross_val_predict(learner(), X, pairs, method="decision_function", random_state=0)
+    margin = predict(method="decision_function", random_state=0)
     np.testing.assert_allclose(margin, proba[:, 1] - 0.5)
-    by_splitter = cross_val_predict(learner(), X, pairs, cv=KFold(3))
+    by_splitter = predict(cv=KFold(3))
     assert accuracy_up_to_names(y, by_splitter) > 0.95
     with pytest.raises(ValueError, match="method='transform': Known: decision_function, pred"):
-        cross_val_predict(learner(), X, pairs, method="transform")
+        predict(method="transform")
     with pytest.warns(ClassNamesWarning, match=r"model_selection\.cross_val_predict matches them"):
         sklearn.model_selection.cross_val_predict(learner(), X, pairs, cv=2)  # sizes are near
 
@@ -140,7 +148,7 @@ def test_a_call_says_a_thing_once(balanced):
     few = pairs.select(slice(0, 90))
     for call in (
         lambda: cross_val_score(learner(class_order=None), X, few, cv=3),
-        lambda: cross_val_predict(learner(class_order=None), X, few, cv=3),
+        lambda: model_selection.cross_val_predict(learner(class_order=None), X, few, cv=3),
     ):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -161,7 +169,7 @@ def test_folds_of_other_numbers_of_classes_cannot_be_matched(balanced, monkeypat
 
     monkeypatch.setattr(JointPairClassifier, "fit", fit_another)
     with pytest.raises(ValueError, match=r"folds have 2 and 3 classes.*n_classes=2"):
-        cross_val_predict(learner(), X, pairs, cv=2)
+        model_selection.cross_val_predict(learner(), X, pairs, cv=2)
 
 
 @every

@@ -14,6 +14,7 @@ from noisypairs.estimation.heldout import (
     items_by_fold,
     repeated_answers,
 )
+from noisypairs.pairs.pairs import keys_of
 
 
 def asked(n_items=12, n=80, seed=0, people=None):
@@ -159,9 +160,9 @@ def test_of_every_repeated_pair_one_person_is_held_out():
     pairs = asked(n_items=6, n=120, people=4)
     held = HeldOut.by_repeat(pairs, 2, 0)
     out = held.fold >= 0
-    assert set(pairs.pair_keys[out]) == set(pairs.pair_keys[repeated_answers(pairs)])
-    for key in set(pairs.pair_keys[out]):
-        on = pairs.pair_keys == key
+    assert set(keys_of(pairs)[out]) == set(keys_of(pairs)[repeated_answers(pairs)])
+    for key in set(keys_of(pairs)[out]):
+        on = keys_of(pairs) == key
         assert len(set(pairs.annotator[on & out])) == 1
         assert not set(pairs.annotator[on & out]) & set(pairs.annotator[on & ~out])
         assert (on & ~out).any()

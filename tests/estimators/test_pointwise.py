@@ -19,6 +19,7 @@ from noisypairs import (
     Pairs,
     WeightedPairClassifier,
     datasets,
+    model_selection,
     sample_pairs,
 )
 from noisypairs.estimators.pointwise import TOO_WEAK, WEAK, check_signal
@@ -197,3 +198,20 @@ def test_the_signal_counts_pairs_drawn_at_random():
     check_signal(noise, prior, pairs)
     with pytest.raises(NotIdentifiable, match="too few for a point-wise method"):
         check_signal(noise, prior, marked)
+
+
+@both
+def test_rates_are_chosen_on_folds_that_keep_groups_together(kind, monkeypatch):
+    X, _, pairs = data()
+    groups, seen = np.arange(len(X)) // 4, []
+    share = model_selection.out_of_fold_share
+
+    def noted(*given, cv, **settings):
+        seen.extend(cv)
+        return share(*given, cv=cv, **settings)
+
+    monkeypatch.setattr(model_selection, "out_of_fold_share", noted)
+    kind(noise="pairing", class_order="rising", random_state=0).fit(X, pairs.with_groups(groups))
+    assert len(seen) == 5
+    for train, test in seen:
+        assert not np.intersect1d(groups[train], groups[test]).size

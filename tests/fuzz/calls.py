@@ -48,7 +48,7 @@ LINES: Mapping[str, tuple[str, ...]] = {
     ),
     "judge": (
         "judge {items} --store out.db --command true --budget 2 --quiet --json",
-        "judge {items} --store out.db --command true --pairs {pairs} --budget 2 --dry-run",
+        "judge {items} --command true --pairs {pairs} --budget 2 --dry-run",
     ),
     "predict": (
         "predict {model} {new} -o out.csv --quiet --json",

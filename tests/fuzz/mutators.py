@@ -34,7 +34,6 @@ WORDS = (
     "unsure",
     "maybe",
 )
-WORDS += ("None", "unsure", "maybe")
 CODES = ("1", "0", "-1", "2", "0.5", "yes", "NO", "same", "left", "must-link", "1_0", "=1+1")
 ODD = ("é", "中", "१२", "\x00", '"', '""', "'", "a,b", "a;b", "\t", "\n", "\r", "\ufeff")
 HOSTILE = (

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from noisypairs.graph.information import pair_information
-from tests.app.plan.plan_problems import NOISE, mutual_information
+from tests.assess.plan_problems import NOISE, mutual_information
 
 
 @pytest.mark.parametrize("K", [2, 3])

@@ -1,8 +1,8 @@
 """Plant every fault of the list, one at a time, and print those that no test notices.
 
-First all named tests run without any fault, and must pass. The exit code is 1 if a fault survives,
-is stale (its snippet is gone) or is broken (its tests could not be run). With ``--random`` so many
-mutants are drawn instead (`draw`); those listed as equivalent may survive.
+The tests that noticed something then run without any fault, and must pass. The exit code is 1 if a
+fault survives, is stale (its snippet is gone) or is broken (its tests could not be run). With
+``--random`` so many mutants are drawn instead (`draw`); those listed as equivalent may survive.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         workers = {"initializer": prepare, "initargs": (folder,)}
         with ProcessPoolExecutor(asked.jobs, get_context("spawn"), **workers) as pool:
-            if not _pass_unchanged(pool, faults, asked.jobs):
-                return 1
             found = _judge_all(pool, faults)
+            if not _pass_unchanged(pool, found, asked.jobs):
+                return 1
     same = equivalents()
     left = [one for one in found if one.state != "killed" and one.name not in same]
     equal = sum(one.state == "survived" and one.name in same for one in found)
@@ -61,10 +61,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 1 if left else 0
 
 
-def _pass_unchanged(pool: Executor, faults: Sequence[Planted], jobs: int) -> bool:
-    """Run all named tests without any fault; show what fails."""
-    tests = sorted({test for fault in faults for test in fault.tests})
-    print(f"{len(faults)} faults; {len(tests)} tests without any fault first", flush=True)
+def _pass_unchanged(pool: Executor, found: Sequence[Outcome], jobs: int) -> bool:
+    """Run the tests that noticed a fault without any; show what fails."""
+    tests = sorted({test for one in found if one.state == "killed" for test in one.tests})
+    print(f"{len(tests)} tests noticed a fault; without any:", flush=True)
     parts = [part for k in range(jobs) if (part := tests[k::jobs])]
     failed = [said for code, said in pool.map(run_unchanged, parts) if code != 0]
     for said in failed:

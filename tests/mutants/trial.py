@@ -41,21 +41,26 @@ LIBRARIES = (
     "sklearn.model_selection",
     "torch",
 )
-#: Seconds after which a run is stopped: an endless loop is noticed, too.
-LONGEST = 600
+#: Seconds of the processor, and of the clock, after which a run is stopped: an endless loop and an
+#: endless wait are noticed, too.
+LONGEST, LONGEST_WAIT = 300, 3600
 #: Random examples are the same each time, and nothing is remembered from one run to the next.
-OPTIONS = ("-x", "-q", "--no-header", "-p", "no:cacheprovider", "--hypothesis-seed=0")
+OPTIONS = ("-q", "--no-header", "-p", "no:cacheprovider", "--hypothesis-seed=0")
 #: Exit code of a run that did not reach its tests.
 FAILED_TO_RUN = 70
 
 
 class Outcome(NamedTuple):
-    """What became of a fault: killed, survived, stale or broken (its tests could not be run)."""
+    """What became of a fault: killed, survived, stale or broken (its tests could not be run).
+
+    ``tests`` are those that noticed it; where it hung, all that were to run.
+    """
 
     name: str
     state: str
     seconds: float
     said: str
+    tests: Sequence[str] = ()
 
 
 class Worker:
@@ -79,33 +84,38 @@ class Worker:
         source = path.read_text("utf-8")
         try:
             path.write_text(fault.planted(source), "utf-8")
-            code, said = self.run(fault.tests)
+            for tests in fault.rounds:
+                code, said = self.run(("-x", *tests))
+                if code != 0:
+                    break
         except StaleFault as error:
             return Outcome(fault.name, "stale", 0.0, str(error))
         finally:
             path.write_text(source, "utf-8")
-        noticed = (int(pytest.ExitCode.TESTS_FAILED), -signal.SIGALRM)
+        noticed = (int(pytest.ExitCode.TESTS_FAILED), -signal.SIGPROF, -signal.SIGALRM)
         state = "killed" if code in noticed else "survived" if code == 0 else "broken"
-        return Outcome(fault.name, state, time.monotonic() - start, said)
+        tests = failed_tests(said) or fault.tests
+        return Outcome(fault.name, state, time.monotonic() - start, said, tests)
 
-    def run(self, tests: Sequence[str]) -> tuple[int, str]:
+    def run(self, words: Sequence[str]) -> tuple[int, str]:
         """Run tests of the copy in a fork; return pytest's exit code, and what it said."""
         said = self.copy / "said.txt"
         child = os.fork()
         if child == 0:
-            self._run_and_exit(tests, said)
+            self._run_and_exit(words, said)
         code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         return code, said.read_text("utf-8", "replace")
 
-    def _run_and_exit(self, tests: Sequence[str], said: Path) -> None:
+    def _run_and_exit(self, words: Sequence[str], said: Path) -> None:
         code = FAILED_TO_RUN
         try:
             output = os.open(said, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(output, 1)
             os.dup2(output, 2)
-            signal.alarm(LONGEST)
+            signal.setitimer(signal.ITIMER_PROF, LONGEST)
+            signal.alarm(LONGEST_WAIT)
             self._move_into_the_copy()
-            code = int(pytest.main([*OPTIONS, *tests]))
+            code = int(pytest.main([*OPTIONS, *words]))
         except BaseException:
             traceback.print_exc()
         finally:
@@ -144,3 +154,13 @@ def judge(fault: Fault | Mutant) -> Outcome:
 def run_unchanged(tests: Sequence[str]) -> tuple[int, str]:
     """Run tests without any fault."""
     return _workers[0].run(tests)
+
+
+def failed_tests(said: str) -> list[str]:
+    """Return the tests that failed, from what pytest said.
+
+    >>> failed_tests("F\\nFAILED tests/test_a.py::test_b[c d] - ValueError\\n1 failed")
+    ['tests/test_a.py::test_b[c d]']
+    """
+    lines = (line for line in said.splitlines() if line.startswith("FAILED "))
+    return [line.removeprefix("FAILED ").partition(" - ")[0] for line in lines]

@@ -15,6 +15,7 @@ from noisypairs.noise import PairError
 from noisypairs.noise.answers import Expectation
 from noisypairs.noise.pair_error import pair_products
 from noisypairs.pairs.groups import single_answers
+from noisypairs.pairs.pairs import keys_of
 from noisypairs.sampling import random_pairs
 
 # Answers that copy each other also look like a class of their own, which is not the subject here.
@@ -143,8 +144,8 @@ def test_votes_are_the_single_answers_that_they_count():
     single = single_answers(votes)
     assert single.weight is None
     assert single.n_pairs == pairs.n_pairs
-    assert np.bincount(single.pair_keys, single.same).tolist() == (
-        np.bincount(pairs.pair_keys, pairs.same).tolist()
+    assert np.bincount(keys_of(single), single.same).tolist() == (
+        np.bincount(keys_of(pairs), pairs.same).tolist()
     )
     assert single_answers(pairs) is pairs
     weighted = pairs.reweighted(np.tile([1.0, 2.0], pairs.n_pairs // 2))

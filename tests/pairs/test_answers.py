@@ -160,6 +160,8 @@ def test_unknown_treatment_is_refused():
     ("said", "same"),
     [
         (["Ja", "NEIN", "ja"], [True, False, True]),
+        (["vrai", "FAUX", "identique"], [True, False, True]),
+        (["一致", "不一致", "同じ"], [True, False, True]),
         (["oui", "non"], [True, False]),
         (["Sí", "si", "no"], [True, True, False]),
         (["да", "Нет"], [True, False]),

@@ -53,7 +53,7 @@ def test_every_count_agrees_with_enumeration(rows):
         if rows
         else (np.zeros((3, 0), int))
     )
-    report = audit_pairs(left, right, same.astype(bool), N)
+    report = audit_pairs(Pairs(left, right, same, N))
     answers = by_pair(rows)
     groups = components_by_merging(answers, N)
     degree = [sum(item in (a, b) for a, b, _ in rows if a != b) for item in range(N)]

@@ -27,7 +27,13 @@ from noisypairs.pairs.groups import (
     n_sharing,
     row_hashes,
 )
-from noisypairs.pairs.pairs import in_memory, pooled_answers, sorted_answers
+from noisypairs.pairs.pairs import (
+    drawn_at_random,
+    in_memory,
+    keys_of,
+    pooled_answers,
+    sorted_answers,
+)
 
 NAMES = ["b", "a", "b", "c", "a"]
 
@@ -159,7 +165,7 @@ def test_groups_follow_their_items(pairs):
         lambda pairs: pairs.reweighted([1, 2, 3, 4]),
         lambda pairs: pairs.without_self_pairs(),
         lambda pairs: pairs.without_copies(),
-        lambda pairs: pairs.with_answers([0], [4], [1], chosen=[1]).drawn_at_random(),
+        lambda pairs: drawn_at_random(pairs.with_answers([0], [4], [1], chosen=[1])),
         lambda pairs: in_memory(pairs, 2),
         pooled_answers,
         lambda pairs: sorted_answers(pairs)[0],
@@ -450,7 +456,7 @@ def test_without_copies_of_pairs_without_any_is_the_same_object():
 @pytest.mark.parametrize("times", [2, 3])
 def test_recorded_several_times_looks_copied_however_noisy(times):
     pairs = sample_pairs([0, 1] * 15, 600, PairingNoise(0.3, 0.3), random_state=0)
-    key, same = pairs.pair_keys, pairs.same
+    key, same = keys_of(pairs), pairs.same
     assert look_copied(np.tile(key, times), np.tile(same, times))
     assert not look_copied(key, same)  # many repeats, some answered both ways
 
@@ -460,4 +466,4 @@ def test_three_people_who_err_do_not_look_copied():
     left, right = np.tile(pairs.left, 3), np.tile(pairs.right, 3)
     same = PairingNoise(0.05, 0.05).corrupt([0, 1] * 100, left, right, random_state=0)
     asked = Pairs(left, right, same)
-    assert not look_copied(asked.pair_keys, asked.same)
+    assert not look_copied(keys_of(asked), asked.same)

@@ -9,7 +9,7 @@ import pytest
 
 from noisypairs import Pairs
 from noisypairs.pairs.levels import PLAIN, Scale, level_codes, read_scale, scale_of
-from noisypairs.pairs.pairs import sorted_answers, with_families, with_levels
+from noisypairs.pairs.pairs import levels_of, scores_of, sorted_answers, with_families, with_levels
 
 GRADES = ["1", "2", "3", "4"]
 
@@ -24,7 +24,7 @@ def test_same_is_a_view_of_the_levels():
     assert pairs.level.tolist() == [3, 1, 4, 2, 0]
     assert pairs.same.tolist() == [True, False, False, True, False]
     assert pairs.scale == Scale(("1", "2", "3", "4"), "0", 2)
-    np.testing.assert_allclose(pairs.scores, [1, 1 / 3, 0.5, 2 / 3, 0])  # unsure is the mean
+    np.testing.assert_allclose(scores_of(pairs), [1, 1 / 3, 0.5, 2 / 3, 0])  # unsure is the mean
     assert graded(same_from=2).same.tolist() == [True, True, False, True, False]
 
 
@@ -33,7 +33,7 @@ def test_two_levels_are_plain_answers():
     assert pairs == Pairs([0, 1], [1, 2], [True, False])
     assert pairs.level is None
     assert pairs.scale is PLAIN or pairs.scale == PLAIN
-    assert pairs.levels.tolist() == [1, 0]
+    assert levels_of(pairs).tolist() == [1, 0]
     assert pairs.yes_or_no() is pairs
 
 

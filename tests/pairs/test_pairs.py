@@ -23,7 +23,7 @@ from sklearn.model_selection import (
 )
 
 from noisypairs.pairs import Pairs
-from noisypairs.pairs.pairs import sorted_answers, with_questions
+from noisypairs.pairs.pairs import drawn_at_random, sorted_answers, with_questions
 
 
 @pytest.fixture
@@ -390,7 +390,7 @@ def test_as_an_array_pairs_are_items_of_unknown_class(full):
 def test_more_answers_come_behind(full):
     more = full.with_answers([4], [5], [True], annotator=["cy"], weight=[2.0], chosen=[True])
     assert more.n_pairs == full.n_pairs + 1
-    assert more.select(slice(0, 5)).drawn_at_random() == full
+    assert drawn_at_random(more.select(slice(0, 5))) == full
     assert more.annotator_names[more.annotator].tolist()[-2:] == ["bob", "cy"]
     assert more.chosen.tolist() == [False] * 5 + [True]
     assert more.labels == full.labels
@@ -425,9 +425,9 @@ def test_the_mark_follows_its_answers(marked):
 
 
 def test_only_pairs_drawn_at_random_are_left(marked):
-    drawn = marked.drawn_at_random()
+    drawn = drawn_at_random(marked)
     assert (drawn.left.tolist(), drawn.chosen, drawn.n_items) == ([1, 2], None, 4)
-    assert drawn.drawn_at_random() is drawn
+    assert drawn_at_random(drawn) is drawn
 
 
 def test_no_mark_where_nothing_was_chosen():

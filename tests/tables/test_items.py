@@ -27,9 +27,15 @@ from noisypairs import (  # noqa: E402
 )
 from noisypairs.joint.beyond_memory import FoldScorer  # noqa: E402
 from noisypairs.joint.class_model import Calibration  # noqa: E402
-from noisypairs.tables import ChangedTable  # noqa: E402
+from noisypairs.tables import (  # noqa: E402
+    ChangedTable,
+    LostEngine,
+    UnreadableTable,
+    spark_engine,
+)
 from noisypairs.tables import propagation as sweeps  # noqa: E402
 from noisypairs.tables.store import Store  # noqa: E402
+from tests.tables.written_pairs import DeadlyScorer  # noqa: E402
 
 IDS = np.array(["d", "a", "c", "b", "e", "f"])
 COLUMNS = {"id": IDS, "x": [4.0, 1.0, 3.0, 2.0, None, 6.0], "n": [0, 1, 0, 1, 0, 1]}
@@ -131,8 +137,9 @@ def written(folder, n_items=500, n_pairs=5000):
     return y
 
 
-def fitted(data, folder=None, sample=250):
-    items = ItemTable.from_parquet(data / "items.parquet", id="id", sample=sample, threads=1)
+def fitted(data, folder=None, sample=250, engine=None):
+    threads = {"threads": 1} if engine is None else {"engine": engine}
+    items = ItemTable.from_parquet(data / "items.parquet", id="id", sample=sample, **threads)
     pairs = PairTable.from_parquet(data / "pairs.parquet", items=items)
     learner = JointPairClassifier(
         LogisticRegression(),
@@ -212,6 +219,53 @@ def test_a_fit_to_tables_classifies_all_items_and_goes_on_where_it_was_killed(
     os.utime(tmp_path / "pairs.parquet", (1, 1))
     with pytest.raises(ChangedTable, match="rounds of another fit: pairs differ"):
         fitted(tmp_path, tmp_path / "run")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_on_spark_a_round_is_lost_with_a_worker_or_with_java_and_nothing_else(
+    tmp_path, spark, monkeypatch
+):
+    written(tmp_path, 200, 2000)
+    on_duckdb, _ = fitted(tmp_path)
+    whole = on_duckdb.tables_.items.to_pyarrow().sort_by("id")
+    sweep, score, rounds = sweeps.TablePropagation.sweep, ItemTable.scored, []
+    round_ = sweeps.TablePropagation.round
+
+    def counted(self, responses):
+        found = round_(self, responses)
+        rounds.append(len(self.done.rounds))
+        return found
+
+    monkeypatch.setattr(sweeps.TablePropagation, "round", counted)
+
+    def worker_dies(self, store, name, scorer, columns):
+        if rounds:
+            scorer = DeadlyScorer(scorer, tmp_path / "a worker was here")
+        return score(self, store, name, scorer, columns)
+
+    monkeypatch.setattr(ItemTable, "scored", worker_dies)
+    with pytest.raises(UnreadableTable, match="the table"):
+        fitted(tmp_path, tmp_path / "run", engine=spark)
+    assert (tmp_path / "a worker was here").exists()
+    assert rounds == [0]
+    monkeypatch.setattr(ItemTable, "scored", score)
+
+    def java_dies(self, responses):
+        os.kill(spark._session.sparkContext._gateway.proc.pid, signal.SIGKILL)
+        return sweep(self, responses)
+
+    monkeypatch.setattr(sweeps.TablePropagation, "sweep", java_dies)
+    with pytest.raises(LostEngine, match="connection to the engine is gone"):
+        fitted(tmp_path, tmp_path / "run", engine=spark)
+    assert rounds == [0]
+    monkeypatch.setattr(sweeps.TablePropagation, "sweep", sweep)
+
+    again, _ = fitted(tmp_path, tmp_path / "run", engine=spark_engine(cores=1))
+    assert rounds == [0, 1, 2]
+    found = again.tables_.items.to_pyarrow().sort_by("id")
+    np.testing.assert_allclose(found["P(1)"], whole["P(1)"], atol=1e-6)  # those of DuckDB
+    paths = again.tables_.to_parquet(tmp_path / "results")
+    assert [pq.read_table(path).num_rows > 0 for path in paths] == [True] * 3
 
 
 def test_items_and_pairs_must_be_tables_of_each_other():

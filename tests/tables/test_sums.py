@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from noisypairs import Pairs
-from noisypairs.pairs.pairs import neighbour_sums
+from noisypairs.pairs.pairs import keys_of, neighbour_sums
 from noisypairs.tables import PairTable
 from tests.tables.written_pairs import arrow_table, random_pairs, rows_of
 
@@ -93,6 +93,6 @@ def test_a_sample_takes_all_answers_on_a_pair_or_none():
     table, pairs = both_orders()
     some = table.sample(150)
     assert 0 < some.n_pairs < pairs.n_pairs
-    asked = dict(zip(*np.unique(pairs.pair_keys, return_counts=True), strict=True))
-    for key, times in zip(*np.unique(some.pair_keys, return_counts=True), strict=True):
+    asked = dict(zip(*np.unique(keys_of(pairs), return_counts=True), strict=True))
+    for key, times in zip(*np.unique(keys_of(some), return_counts=True), strict=True):
         assert times == asked[key]

@@ -32,6 +32,7 @@ from noisypairs.joint.choices import PartName
 from noisypairs.noise.model import same_view
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.pairs import keys_of
 from noisypairs.tables.propagation import settled
 
 #: What the joint learner adds to the classes that no table of rates has: states, and looks.
@@ -74,7 +75,7 @@ class InferredClasses:
         keys = pair_keys(self.graph.left, self.graph.right, self.graph.n_items)
         ends = cavities(self.graph, self.beliefs, np.arange(self.graph.n_edges))
         chance: Array = np.einsum("ek,ek->e", *ends)
-        return chance[np.searchsorted(keys, pairs.pair_keys)]
+        return chance[np.searchsorted(keys, keys_of(pairs))]
 
     def counts(self) -> tuple[Array, Array]:
         """Return the classes behind the answers "same" and "different", (R, K, K) each."""

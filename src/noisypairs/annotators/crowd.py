@@ -28,11 +28,13 @@ from noisypairs.annotators.errors import (
     groups_who_err_alike,
     quick_answers,
 )
+from noisypairs.annotators.table import three_entries
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation import Interval, wilson
 from noisypairs.graph.propagation import PairGraph
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.pairs import keys_of, levels_of
 
 #: A known pair is contradicted where this share, and number, of answers say the opposite.
 CLEAR_MAJORITY, FEWEST_AGAINST = 0.8, 3
@@ -116,12 +118,12 @@ class Crowd:
             one |= {"shared_answers": shared.n}
             if self.quick is not None:
                 one |= {"too_quick": self.quick.shares[r]}
-            one |= _spread("agreement", shared.share) | _spread("kappa", shared.kappa)
+            one |= three_entries("agreement", shared.share) | three_entries("kappa", shared.kappa)
             if self.gold is not None:
                 gold = self.gold[r]
                 one |= {"gold_same": gold.n_same, "gold_different": gold.n_different}
-                one |= _spread("gold_similar_flip", gold.similar_flip)
-                one |= _spread("gold_dissimilar_flip", gold.dissimilar_flip)
+                one |= three_entries("gold_similar_flip", gold.similar_flip)
+                one |= three_entries("gold_dissimilar_flip", gold.dissimilar_flip)
             records.append(one)
         return records
 
@@ -141,7 +143,7 @@ class Crowd:
             "quick": None if self.quick is None else self.quick.to_dict(),
             "by_feature": [
                 {"feature": one.feature, "level": one.level, "answers": one.n_answers}
-                | _spread("wrong", one.wrong)
+                | three_entries("wrong", one.wrong)
                 for one in self.by_feature
             ],
         }
@@ -176,7 +178,7 @@ def judge_crowd(
     """
     given, known = pairs, truth
     pairs = pairs.yes_or_no().without_self_pairs()
-    counted = (given.levels < given.scale.n_ordered) & (given.left != given.right)
+    counted = (levels_of(given) < given.scale.n_ordered) & (given.left != given.right)
     truth = None if truth is None else truth[counted]
     seconds = None if seconds is None else seconds[counted]
     settings: dict[str, Any] = {"n_classes": n_classes, "model": model, "level": level}
@@ -222,7 +224,7 @@ def contradictions(pairs: Pairs, truth: NDArray[np.int8]) -> list[Contradiction]
     [Contradiction(left=0, right=1, same=True, n_answers=4, n_against=4)]
     """
     known = np.flatnonzero(truth >= 0)
-    keys, first, pair = np.unique(pairs.pair_keys[known], return_index=True, return_inverse=True)
+    keys, first, pair = np.unique(keys_of(pairs)[known], return_index=True, return_inverse=True)
     asked = np.bincount(pair, minlength=len(keys))
     against = np.bincount(pair, pairs.same[known] != (truth[known] == 1), len(keys)).astype(int)
     bad = np.flatnonzero((asked >= FEWEST_AGAINST) & (against >= CLEAR_MAJORITY * asked))
@@ -413,9 +415,3 @@ def _who(pairs: Pairs) -> NDArray[np.int32]:
             "the pairs do not say who answered: name the column of annotators (--annotator NAME)"
         )
     return pairs.annotator
-
-
-def _spread(name: str, interval: Interval | None) -> dict[str, float | None]:
-    if interval is None:
-        return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
-    return {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}

@@ -19,6 +19,7 @@ from scipy.special import logit
 from noisypairs.algebra import Array
 from noisypairs.estimation import Interval, dyadic_mean, wilson
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import keys_of
 
 #: Levels that a feature is split into, and answers that a level needs to be shown.
 N_LEVELS, FEWEST_ANSWERS = 4, 30
@@ -108,7 +109,7 @@ def groups_who_err_alike(pairs: Pairs, wrong: Array, random_state: int = 0) -> l
     the errors of every pair are given to its people anew, in all but `CHANCE` of such permutations.
     """
     names = np.asarray(pairs.annotator_names)
-    _, pair = np.unique(pairs.pair_keys, return_inverse=True)
+    _, pair = np.unique(keys_of(pairs), return_inverse=True)
     shared = np.flatnonzero(np.bincount(pair)[pair] >= FEWEST_ANSWERS_OF_A_PAIR)
     who = np.asarray(pairs.annotator)
     most = np.argsort(-np.bincount(who[shared], minlength=len(names)), kind="stable")[:MOST_PEOPLE]

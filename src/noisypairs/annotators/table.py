@@ -59,7 +59,7 @@ from noisypairs.joint.problem import Problem
 from noisypairs.noise.model import PSEUDO_ANSWERS, group_errors
 from noisypairs.noise.people import fit_people
 from noisypairs.pairs import Pairs
-from noisypairs.pairs.pairs import in_memory
+from noisypairs.pairs.pairs import in_memory, levels_of
 
 UNDECIDED = "too few answers"
 #: The verdict on people who agree with each other and not with the classes of the others.
@@ -103,15 +103,16 @@ class AnnotatorRow:
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, each interval as three entries."""
         flat = vars(self).copy()
-        for key in ("similar_flip", "dissimilar_flip", "informativeness"):
-            one: Interval = flat[key]
-            flat |= {key: one.estimate, f"{key}_low": one.low, f"{key}_high": one.high}
-        for key in ("bias", "skill"):
-            ends = (None,) * 3
-            if (own := flat[key]) is not None:
-                ends = own.estimate, own.low, own.high
-            flat |= dict(zip((key, f"{key}_low", f"{key}_high"), ends, strict=True))
+        for key in ("similar_flip", "dissimilar_flip", "informativeness", "bias", "skill"):
+            flat |= three_entries(key, flat[key])
         return flat
+
+
+def three_entries(name: str, interval: Interval | None) -> dict[str, float | None]:
+    """Return an interval as plain entries: ``name``, and its two limits."""
+    if interval is None:
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
+    return {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
 @dataclass(frozen=True)
@@ -342,7 +343,7 @@ def _judged(
 
 def _decided(pairs: Pairs) -> NDArray[np.bool_]:
     """Return which answers are not unsure, (n_pairs,)."""
-    decided: NDArray[np.bool_] = pairs.levels < pairs.scale.n_ordered
+    decided: NDArray[np.bool_] = levels_of(pairs) < pairs.scale.n_ordered
     return decided
 
 

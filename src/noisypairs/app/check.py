@@ -1,27 +1,26 @@
 """What a data set holds, what is wrong with it, and which methods can learn from it.
 
 `check` turns a `Dataset` into a `DataCheck`: counts of the answers, the noise with intervals, the
-prior, the signal |a − b| that point-wise methods need, broken triangles beside expected ones, and
-for each method whether it can work.
+prior, the signal |a − b| that point-wise methods need, broken triangles (same, same, different)
+beside those that the estimated noise predicts, and for each method whether it can work.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
-from noisypairs.annotators.linkage import RECORDS
-from noisypairs.app.encoding import ColumnPlan, describe, encoded
+from noisypairs.annotators.choice import RECORDS
+from noisypairs.app.encoding import ColumnPlan, Encoded, describe, encoded
 from noisypairs.app.files import Dataset
-from noisypairs.app.fit.fitting import class_number, learn, summarise_noise, verdict_on
+from noisypairs.app.fit.fitting import learn
 from noisypairs.app.fit.request import Request
 from noisypairs.app.sentences import blocks
-from noisypairs.app.triangles import FAR, TrianglesExpected, expected_triangles
 from noisypairs.assess.people import ONE_VOICE
 from noisypairs.assess.words import percent
 from noisypairs.errors import (
@@ -42,7 +41,7 @@ from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.audit import Audit
 from noisypairs.pairs.groups import NearIdentical, item_groups, n_sharing, near_identical
-from noisypairs.pairs.pairs import in_memory, pooled_answers
+from noisypairs.pairs.pairs import drawn_at_random, in_memory, pooled_answers
 
 Step = Callable[[str], None]
 Outlook = Literal["works", "doubtful", "fails", "not tried"]
@@ -51,27 +50,48 @@ MOST_PAIRS_CHECKED = 500_000
 """Pairs of a `PairTable` that the joint learner, rates by counting and triangles are tried on."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NoiseFound:
-    """The noise of the answers: how it was found, both flip rates, the prior and the signal.
+    """The noise of the answers: how it was found, the model, both flip rates and the prior.
 
-    `prior` is that of class 1, the larger class unless classes are known; None if it is not
-    known. `signal` is |a − b| = |P(same | class 1) − P(same | class 0)|, for two classes only, and
-    `inflation` = 1/(a − b)², how many answers are worth one labelled item to a point-wise method.
-    `accuracy` is that on new items, as the verdict of a fit has it; `no_prior` says why there is
-    no prior, if so. `repeat_correlation` is that of answers to one pair beyond
-    what its classes explain, zero where it is not clear, or not looked at.
+    `prior` is that of class 1, the larger class unless classes are known; None if it is not known,
+    and then `no_prior` may say why. `accuracy` is that on new items, as the verdict of a fit has
+    it. `repeat_correlation` is that of answers to one pair beyond what their classes explain, zero
+    where it is not clear, or not looked at. `beliefs` (n_items, K) are those of a fit.
     """
 
     how: str
+    model: NoiseModel
     similar_flip: Interval
     dissimilar_flip: Interval
     prior: Interval | None
-    signal: float | None
-    inflation: float | None
-    accuracy: Interval | None = None
     no_prior: str | None = None
+    accuracy: Interval | None = None
     repeat_correlation: float = 0.0
+    beliefs: Array | None = None
+
+    @property
+    def share(self) -> float | None:
+        """The prior, inside (0, 1) although every answer may be "same"."""
+        return None if self.prior is None else float(np.clip(self.prior.estimate, 1e-6, 1 - 1e-6))
+
+    @property
+    def signal(self) -> float | None:
+        """|a − b| = |P(same | class 1) − P(same | class 0)|, of two classes only."""
+        share = self.share
+        return None if share is None else abs(algebra.signal(self.model.same_probability(), share))
+
+    @property
+    def inflation(self) -> float | None:
+        """1/(a − b)²: how many answers a point-wise method takes for one labelled item."""
+        return None if not self.signal else 1.0 / self.signal**2
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values, ready for JSON."""
+        found: dict[str, Any] = {one.name: getattr(self, one.name) for one in fields(self)}
+        found = {name: asdict(v) if isinstance(v, Interval) else v for name, v in found.items()}
+        del found["model"], found["beliefs"]
+        return found | {"signal": self.signal, "inflation": self.inflation}
 
 
 @dataclass(frozen=True)
@@ -128,7 +148,7 @@ class DataCheck:
             "features": [
                 {"name": one.name, "kind": one.kind, "treatment": one.note} for one in self.features
             ],
-            "noise": None if self.noise is None else asdict(self.noise),
+            "noise": None if self.noise is None else self.noise.to_dict(),
             "no_noise": self.no_noise,
             "triangles": None
             if self.triangles is None
@@ -155,33 +175,31 @@ def check(
     step("counting answers")
     pairs, report = in_memory(dataset.pairs, MOST_PAIRS_CHECKED), dataset.pairs.audit()
     plans = () if dataset.features is None else tuple(describe(dataset.features, dataset.encode))
-    joint = Feasibility("joint", "not tried", "no fit was asked for")
-    found, beliefs, why, doubts = None, None, None, list[str]()
-    _, X, nothing, unread = encoded(dataset.features, encode=dataset.encode)
-    dataset = replace(dataset, notes=[*unread, *dataset.notes])
-    repeated = None if X is None else _repeated_rows(X, dataset.pairs)
-    numbers = asked.settled(pairs).n_classes
+    ready = encoded(dataset.features, seed, dataset.encode)
+    dataset = replace(dataset, notes=[*ready.notes, *dataset.notes])
+    repeated = None if ready.X is None else _repeated_rows(ready.X, dataset.pairs)
+    found, joint, why = None, Feasibility("joint", "not tried", "no fit was asked for"), ""
+    doubts: list[str] = []
     if fit:
         step("fitting the joint learner")
-        found, noise, beliefs, joint, doubts = _fitted(replace(dataset, pairs=pairs), asked, step)
-        why = None if found else joint.reason
+        found, joint, doubts = _fitted(replace(dataset, pairs=pairs), asked, ready, step)
+        why = "" if found else joint.reason
     if found is None:
-        found, noise, reason = _counted(pairs)
-        why = None if found else f"{why}; {reason}" if why else reason
+        found, reason = _counted(pairs)
+        why = "; ".join(filter(None, (why, reason)))
     step("redrawing triangles")
-    triangles = None
-    if found is not None and noise is not None:
-        among = _with_triangles(dataset.pairs, report, beliefs)
-        triangles = expected_triangles(*among[:2], noise, among[2], found.prior, seed)
-    K = numbers if isinstance(numbers, int) else 2 if beliefs is None else beliefs.shape[1]
-    methods = (joint, *_pointwise(dataset.pairs, found, noise, K))
+    triangles = None if found is None else _triangles(dataset.pairs, report, found, seed)
+    K, beliefs = asked.settled(pairs).n_classes, None if found is None else found.beliefs
+    K = K if isinstance(K, int) else 2 if beliefs is None else beliefs.shape[1]
     problems = (
         *(text for text in doubts if text.startswith(RECORDS)),
-        *([f"{nothing}: new items cannot be classified"] if nothing else []),
+        *([f"{ready.nothing}: new items cannot be classified"] if ready.nothing else []),
         *_problems(found, triangles, report, dataset, repeated, K),
     )
+    methods = (joint, *_pointwise(dataset.pairs, found, K))
+    no_noise = None if found else why
     return DataCheck(
-        dataset, report, plans, found, why, triangles, methods, problems, seed, repeated
+        dataset, report, plans, found, no_noise, triangles, methods, problems, seed, repeated
     )
 
 
@@ -192,58 +210,46 @@ def _repeated_rows(X: Array, pairs: Answers) -> RepeatedRows:
 
 
 def _fitted(
-    dataset: Dataset, asked: Request, step: Step
-) -> tuple[NoiseFound | None, NoiseModel | None, Array | None, Feasibility, list[str]]:
+    dataset: Dataset, asked: Request, ready: Encoded, step: Step
+) -> tuple[NoiseFound | None, Feasibility, list[str]]:
     """Let the joint learner find noise and prior, as `fit_dataset` does; say whether it could."""
     try:
-        learnt = learn(dataset, asked)
+        learnt = learn(dataset, asked, ready=ready)
     except ValueError as error:
-        return None, None, None, Feasibility("joint", "fails", str(error)), [str(error)]
+        return None, Feasibility("joint", "fails", str(error)), [str(error)]
     step("redrawing answers for intervals")
-    model, K = learnt.model, learnt.model.n_classes_
-    verdict = verdict_on(learnt, None)
-    noise, accuracy = summarise_noise(model, verdict), verdict.accuracy
-    how = "a measured" if verdict.is_measured else "an estimated"
+    model, verdict, noise = learnt.model, learnt.verdict, learnt.noise
+    K, accuracy, number = model.n_classes_, verdict.accuracy, learnt.class_number
     works = (
         "the answers alone show the classes of the items compared; new items cannot be classified"
-        if accuracy is None
-        else f"{how} {percent(accuracy.estimate, 1)} of new items are predicted rightly "
-        f"[{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
     )
-    signal = None
-    if K == 2:
-        signal = abs(algebra.signal(model.noise_.same_probability(), model.prior_))
-    number = class_number(model, learnt.asked)
+    if accuracy is not None:
+        how = "a measured" if verdict.is_measured else "an estimated"
+        limits = f"[{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
+        right = percent(accuracy.estimate, 1)
+        works = f"{how} {right} of new items are predicted rightly {limits}"
     classes = f"{K} classes" if number is None else number.text
     found = NoiseFound(
         f"joint learner, {noise.family} noise, {classes}",
+        model.noise_,
         noise.similar_flip,
         noise.dissimilar_flip,
         verdict.intervals["prior"] if K == 2 else None,
-        signal,
-        _inflation(signal),
-        accuracy,
         None if K == 2 else f"{K} classes have no single prior",
+        accuracy,
         noise.repeat_correlation,
+        model.item_proba_,
     )
     doubts = list(verdict.doubts)
-    return found, model.noise_, model.item_proba_, _feasibility("joint", doubts, works), doubts
+    return found, _feasibility("joint", doubts, works), doubts
 
 
 def _feasibility(method: str, doubts: list[str], works: str) -> Feasibility:
     """Return that a method works, for this reason, or the first of the doubts about it."""
-    return (
-        Feasibility(method, "doubtful", doubts[0])
-        if doubts
-        else Feasibility(method, "works", works)
-    )
+    return Feasibility(method, *(("doubtful", doubts[0]) if doubts else ("works", works)))
 
 
-def _inflation(signal: float | None) -> float | None:
-    return None if not signal else 1.0 / signal**2
-
-
-def _counted(pairs: Pairs) -> tuple[NoiseFound | None, NoiseModel | None, str]:
+def _counted(pairs: Pairs) -> tuple[NoiseFound | None, str]:
     """Find the rates by counting, from known classes, else from repeated answers."""
     reasons = []
     for how, estimate in _counters(pairs):
@@ -253,15 +259,13 @@ def _counted(pairs: Pairs) -> tuple[NoiseFound | None, NoiseModel | None, str]:
         except ValueError as error:
             reasons.append(f"{how}: {error}")
             continue
-        prior, no_prior = _prior(pairs, noise)
-        signal = None
-        if prior is not None:
-            share = float(np.clip(prior.estimate, 1e-6, 1 - 1e-6))  # every answer may be "same"
-            signal = abs(algebra.signal(noise.same_probability(), share))
         limits = rates.similar_flip, rates.dissimilar_flip
-        found = NoiseFound(how, *limits, prior, signal, _inflation(signal), no_prior=no_prior)
-        return found, noise, ""
-    return None, None, "; ".join(reasons)
+        try:
+            prior = estimate_prior(pairs, noise).choose("majority")
+        except ValueError as error:
+            return NoiseFound(how, noise, *limits, None, str(error)), ""
+        return NoiseFound(how, noise, *limits, prior), ""
+    return None, "; ".join(reasons)
 
 
 def _counters(pairs: Pairs) -> Iterator[tuple[str, Callable[[], RateEstimate]]]:
@@ -271,53 +275,41 @@ def _counters(pairs: Pairs) -> Iterator[tuple[str, Callable[[], RateEstimate]]]:
     yield "repeated answers, one common rate", lambda: rates_from_repeats(pairs, equal_rates=True)
 
 
-def _prior(pairs: Pairs, noise: NoiseModel) -> tuple[Interval | None, str | None]:
-    """Return the share of the larger of two classes, or why there is none."""
-    try:
-        return estimate_prior(pairs, noise).choose("majority"), None
-    except ValueError as error:
-        return None, str(error)
-
-
-def _pointwise(
-    pairs: Pairs, found: NoiseFound | None, noise: NoiseModel | None, n_classes: int
-) -> tuple[Feasibility, ...]:
+def _pointwise(pairs: Pairs, found: NoiseFound | None, n_classes: int) -> tuple[Feasibility, ...]:
     """Judge the two learners that need a − b ≠ 0 by the rule they judge themselves by."""
-    names = ("weighted", "correction")
+
+    def both(outlook: Outlook, reason: str) -> tuple[Feasibility, ...]:
+        return tuple(Feasibility(name, outlook, reason) for name in ("weighted", "correction"))
+
     if n_classes != 2:
-        reason = f"made for two classes, not {n_classes}"
-        return tuple(Feasibility(name, "fails", reason) for name in names)
-    if found is None or noise is None or found.prior is None or found.signal is None:
+        return both("fails", f"made for two classes, not {n_classes}")
+    if found is None or found.share is None or found.signal is None:
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
-        return tuple(Feasibility(name, "not tried", reason) for name in names)
-    prior = float(np.clip(found.prior.estimate, 1e-6, 1 - 1e-6))
-    pooled = pooled_answers(pairs).drawn_at_random()
-    total = float(pooled.weights.sum())
-    works = (
-        f"the signal |a − b| = {found.signal:.3f} is {found.signal * np.sqrt(2 * total):.0f} times "
-        "its own error"
-    )
+        return both("not tried", reason)
+    total = float(drawn_at_random(pooled_answers(pairs)).weights.sum())
+    times = found.signal * np.sqrt(2 * total)
     with collected_warnings(NotIdentifiableWarning) as doubts:
         try:
-            check_signal(noise, prior, pairs)
+            check_signal(found.model, found.share, pairs)
         except NotIdentifiable as error:
-            reason = str(error)
-            return tuple(Feasibility(name, "fails", reason) for name in names)
-    return tuple(_feasibility(name, doubts, works) for name in names)
+            return both("fails", str(error))
+    if doubts:
+        return both("doubtful", doubts[0])
+    return both(
+        "works", f"the signal |a − b| = {found.signal:.3f} is {times:.0f} times its own error"
+    )
 
 
-def _with_triangles(
-    pairs: Answers, report: Audit, beliefs: Array | None
-) -> tuple[Pairs, Audit, Array | None]:
-    """Return pairs in memory with their audit and beliefs: of a large table, among some items.
+def _triangles(pairs: Any, report: Audit, found: NoiseFound, seed: int) -> TrianglesExpected | None:
+    """Return the triangles; of a large table those among some items.
 
-    A sample of the pairs would hold next to no triangles.
+    A sample of the pairs would hold next to none.
     """
-    if isinstance(pairs, Pairs):
-        return pairs, report, beliefs
-    table: Any = pairs
-    some, items = table.among_some_items(MOST_PAIRS_CHECKED)
-    return some, some.audit(), None if beliefs is None else beliefs[items]
+    beliefs = found.beliefs
+    if not isinstance(pairs, Pairs):
+        pairs, items = pairs.among_some_items(MOST_PAIRS_CHECKED)
+        report, beliefs = pairs.audit(), None if beliefs is None else beliefs[items]
+    return expected_triangles(pairs, report, found.model, beliefs, found.prior, seed)
 
 
 def _problems(
@@ -333,7 +325,7 @@ def _problems(
     What so many classes explain is not wrong.
     """
     pairs = pooled_answers(dataset.pairs)
-    drawn = pairs.drawn_at_random()
+    drawn = drawn_at_random(pairs)
     near = None if repeated is None else repeated.near
     return blocks(
         "problems.txt",
@@ -347,3 +339,61 @@ def _problems(
         far=FAR,
         one_voice=ONE_VOICE,
     )
+
+
+N_REDRAWN = 12
+"""How often answers are redrawn to see how many triangles break under the estimated noise."""
+
+FAR = 4.0
+"""Standard deviations by which broken triangles must differ from the expected to be a problem."""
+
+
+@dataclass(frozen=True)
+class TrianglesExpected:
+    """The share of closed triangles that is broken, and what the estimated noise predicts."""
+
+    closed: int
+    seen: float
+    expected: float
+    spread: float
+
+    @property
+    def beyond(self) -> float:
+        """How many standard deviations more (or, negative, fewer) are broken than expected."""
+        return (self.seen - self.expected) / self.spread
+
+
+def expected_triangles(
+    pairs: Pairs,
+    report: Audit,
+    noise: NoiseModel,
+    beliefs: Array | None,
+    prior: Interval | None,
+    seed: int,
+) -> TrianglesExpected | None:
+    """Return the broken share of triangles beside that of answers redrawn under the noise.
+
+    Classes are drawn from `beliefs`, shape (n_items, K), else independently from the prior;
+    answers from the noise, on the same pairs, so that repeats and weights count as they do in the
+    audit. None without triangles, or without any knowledge of the classes.
+    """
+    seen = report.triangles.broken_share
+    if seen is None or (beliefs is None and prior is None):
+        return None
+    if beliefs is None:
+        assert prior is not None
+        share = prior.estimate
+        beliefs = np.tile([1.0 - share, share], (pairs.n_items, 1))
+    rng = np.random.default_rng(seed)
+    shares = []
+    for _ in range(N_REDRAWN):
+        below = np.cumsum(beliefs, axis=1)[:, :-1]
+        classes = (rng.random((pairs.n_items, 1)) > below).sum(axis=1)
+        answers = noise.corrupt(classes, pairs.left, pairs.right, beliefs.shape[1], rng)
+        redrawn = Pairs(pairs.left, pairs.right, answers, pairs.n_items, weight=pairs.weight)
+        shares.append(redrawn.audit().triangles.broken_share or 0.0)
+    # A share of n triangles is never surer than that of n independent ones … nor exactly sure.
+    closed = report.triangles.closed
+    least = np.sqrt(max(seen * (1 - seen), 1 / closed) / closed)
+    spread = max(float(np.std(shares, ddof=1)), float(least))
+    return TrianglesExpected(closed, seen, float(np.mean(shares)), spread)

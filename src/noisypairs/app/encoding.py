@@ -37,7 +37,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from noisypairs.algebra import Array
 from noisypairs.app.files import dates
-from noisypairs.app.files.cells import ADDRESS, ID_NAME
+from noisypairs.app.files.cells import ADDRESS, ID_NAME, as_text
 from noisypairs.app.files.media import MediaFile, media_kind
 from noisypairs.encoders import Encoder, UnreadableContentWarning, Words, best, named
 from noisypairs.encoders.encoder import Reads
@@ -129,41 +129,33 @@ def item_encoder(
     """
     if not all(isinstance(name, str) for name in frame.columns):
         raise TypeError("the columns of the items need names: strings, as a file's first line has")
-    kinds = {plan.name: plan.kind for plan in describe(frame)}
+    plans, by = describe(frame), encoders_of(encode)
+    kinds = {plan.name: plan.kind for plan in plans}
     numbers = [name for name, kind in kinds.items() if kind in ("number", "boolean")]
     table = [name for name, kind in kinds.items() if kind in (*dates.DATES, "category")]
-    wide = [name for name in table if kinds[name] == "category" and _has_many_levels(frame[name])]
+    wide = [n for n in table if kinds[n] == "category" and _n_levels(frame[n]) >= MANY_LEVELS]
     parts: list[tuple[str, Any, Any]] = []
     if numbers:
         parts.append(("number", make_pipeline(Cells(), *_scaled()), numbers))
     if table := [name for name in table if name not in wide]:
         cells = Cells({name: kinds[name] for name in table})
         parts.append(("table", make_pipeline(cells, _vectorizer(len(frame))), table))
-    for name in wide:
-        words = Words(random_state=random_state)
-        pipeline = make_pipeline(Cells({name: kinds[name]}), words, Directions())
-        parts.append((f"category {name}", pipeline, [name]))
-    by = encoders_of(encode)
-    for name, kind in ((name, kind) for name, kind in kinds.items() if kind in by):
-        one = clone(by[kind])
-        if "random_state" in one.get_params():
-            one.set_params(random_state=random_state)
-        parts.append(
-            (f"{kind} {name}", make_pipeline(Cells({name: kind}), one, Directions()), [name])
-        )
-    asked = (
-        [] if encode == "auto" else [by[named(name.strip()).reads] for name in encode.split(",")]
-    )
-    unused = [one for one in asked if one.reads not in kinds.values()]
-    if unused:
-        raise ValueError(
-            f"--encode {unused[0].name} reads {unused[0].reads}, but no column holds any: "
-            + "; ".join(f"{p.name} ({p.kind})" for p in describe(frame)[:10])
-        )
+    content: dict[str, Encoder] = {name: Words() for name in wide}
+    content |= {name: clone(by[kind]) for name, kind in kinds.items() if kind in by}
+    for name, encoder in content.items():
+        if "random_state" in encoder.get_params():
+            encoder.set_params(random_state=random_state)
+        pipeline = make_pipeline(Cells({name: kinds[name]}), encoder, Directions())
+        parts.append((f"{kinds[name]} {name}", pipeline, [name]))
+    asked = {name.strip().partition(":")[0] for name in encode.split(",")}
+    listed = "; ".join(f"{plan.name} ({plan.kind}, {plan.note})" for plan in plans[:10])
+    for one in by.values():
+        if one.name in asked and one.reads not in kinds.values():
+            what = f"--encode {one.name} reads {one.reads}"
+            raise ValueError(f"{what}, but no column holds any: {listed}")
     if not parts:
-        left_out = "; ".join(f"{p.name} ({p.kind}, {p.note})" for p in describe(frame)[:10])
         raise NothingToLearnFrom(
-            f"the items have no column to learn from: {left_out or 'none at all'}. Give a table "
+            f"the items have no column to learn from: {listed or 'none at all'}. Give a table "
             "with features beside the ids: without them no new item can be classified"
         )
     return ColumnTransformer(parts, sparse_threshold=0.0, verbose_feature_names_out=True)
@@ -198,13 +190,9 @@ def encoded(features: pd.DataFrame | None, seed: int = 0, encode: str = "auto") 
     except NothingToLearnFrom as error:
         return Encoded(None, None, str(error).partition(". ")[0])
     X, notes = read_content(encoder.fit_transform, features)
-    numbers = {
-        one: "number"
-        for part, _, names in encoder.transformers
-        if part == "number"
-        for one in names
-    }
-    return Encoded(encoder, X, "", (*notes, *unread(features, numbers)))
+    read = {part: names for part, _, names in encoder.transformers}
+    kinds = dict.fromkeys(read.get("number", ()), "number")
+    return Encoded(encoder, X, "", (*notes, *unread(features, kinds)))
 
 
 def read_content(transform: Any, features: pd.DataFrame) -> tuple[Array, tuple[str, ...]]:
@@ -234,24 +222,17 @@ def unread(frame: pd.DataFrame, kinds: Mapping[str, str]) -> list[str]:
     """
     notes = []
     for name, kind in kinds.items():
-        within = ""
-        if kind in ("number", "boolean"):
-            lost = np.isnan(_moderate(_numbers(frame[name])))
-            within = f" within ±{LARGEST:g}" * (kind == "number")
-        elif kind in dates.DATES:
-            lost = _dates(frame[name], kind).isna().to_numpy()
-        else:
+        if kind not in ("number", "boolean", *dates.DATES):
             continue
-        if not lost.any():
-            continue
-        texts = _texts(frame[name][lost])
+        texts = _texts(frame[name][is_missing(column_values(frame[name], kind))])
         if (texts := texts[texts != ""]).size:
-            what = (
-                f"1 cell is no {kind}{within} and counts"
-                if texts.size == 1
-                else (f"{texts.size} cells are no {kind}s{within} and count")
+            within = f" within ±{LARGEST:g}" * (kind == "number")
+            one = texts.size == 1
+            what = f"1 cell is no {kind}" if one else f"{texts.size} cells are no {kind}s"
+            notes.append(
+                f"column {name!r}: {what}{within} and {'counts' if one else 'count'} as missing, "
+                f"such as {str(texts[0])!r}"
             )
-            notes.append(f"column {name!r}: {what} as missing, such as {str(texts[0])!r}")
     return notes
 
 
@@ -262,8 +243,7 @@ def column_values(column: pd.Series, kind: str) -> NDArray[Any]:
     texts are strings, "" where missing.
     """
     if kind in ("number", "boolean"):
-        numbers = _numbers(column)
-        return _moderate(numbers)
+        return _moderate(_numbers(column))
     if kind in dates.DATES:
         return dates.days(_dates(column, kind))
     return _texts(column).astype(object)
@@ -348,8 +328,8 @@ def _vectorizer(n_items: int) -> Any:
     )
 
 
-def _has_many_levels(column: pd.Series) -> bool:
-    return len(np.unique(_texts(column))) >= MANY_LEVELS
+def _n_levels(column: pd.Series) -> int:
+    return len(np.unique(_texts(column)))
 
 
 class _Scale(StandardScaler):  # type: ignore[misc]
@@ -464,20 +444,8 @@ def _is_running(column: pd.Series) -> bool:
 
 def _texts(column: Any) -> NDArray[np.str_]:
     """Return trimmed text, "" where a cell is missing; whole floats without their ".0"."""
-    values = pd.Series(column)
-    if pd.api.types.is_float_dtype(values):
-        whole = np.isfinite(values.to_numpy(dtype=float, na_value=_NAN)) & (values % 1 == 0)
-        text = [f"{v:.0f}" if w else str(v) for v, w in zip(values, whole, strict=True)]
-    else:
-        text = [_cell(value) for value in values]
-    trimmed = np.array([cell.strip() for cell in text], dtype=str)
+    trimmed = as_text(pd.Series(column)).to_numpy(dtype=str)
     return np.where(np.isin(np.char.lower(trimmed), list(MISSING_WORDS)), "", trimmed)
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, float) and value.is_integer():
-        return f"{value:.0f}"
-    return str(value)
 
 
 def _numbers(column: Any) -> Array:

@@ -249,7 +249,9 @@ def _try_one_row(model: Model) -> None:
         row = [[0.0] * first.n_features_in_]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.pipeline.predict_proba(row)
+        n_found = model.pipeline.predict_proba(row).shape[1]
+    if n_found != len(model.pipeline.classes_):
+        raise ValueError(f"{n_found} probabilities for {len(model.pipeline.classes_)} classes")
 
 
 def trusted_types() -> frozenset[str]:

@@ -22,9 +22,12 @@ from noisypairs.joint.problem import Problem
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.levels import Scale
+from noisypairs.pairs.pairs import keys_of
 
-#: Rounds of EM with redrawn answers, and how often these are drawn.
-ROUNDS, N_REDRAWN = 15, 40
+#: Level of every interval.
+LEVEL = 0.9
+#: Rounds of EM from a fit on other answers or labels, and how often answers are drawn again.
+REFIT_ROUNDS, N_REDRAWN = 15, 40
 
 
 def joint_intervals(
@@ -57,12 +60,13 @@ def joint_intervals(
     items = np.flatnonzero(problem.sampled)
     noise = fit.answers.crowd_noise()
     found = _summary(fit.item_proba[items], predicted[items], noise, one_class)
-    groups = Groups(problem.groups[items])
+    groups, code = np.unique(problem.groups[items], return_inverse=True)
     replicates, truths, errors = [], [], []
     for _ in progress.each("redrawn answers", range(n_bootstrap)):
         drawn = draw_classes(fit.item_proba, rng)
         again = infer_again(problem, fit, redrawn(problem, drawn, noise, fit, rng))
-        chosen = items[groups.resampled(rng)]
+        times = np.bincount(rng.integers(groups.size, size=groups.size), minlength=groups.size)
+        chosen = np.repeat(items, times[code])  # whole groups, with replacement
         summary = again.item_proba[chosen], predicted[chosen], again.answers.crowd_noise()
         replicates.append(_summary(*summary, one_class))
         truths.append(_summary(np.eye(K)[drawn[items]], predicted[items], noise, one_class))
@@ -89,23 +93,6 @@ def joint_intervals(
 def _interval(estimate: float, centre: float, half: float, level: float) -> Interval:
     low, high = max(float(centre - half), 0.0), min(float(centre + half), 1.0)
     return Interval(float(estimate), low, high, level)
-
-
-class Groups:
-    """Groups of items, drawn again as wholes."""
-
-    def __init__(self, group: NDArray[np.intp]) -> None:
-        _, code, size = np.unique(group, return_inverse=True, return_counts=True)
-        self.members = np.argsort(code, kind="stable")
-        self.size, self.first = size, np.cumsum(size) - size
-
-    def resampled(self, rng: np.random.Generator) -> NDArray[np.intp]:
-        """Return positions of the items of as many groups as there are, drawn with replacement."""
-        drawn = rng.integers(len(self.size), size=len(self.size))
-        size = self.size[drawn]
-        within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-        found: NDArray[np.intp] = self.members[np.repeat(self.first[drawn], size) + within]
-        return found
 
 
 def _summary(beliefs: Array, predicted: Array, noise: NoiseModel, one_class: Array) -> Array:
@@ -155,7 +142,9 @@ def infer_again(problem: Problem, fit: Fit, pairs: Pairs | None = None) -> Fit:
     other = problem if pairs is None else problem.with_pairs(pairs)
     model = problem.class_model(fit.spec.class_model)
     e_step = GraphEStep(other.graph, problem.clamp)
-    return run_em(fit.spec, fit.start, e_step, model, fit.answers, fit.item_proba, rounds=ROUNDS)
+    return run_em(
+        fit.spec, fit.start, e_step, model, fit.answers, fit.item_proba, rounds=REFIT_ROUNDS
+    )
 
 
 def draw_classes(item_proba: Array, rng: np.random.Generator) -> NDArray[np.intp]:
@@ -189,7 +178,7 @@ def redrawn(
         answers = rng.random(pairs.n_pairs) < S[np.asarray(pairs.annotator), *ends]
     part = fit.answers.part("pair error")
     if part is not None:
-        _, first, pair = np.unique(pairs.pair_keys, return_index=True, return_inverse=True)
+        _, first, pair = np.unique(keys_of(pairs), return_index=True, return_inverse=True)
         shared = noise.corrupt(classes, pairs.left[first], pairs.right[first], K, rng)[pair]
         answers = np.where(rng.random(pairs.n_pairs) < np.sqrt(part.rho), shared, answers)
     return pairs._replace(same=answers)
@@ -207,7 +196,7 @@ def _redrawn_levels(
     chance = responses[who, :, classes[pairs.left], classes[pairs.right]]
     draw, part = rng.random(pairs.n_pairs), fit.answers.part("pair error")
     if part is not None:
-        pair = np.unique(pairs.pair_keys, return_inverse=True)[1]
+        pair = np.unique(keys_of(pairs), return_inverse=True)[1]
         shared = rng.random(pair.max(initial=0) + 1)[pair]
         draw = np.where(rng.random(pairs.n_pairs) < np.sqrt(part.rho), shared, draw)
     level = (draw[:, None] > np.cumsum(chance, axis=1)[:, :-1]).sum(axis=1).astype(np.int8)

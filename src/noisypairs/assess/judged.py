@@ -12,7 +12,7 @@ of question, learnt from the questions of the fit.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -36,6 +36,7 @@ from noisypairs.noise.people import People
 from noisypairs.noise.similarity import ANSWERS, Similarity
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.columns import Backend, frame_of
+from noisypairs.pairs.pairs import words_of
 from noisypairs.tables.propagation import Suspects, most_suspect
 
 #: More items in one question have too many partitions to go through (877 of seven).
@@ -60,6 +61,9 @@ class JudgedAnswers:
     answer_model_: AnswerModel
     people_names_: NDArray[Any] | None
     question_shifts_: dict[int, float]
+    _check_items: Callable[[Any], Any]  # the learner's, as are those below
+    _kind_proba: Callable[[Any], Array]
+    _leaves_out: Callable[[str], bool]
 
     @property
     def parts_(self) -> tuple[str, ...]:
@@ -111,7 +115,7 @@ class JudgedAnswers:
         columns = {"left": some.ids_of(some.left), "right": some.ids_of(some.right)}
         columns["same"] = np.array(some.same)
         if some.level is not None:
-            columns["level"] = some.said
+            columns["level"] = words_of(some)
         if some.annotator is not None and some.annotator_names is not None:
             columns["annotator"] = some.annotator_names[some.annotator]
         name, sure = self._likeliest()
@@ -126,7 +130,8 @@ class JudgedAnswers:
         pairs = self._pairs_or_error()
         name, sure = self._likeliest()
         columns = {"item": pairs.ids_of(np.arange(pairs.n_items)), "class": name}
-        return frame_of(columns | {"probability": sure, "n_answers": pairs.degrees()}, backend)
+        counts = pairs.reweighted(None).item_counts().total.astype(np.int64)
+        return frame_of(columns | {"probability": sure, "n_answers": counts}, backend)
 
     def _likeliest(self) -> tuple[NDArray[Any], Array]:
         """Return the likeliest class of each training item, and how probable it is."""
@@ -167,7 +172,7 @@ class JudgedAnswers:
         self.expected_error_ = self._expected_error(states, pairs)
         if pairs.question is not None:
             plain = pairs.yes_or_no()
-            self.question_shifts_ = fit_shifts(self._chance(X, plain, states), plain)
+            self.question_shifts_ = fit_shifts(self._chance(X, states, plain), plain)
 
     def _with_similarity(self, X: Any, pairs: Pairs, model: AnswerModel) -> AnswerModel:
         """Return the model with similarity, if answers follow looks."""
@@ -185,9 +190,6 @@ class JudgedAnswers:
         likeness = part.likeness(numbers, some.left, some.right)
         return model.with_parts(part.fitted_to(mass, odds, some.same, likeness))
 
-    def _leaves_out(self, name: str) -> bool:
-        raise NotImplementedError  # the learner's
-
     def _expected_error(self, states: Array, pairs: Pairs) -> Array:
         """Return how probably somebody of the crowd errs on each pair, (n_pairs,).
 
@@ -198,7 +200,13 @@ class JudgedAnswers:
         error: Array = alike[0] * (1.0 - alike[1]) + different[0] * different[1]
         return error
 
-    def _chance(self, X: Any, pairs: Pairs, states: Array) -> Array:
+    def _items_and_states(self, X: Any, training_items: bool) -> tuple[Any, Array]:
+        X = self._check_items(X)
+        return X, self.item_states_ if training_items else self.answer_model_.states(
+            self._kind_proba(X)
+        )
+
+    def _chance(self, X: Any, states: Array, pairs: Pairs) -> Array:
         numbers = None if X is None else finite_numbers(X)
         return chance_of_same(self.answer_model_, states, pairs, self.people_names_, numbers)
 
@@ -216,17 +224,14 @@ class JudgedAnswers:
         ``X`` are the items that ``pairs`` compare. With ``training_items`` they are those of `fit`,
         and all that was answered about them counts, too. Unknown people get crowd-average rates.
         """
-        X, model = self._check_items(X), self.answer_model_
-        states = self.item_states_ if training_items else model.states(self._kind_proba(X))
-        return self._chance(X, pairs, states)
+        return self._chance(*self._items_and_states(X, training_items), pairs)
 
     def level_proba(self, X: Any, pairs: Pairs, training_items: bool = False) -> Array:
         """Return P(this person answers with this level), shape (n_pairs, L); see `answer_proba`.
 
         Levels are those of the scale that was fitted, unsure last where it is one of them.
         """
-        X, model = self._check_items(X), self.answer_model_
-        states = self.item_states_ if training_items else model.states(self._kind_proba(X))
+        model, (_, states) = self.answer_model_, self._items_and_states(X, training_items)
         levels = range(model.scale.n_levels)
         each = [np.full(pairs.n_pairs, level, dtype=np.int8) for level in levels]
         logs = [
@@ -247,12 +252,6 @@ class JudgedAnswers:
     def kind_proba(self, X: Any) -> Array:
         """Return P(kind | x), shape (n, Q); P(class | x) where there are no kinds."""
         return self._kind_proba(self._check_items(X))
-
-    def _check_items(self, X: Any) -> Any:
-        raise NotImplementedError  # the learner's
-
-    def _kind_proba(self, X: Any) -> Array:
-        raise NotImplementedError  # the learner's
 
 
 def without_similarity(model: AnswerModel) -> AnswerModel:

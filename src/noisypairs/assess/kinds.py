@@ -17,13 +17,12 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.utils.validation import check_is_fitted
 
 from noisypairs.algebra import Array, class_prior
+from noisypairs.assess.words import N_SHOWN
 from noisypairs.errors import ClassNamesWarning, warn_user
 from noisypairs.estimators.inner.features import finite_numbers
 
 #: Numbers of kinds to choose from where nothing is said, besides smaller ones that were asked for.
 AUTOMATIC = (3, 4, 5, 6, 8, 10, 12)
-#: Items shown for each kind.
-N_SHOWN = 3
 
 
 @dataclass(frozen=True)

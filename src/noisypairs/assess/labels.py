@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from noisypairs.algebra import Array
-from noisypairs.assess.intervals import ROUNDS
+from noisypairs.assess.intervals import REFIT_ROUNDS
 from noisypairs.assess.kinds import kind_votes
 from noisypairs.estimation import Interval
 from noisypairs.estimators.base import match_labels
@@ -31,10 +31,9 @@ from noisypairs.joint.problem import Problem
 FEWEST_LABELS = 10
 #: What items are called that no other label of their class lets a model name.
 UNTESTED = -2
-#: A label is contradicted where everything else leaves its class no more than this chance.
-CONTRADICTED = 0.05
-#: Measured and estimated accuracy disagree where chance alone would do it more rarely than this.
-DISAGREEMENT = 0.05
+#: Contradicted is a label whose class has no more chance than this by everything else, and an
+#: estimated accuracy that would differ so much from the measured one with no more chance.
+UNLIKELY = 0.05
 
 
 @dataclass(frozen=True)
@@ -53,13 +52,13 @@ class Measured:
     contradicted: tuple[int, ...]
 
     def disagrees(self, own: Interval) -> bool:
-        """Whether the labels contradict the model's own estimate, at `DISAGREEMENT`."""
+        """Whether the labels contradict the model's own estimate, at `UNLIKELY`."""
         if self.accuracy is None:
             return False
         right = round(self.accuracy.estimate * self.n_groups)
         nearest = float(np.clip(self.accuracy.estimate, own.low, own.high))
         p_value = stats.binomtest(right, self.n_groups, nearest).pvalue
-        return bool(p_value < DISAGREEMENT)
+        return bool(p_value < UNLIKELY)
 
 
 def exact_interval(right: float, n: int, level: float) -> Interval:
@@ -108,7 +107,7 @@ def measured(
         called[out] = np.where(testable, name_of[proba.argmax(axis=1)], UNTESTED)
         own = np.where(name_of == truth[out][:, None], again.item_proba[held], 0.0).sum(axis=1)
         chance[out] = np.where(testable, own, 1.0)
-    doubted = tuple(items[chance < CONTRADICTED].tolist())
+    doubted = tuple(items[chance < UNLIKELY].tolist())
     tested = called > UNTESTED
     of = names, truth[tested], called[tested], problem.groups[items[tested]]
     return replace(compared(*of, level), contradicted=doubted)
@@ -143,7 +142,7 @@ def _without(problem: Problem, fit: Fit, items: NDArray[np.intp]) -> Fit:
     beliefs[items] = fit.phi[items]
     known = None if problem.clamp is None else problem.clamp.without(items.tolist())
     model, e_step = problem.class_model(fit.spec.class_model), GraphEStep(problem.graph, known)
-    return run_em(fit.spec, fit.start, e_step, model, fit.answers, beliefs, rounds=ROUNDS)
+    return run_em(fit.spec, fit.start, e_step, model, fit.answers, beliefs, rounds=REFIT_ROUNDS)
 
 
 def _names_of(

@@ -226,16 +226,10 @@ def _spread(found: NextPairs) -> NextPairs:
 
 
 def _asked_keys(asked: ArrayLike | None, n_items: int) -> NDArray[np.int64]:
-    ends = np.empty((2, 0), dtype=np.intp) if asked is None else np.asarray(asked)
-    return _keys(ends[0], ends[1], n_items)
-
-
-def _keys(left: ArrayLike, right: ArrayLike, n_items: int) -> NDArray[np.int64]:
     """Return the keys of the distinct pairs of two items."""
-    first, second = np.asarray(left), np.asarray(right)
-    proper = first != second
-    keys = np.sort(pair_keys(first[proper], second[proper], n_items))
-    return np.asarray(keys[np.diff(keys, prepend=-1) != 0])
+    left, right = np.empty((2, 0), dtype=np.intp) if asked is None else np.asarray(asked)
+    proper = left != right
+    return np.unique(pair_keys(left[proper], right[proper], n_items))
 
 
 def _best(
@@ -339,13 +333,13 @@ class Gains:
         gain: Array = (together + own + other) / 2
         return gain
 
-    def close(self, left: Array, right: Array) -> None:
+    def close(self, left: Any, right: Any) -> None:
         """Never take these pairs."""
         self.values[left, right] = self.values[right, left] = -np.inf
 
     def take(self, i: int, j: int, rng: np.random.Generator) -> None:
         """Count on an answer about items i and j: close the pair, weigh their others again."""
-        self.values[i, j] = self.values[j, i] = -np.inf
+        self.close(i, j)
         for item, other in ((i, j), (j, i)):
             chance, belief = self.possible[item]
             after = np.concatenate([belief * self.yes[other], belief * (1.0 - self.yes[other])])

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from noisypairs.algebra import Array
-from noisypairs.estimation.heldout import HeldOut
+from noisypairs.estimation.heldout import CLEAR, HeldOut
 from noisypairs.joint.em import Fit
 from noisypairs.joint.problem import Problem
 from noisypairs.joint.search import Search
@@ -23,8 +23,8 @@ from noisypairs.pairs import Pairs
 
 #: People whose gain per answer is below this share of a good person's may answer another question.
 HARDLY = 1.0 / 3.0
-#: They must have this many answers, and be predicted better by this many standard errors.
-FEWEST_ANSWERS, CLEAR = 60, 2.0
+#: They must have this many answers.
+FEWEST_ANSWERS = 60
 #: Fewer independent voices cannot show errors that repeat; two people seldom err quite apart.
 TWO_VOICES = 1.5
 #: What one voice cannot show.
@@ -74,11 +74,13 @@ def answer_another(problem: Problem, some: NDArray[np.bool_], beliefs: Array) ->
         return nobody
     theirs = problem.with_pairs(pairs)
     theirs.clamp = theirs.names = None
-    own = Search(theirs)
-    found = own.log_chance[own.choose(sorted({2, 3, beliefs.shape[1]}))]
-    gains = (own.held.gain(found, other) for other in (_responses(own.held, beliefs), own.blind))
-    if not all(gain.exceeds(CLEAR) for gain in gains):
-        return nobody
+    # People who guess, or see the classes dimly, show no two classes of their own: a quick look.
+    for numbers, errors in (([2], CLEAR / 2), (sorted({2, 3, beliefs.shape[1]}), CLEAR)):
+        own = Search(theirs)
+        found = own.log_chance[own.choose(numbers)]
+        gains = (own.held.gain(found, one) for one in (_responses(own.held, beliefs), own.blind))
+        if not all(gain.exceeds(errors) for gain in gains):
+            return nobody
     return some & ~_astray(theirs.pairs, found)
 
 

@@ -44,8 +44,10 @@ PARTITION = 1 / 8
 N_TRIPLES = 4_000
 #: Columns of a learned metric, at most.
 RANK = 3
+#: Rivals that are this many standard errors behind on the first fold are not tried on the others.
+FAR_BEHIND = 3.0
 #: Times the variances are chosen anew, steps of the descent each time, and their inverses' limits.
-ROUNDS, STEPS, PRECISION = 4, 60, (1e-4, 1e4)
+VARIANCE_ROUNDS, DESCENT_STEPS, PRECISION = 4, 60, (1e-4, 1e4)
 #: Log-odds of 2 ρ to begin with, and in the middle of their prior, whose variance is one.
 RARELY = -2.0
 
@@ -66,31 +68,27 @@ def rivals(problem: Problem, held: HeldOut, log_chance: Array) -> dict[str, Gain
         chosen = np.random.default_rng(problem.seed).random(pairs.n_items) < share
         some = chosen[pairs.left] & chosen[pairs.right]
     known = np.isfinite(log_chance)
-    predicted: dict[str, Array] = {}
-    apart: dict[str, list[float]] = {}
-    for k in np.unique(held.fold[known & some]):
-        out = some & known & (held.fold == k)
-        for name, rival in _fitted(problem, pairs.select(some & (held.fold != k))).items():
-            unknown = np.full(pairs.n_pairs, np.nan)
-            predicted.setdefault(name, unknown)[out] = rival.log_chance(pairs.select(out))
-            apart.setdefault(name, []).append(rival.intransitivity(problem.seed))
-    return {
-        name: held.gain(log_chance, found)
-        for name, found in predicted.items()
-        if np.mean(apart[name]) >= PARTITION
-    }
+    X, gains = _columns(problem), dict[str, Gain]()
+    for name, number in _numbers(X).items():
+        predicted, apart = np.full(pairs.n_pairs, np.nan), list[float]()
+        for k in np.unique(held.fold[known & some]):
+            out, train = some & known & (held.fold == k), pairs.select(some & (held.fold != k))
+            where = _placed(problem, train, number) if number else None
+            rival = Latent(X, train, number, where, of_features=name == "likeness").fit()
+            predicted[out] = rival.log_chance(pairs.select(out))
+            apart.append(rival.intransitivity(problem.seed))
+            gain = held.gain(log_chance, predicted)
+            if gain.exceeds(FAR_BEHIND):
+                break
+        if apart and np.mean(apart) >= PARTITION:
+            gains[name] = gain
+    return gains
 
 
-def _fitted(problem: Problem, train: Pairs) -> dict[str, Latent]:
-    """Return every rival as learnt from these answers."""
-    X = _columns(problem)
-    tried = {"effects": Latent(X, train, 0)}
-    for number in (1, 2):
-        tried[f"scale of {number}"] = Latent(X, train, number, _placed(problem, train, number))
-    if rank := min(X.shape[1], RANK):
-        where = _placed(problem, train, rank)
-        tried["likeness"] = Latent(X, train, rank, where, of_features=True)
-    return {name: rival.fit() for name, rival in tried.items()}
+def _numbers(X: Array) -> dict[str, int]:
+    """Return how many scales every rival has, none that of effects."""
+    rank = min(X.shape[1], RANK)
+    return {"effects": 0, "scale of 1": 1, "scale of 2": 2} | ({"likeness": rank} if rank else {})
 
 
 def _columns(problem: Problem) -> Array:
@@ -208,8 +206,8 @@ class Latent:
 
     def fit(self) -> Latent:
         """Descend, and choose the variances by expected squares (MacKay's rule)."""
-        how: Any = {"maxiter": STEPS}
-        for _ in range(ROUNDS):
+        how: Any = {"maxiter": DESCENT_STEPS, "ftol": 1e-6}
+        for _ in range(VARIANCE_ROUNDS):
             found = minimize(self.loss, self.values, jac=True, method="L-BFGS-B", options=how)
             self.values = found.x
             odds, by_left, by_right = self._odds(self.values, self.pairs)

@@ -26,9 +26,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from noisypairs.algebra import Array
-from noisypairs.assess.intervals import draw_classes, infer_again, joint_intervals
+from noisypairs.assess.intervals import LEVEL, draw_classes, infer_again, joint_intervals
 from noisypairs.assess.labels import FEWEST_LABELS
-from noisypairs.assess.next_pairs import choose_pairs
+from noisypairs.assess.next_pairs import FEW_ITEMS, choose_pairs
 from noisypairs.assess.people import TWO_VOICES, n_voices
 from noisypairs.estimation import Interval
 from noisypairs.graph.propagation import PairGraph, propagate
@@ -43,8 +43,8 @@ from noisypairs.pairs import Pairs
 #: Answers of a batch, per item and at most; batches that are gone through. What is left then is
 #: taken to go on as in the second half of these.
 BATCH_PER_ITEM, LARGEST_BATCH, N_BATCHES = 0.25, 2_500, 16
-#: The mean over so many runs, or over one of more than so many items.
-N_RUNS, FEW_ITEMS = 3, 1_000
+#: The mean over so many runs, or over one of more than `FEW_ITEMS`.
+N_RUNS = 3
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def enough(
     pairs: Pairs,
     target: float,
     *,
-    level: float = 0.9,
+    level: float = LEVEL,
 ) -> Enough:
     """Judge a fitted `JointPairClassifier` by ``X`` and ``pairs`` of its fit, without true classes.
 

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from noisypairs.algebra import Array, mean_rates
-from noisypairs.assess.intervals import joint_intervals
+from noisypairs.assess.intervals import LEVEL, joint_intervals
 from noisypairs.assess.labels import Measured, measured
 from noisypairs.assess.people import ONE_VOICE, TWO_VOICES, n_voices, other_question
 from noisypairs.assess.rivals import rivals
-from noisypairs.assess.words import confidence, count, listed, percent, sentence
+from noisypairs.assess.words import N_SHOWN, confidence, count, listed, percent, sentence
 from noisypairs.errors import ClassNamesWarning, UnpredictedAnswersWarning
 from noisypairs.estimation import Interval
-from noisypairs.estimation.heldout import Gain, HeldOut
+from noisypairs.estimation.heldout import CLEAR, Gain, HeldOut
 from noisypairs.estimators.base import GivenOrder
 from noisypairs.joint.choices import N_FOLDS, ONE_ERROR
 from noisypairs.joint.class_model import ClassModel
@@ -45,10 +45,6 @@ TITLES: dict[Kind, str] = {
     "caution": "Caution",
     "problem": "Problem",
 }
-#: Level of every interval.
-LEVEL = 0.9
-#: Standard errors by which held-out answers must be predicted better than by their share of "same".
-CLEAR = 2.0
 INVERTED = (
     "most answers seem to be inverted: read the other way, they follow classes better. If “same” "
     "and “different” were swapped, read them so: Pairs(..., same=~same), or give "
@@ -74,8 +70,6 @@ N_DISTANCES = 5_000
 UNSTABLE = 0.03
 #: Items to name so that labels can measure.
 N_TO_NAME = 20
-#: Confusions and items that a sentence names.
-N_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -86,6 +80,18 @@ class Check:
     passed: bool
     text: str
     severity: Literal["caution", "problem"] = "caution"
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        passed: bool,
+        good: str,
+        bad: str,
+        severity: Literal["caution", "problem"] = "caution",
+    ) -> Check:
+        """Return the check with what is said where it is passed, or where it failed."""
+        return cls(name, passed, good if passed else bad, severity)
 
 
 @dataclass(frozen=True)
@@ -237,13 +243,10 @@ def _of_labels(found: Measured | None, own: Interval | None) -> Iterator[Check]:
     if found is None:
         return
     if found.accuracy is not None and own is not None:
-        disagrees = found.disagrees(own)
         text = "labels and the model's own estimate agree"
-        if disagrees:
-            which = listed(
-                f"{n} of “{true}” were called “{said}”"
-                for true, said, n in found.confused[:N_SHOWN]
-            )
+        if disagrees := found.disagrees(own):
+            few = found.confused[:N_SHOWN]
+            which = listed(f"{n} of “{true}” were called “{one}”" for true, one, n in few)
             advice = "Rely on the measured accuracy, and label more items of these classes"
             if found.contradicted:
                 advice = "Check the labels that the answers contradict before you rely on either"
@@ -255,14 +258,12 @@ def _of_labels(found: Measured | None, own: Interval | None) -> Iterator[Check]:
                 "may be easy ones; label items drawn at random"
             )
         yield Check("labels agree", not disagrees, text)
-    if found.contradicted:
+    text = "no label is contradicted by the answers"
+    if n := len(found.contradicted):
         text = (
-            f"{count(len(found.contradicted), 'labelled item')} "
-            f"{'is' if len(found.contradicted) == 1 else 'are'} of another class by all answers: "
-            "look at these labels again"
+            f"{count(n, 'labelled item')} {'is' if n == 1 else 'are'} of another class by all "
+            "answers: look at these labels again"
         )
-    else:
-        text = "no label is contradicted by the answers"
     yield Check("labels stand", True, text)
 
 
@@ -271,16 +272,15 @@ def _of_accuracy(own: Interval | None, found: Measured | None, baseline: float) 
     best = own if known is None else known
     if best is None:
         return
-    better = best.low > baseline
     word = "estimated" if known is None else "measured"
-    text = f"the {word} accuracy is above the share of the largest class"
-    if not better:
-        text = (
-            "use with care: the model may be no better than calling every item by the largest "
-            f"class, which gets {percent(baseline)}; its {word} accuracy is {_interval(best)}. "
-            "More answers, or more labels, would narrow that down"
-        )
-    yield Check("largest class", better, text)
+    yield Check.of(
+        "largest class",
+        best.low > baseline,
+        f"the {word} accuracy is above the share of the largest class",
+        "use with care: the model may be no better than calling every item by the largest "
+        f"class, which gets {percent(baseline)}; its {word} accuracy is {_interval(best)}. "
+        "More answers, or more labels, would narrow that down",
+    )
 
 
 def of_rivals(gains: Mapping[str, Gain]) -> Iterator[Check]:
@@ -299,10 +299,10 @@ def of_rivals(gains: Mapping[str, Gain]) -> Iterator[Check]:
             "groups as classes; if there are classes, only labels can show them",
         ),
     }
-    for name, (names, text) in said.items() if gains else ():
+    for name, (names, bad) in said.items() if gains else ():
         beaten = all(gains[one].exceeds(ONE_ERROR) for one in names if one in gains)
         good = f"classes predict held-out answers better than {name} without classes"
-        yield Check(name, beaten, good if beaten else text, "problem")
+        yield Check.of(name, beaten, good, bad, "problem")
 
 
 def items_to_name(
@@ -406,27 +406,23 @@ class Record:
         if self.is_labels_alone:
             yield from of_warnings(warned)
             return
-        predicted = self.search.predicted(self.fit.spec)
-        held = self.search.held
-        gain = held.gain(predicted, self.search.blind)
-        clear = gain.exceeds(CLEAR)
-        seen = "answers that were held out are predicted better than by their share of “same”"
-        unseen = (
+        predicted, held = self.search.predicted(self.fit.spec), self.search.held
+        clear = held.gain(predicted, self.search.blind).exceeds(CLEAR)
+        good = "answers that were held out are predicted better than by their share of “same”"
+        bad = (
             "answers that were held out are predicted no better than by their share of “same”: "
             "these pairs say nothing about classes. Collect more of them"
         )
-        yield Check("answers", clear, seen if clear else unseen, "problem")
-        has_features = self.problem.has_features
-        known = not has_features or self.gain_of_features().exceeds(ONE_ERROR)
-        if has_features:
-            text = "features predict the answers about items left out"
-            yield Check("new items", known, text if known else UNPREDICTED, "problem")
-            far = self.far_share() >= FAR_SHARE
-            text = "items that are far apart were compared, too"
-            yield Check("far items", far, text if far else NEIGHBOURS)
+        yield Check.of("answers", clear, good, bad, "problem")
+        known = True
+        if self.problem.has_features:
+            known = self.gain_of_features().exceeds(ONE_ERROR)
+            good = "features predict the answers about items left out"
+            yield Check.of("new items", known, good, UNPREDICTED, "problem")
+            good = "items that are far apart were compared, too"
+            yield Check.of("far items", self.far_share() >= FAR_SHARE, good, NEIGHBOURS)
         warnings = list(of_warnings(warned))
-        doubtful = bool(warnings) or not (clear and known)
-        yield _of_coding(self.search, self.fit, doubtful)
+        yield _of_coding(self.search, self.fit, bool(warnings) or not (clear and known))
         if clear:
             yield from of_rivals(rivals(self.problem, held, predicted))
             yield from _of_people(self.search, self.fit, predicted)
@@ -447,17 +443,16 @@ class Record:
             expected = claimed + _claimed(one[on]) - 1.0
             if same - expected < agreed - least:
                 least, agreed = expected, same
-        by_chance = 2.0 * float(np.sqrt(agreed * (1.0 - agreed) / max(int(on.sum()), 1)))
-        stable = agreed + by_chance >= least - UNSTABLE
-        text = "models learnt without a fifth of the answers find the same groups"
-        if not stable:
-            text = (
-                f"the groups depend on a few answers: a model learnt without a fifth of them puts "
-                f"only {percent(agreed)} of the items in the same group, where {percent(least)} or "
-                "more should be. Too little is asked between parts of the items; compare pairs "
-                "drawn at random"
-            )
-        return Check("stable", stable, text)
+        by_chance = CLEAR * float(np.sqrt(agreed * (1.0 - agreed) / max(int(on.sum()), 1)))
+        return Check.of(
+            "stable",
+            agreed + by_chance >= least - UNSTABLE,
+            "models learnt without a fifth of the answers find the same groups",
+            f"the groups depend on a few answers: a model learnt without a fifth of them puts only "
+            f"{percent(agreed)} of the items in the same group, where {percent(least)} or more "
+            "should be. Too little is asked between parts of the items; compare pairs drawn at "
+            "random",
+        )
 
 
 def _claimed(beliefs: Array) -> float:
@@ -513,10 +508,9 @@ def _of_coding(search: Search, fit: Fit, doubtful: bool) -> Check:
     Where anything is doubtful, the answers are also tried the other way.
     """
     inverted = any(_is_inverted(one) for one in (fit, search.fits.get(fit.spec, fit)))
-    if doubtful and not inverted:
-        inverted = search.is_inverted(fit.n_classes)
-    right = "pairs of one class are called “same” more often than others"
-    return Check("coding", not inverted, INVERTED if inverted else right)
+    inverted = inverted or (doubtful and search.is_inverted(fit.n_classes))
+    good = "pairs of one class are called “same” more often than others"
+    return Check.of("coding", not inverted, good, INVERTED)
 
 
 def _is_inverted(fit: Fit) -> bool:

@@ -8,6 +8,8 @@ from numbers import Integral
 
 from noisypairs.estimation import Interval
 
+#: Examples that a sentence or a list shows.
+N_SHOWN = 3
 #: Letters of a name that a table shows.
 LONGEST_NAME = 40
 

@@ -6,16 +6,18 @@ SIGTERM; every failure is one line on stderr (`failing_with`, `defect.reported_d
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import is_dataclass
 from functools import wraps
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any, NoReturn, get_type_hints
 
 import typer
 from typer.core import TyperGroup
 
 from noisypairs.cli import stopping
-from noisypairs.cli.terminal import one_line, say, say_json
+from noisypairs.cli.terminal import one_line, say
 from noisypairs.errors import MissingExtra
 
 BAD_DATA, WRONG_USE = 1, 2
@@ -35,20 +37,28 @@ def command(**context_settings: Any) -> Callable[[Command], Command]:
     return register
 
 
+def _parameters(options: Any) -> Iterator[inspect.Parameter]:
+    """Yield every option of a function; of a parameter that is a dataclass, every field of it."""
+    hints = get_type_hints(options, include_extras=True)
+    for name, one in inspect.signature(options).parameters.items():
+        if is_dataclass(hints[name]):
+            yield from _parameters(hints[name])
+        else:
+            yield one.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+
+
+def _values(options: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a function, or of a dataclass, from the options on the line."""
+    found, hints = dict[str, Any](), get_type_hints(options)
+    for name in inspect.signature(options).parameters:
+        hint, nested = hints[name], is_dataclass(hints[name])
+        found[name] = hint(**_values(hint, given)) if nested else given[name]
+    return found
+
+
 def hold(resource: AbstractContextManager[object]) -> None:
     """Enter a resource that is left when the command ends, however it ends."""
     _HELD.enter_context(resource)
-
-
-def _releasing(function: Command) -> Command:
-    """Return the command with everything released at its end that it was given to `hold`."""
-
-    @wraps(function)
-    def command(**given: Any) -> None:
-        with _HELD:
-            function(**given)
-
-    return command
 
 
 @contextmanager
@@ -77,11 +87,6 @@ def failing_with(code: int) -> Iterator[None]:
         _fail("not enough memory for these files: try fewer items or columns", BAD_DATA, error)
     except KeyboardInterrupt as error:
         _fail(stopping.message(), stopping.told(error), error)
-
-
-def print_json(found: object) -> None:
-    """Print one JSON object."""
-    say_json(found)
 
 
 def _fail(message: str, code: int, error: BaseException) -> NoReturn:
@@ -127,21 +132,28 @@ def application(modules: Sequence[str]) -> typer.Typer:
     for module in modules:
         for function, settings in _COMMANDS:
             if function.__module__ == module:
-                app.command(context_settings=settings)(_stoppable(_releasing(function)))
+                app.command(context_settings=settings)(_whole(function))
     return app
 
 
-def _stoppable(function: Command) -> Command:
-    """Return the command that ends well when it is stopped, wherever it is."""
+def _whole(function: Command) -> Command:
+    """Return the command with all its options one by one, as typer wants them.
+
+    It ends well when it is stopped, wherever it is, and releases what it was given to `hold`.
+    """
 
     @wraps(function)
     def command(**given: Any) -> None:
         stopping.expect_outputs({})
         try:
-            function(**given)
+            with _HELD:
+                function(**_values(function, given))
         except KeyboardInterrupt as error:
             _fail(stopping.message(), stopping.told(error), error)
 
+    parameters = list(_parameters(function))
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # for typer
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
     return command
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 @app.command()
 def ask(
+    *,
     items: Annotated[
         Path | None, typer.Argument(help="One row per item: CSV, TSV, Parquet, JSON lines.")
     ] = None,
@@ -63,9 +64,8 @@ def ask(
         Path | None, typer.Option(help="Write the answers of the store as CSV, and end.")
     ] = None,
     id: options.Id = None,
-    force: options.Force = False,
     seed: options.Seed = 0,
-    as_json: options.Json = False,
+    show: options.Showing,
 ) -> None:
     """Ask people about pairs on a page, and learn meanwhile.
 
@@ -75,15 +75,14 @@ def ask(
     Example: noisypairs ask items.csv --store answers.db --images photos --target 0.95
     """
     if export is not None:
-        _export(store, export, force, as_json)
+        _export(store, export, show)
         return
     with app.failing_with(app.WRONG_USE):
         if (items is None) != demo:
             raise ValueError("name the file of the items, or --demo for a try without files")
         if store is None and not demo:
             raise ValueError("name a file for the answers: --store answers.db")
-        if not 0.0 < target < 1.0:
-            raise ValueError(f"--target {target:g}: expected an accuracy below 1, such as 0.95")
+        options.require_accuracy(target)
         if not question.strip():
             raise ValueError("--question: expected some words, such as 'Are these two the same?'")
         from noisypairs.app.ask.project import Settings
@@ -93,13 +92,12 @@ def ask(
             from noisypairs.app.encoding import encoders_of
 
             encoders_of(encode)
-        shown = None if columns is None else tuple(name.strip() for name in columns.split(","))
         settings = Settings(
             items=items or Path(),
             store=store or Path(),
             images=images,
             encode=encode,
-            columns=shown,
+            columns=None if columns is None else options.words(columns),
             id=id,
             question=question,
             n_classes=class_numbers(classes),
@@ -113,7 +111,7 @@ def ask(
     with app.failing_with(app.BAD_DATA), tempfile.TemporaryDirectory() as folder:
         if demo:
             settings = _demo(settings, Path(folder), store)
-        _serve(settings, host, port, behind_proxy, no_browser, as_json, kept=store is not None)
+        _serve(settings, host, port, behind_proxy, no_browser, show.as_json, kept=store is not None)
 
 
 def _demo(settings: Settings, folder: Path, store: Path | None) -> Settings:
@@ -146,7 +144,7 @@ def _serve(
     def announce(where: Addresses) -> None:
         if as_json:
             store = str(settings.store)
-            app.print_json({"people": where.people, "owner": where.owner, "store": store})
+            terminal.say_json({"people": where.people, "owner": where.owner, "store": store})
         else:
             terminal.say(f"People answer at  {where.people}")
             terminal.say(f"The owner's link  {where.owner}")
@@ -175,18 +173,18 @@ def _open_browser(address: str) -> None:
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
 
 
-def _export(store: Path | None, target: Path, force: bool, as_json: bool) -> None:
+def _export(store: Path | None, target: Path, show: options.Showing) -> None:
     with app.failing_with(app.WRONG_USE):
         if store is None:
             raise ValueError("--export writes the answers of a store: name it with --store")
-        options.check_outputs({"the answers": target}, [store], force)
+        show.reserve({"the answers": target}, [store])
     with app.failing_with(app.BAD_DATA):
-        from noisypairs.app.files import atomic_write, delimited_text
+        from noisypairs.app.files import delimited_text
         from noisypairs.app.files.store import COLUMNS, stored_answers
 
         rows = stored_answers(store)
-        atomic_write(target, delimited_text(COLUMNS, rows), force)
-    if as_json:
-        app.print_json({"answers": len(rows), "file": str(target)})
+        show.write(target, lambda: delimited_text(COLUMNS, rows))
+    if show.as_json:
+        terminal.say_json({"answers": len(rows), "file": str(target)})
     else:
         terminal.say(f"{len(rows):,} answers: {target}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -13,14 +14,13 @@ from noisypairs.cli import app, options, progress, terminal
 
 @app.command()
 def demo(
+    *,
     seed: options.Seed = 0,
     report: Annotated[
         Path, typer.Option(help="Where the page goes; the page of an earlier demo is replaced.")
     ] = Path("report.html"),
     no_report: Annotated[bool, typer.Option("--no-report", help="Write no page.")] = False,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    show: options.Showing,
 ) -> None:
     """See it work on data that need no download, in seconds.
 
@@ -31,20 +31,16 @@ def demo(
     target = None if no_report else report
     with app.failing_with(app.WRONG_USE):
         from noisypairs.app import demo as work
-        from noisypairs.app.files import atomic_write
 
-        if target is not None:
-            force = force or _is_ours(target, work.GENERATOR)
-        options.check_outputs({"the page": target}, [], force)
-    with app.failing_with(app.BAD_DATA), progress.steps([1.0] * work.N_STEPS, quiet) as step:
+        if target is not None and _is_ours(target, work.GENERATOR):
+            show = replace(show, force=True)
+        show.reserve({"the page": target}, [])
+    with app.failing_with(app.BAD_DATA), progress.steps([1.0] * work.N_STEPS, show.quiet) as step:
         result = work.run(seed, step)
-    if target is not None:
-        with app.failing_with(app.WRONG_USE):
-            atomic_write(target, work.demo_report(result), force)
-    if as_json:
-        from dataclasses import asdict
-
-        app.print_json(asdict(result) | {"report": None if target is None else str(target)})
+    with app.failing_with(app.WRONG_USE):
+        show.write(target, lambda: work.demo_report(result))
+    if show.as_json:
+        terminal.say_json(asdict(result) | {"report": None if target is None else str(target)})
     else:
         page = "" if target is None else f" The same with pictures: {target}"
         told = {"stories": work.stories(result), "result": result, "page": page}

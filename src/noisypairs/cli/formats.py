@@ -32,7 +32,7 @@ def formats(
             raise ValueError(f"unknown format {name!r}: {did_you_mean(name, IMPORTERS)}")
     shown = list(IMPORTERS.values()) if name is None else [IMPORTERS[name]]
     if as_json:
-        app.print_json({"formats": [_facts(one) for one in shown], "words": WORDS})
+        terminal.say_json({"formats": [_facts(one) for one in shown], "words": WORDS})
     else:
         one = None if name is None else IMPORTERS[name]
         terminal.show("formats.txt", 110, one=one, shown=shown, words=WORDS)

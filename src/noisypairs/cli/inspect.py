@@ -20,7 +20,7 @@ def inspect(model: options.Model, as_json: options.Json = False) -> None:
 
         facts, edited = model_file.look(model)
     if as_json:
-        app.print_json(facts | {"edited": edited})
+        terminal.say_json(facts | {"edited": edited})
         return
     terminal.say(card(facts), nl=False)
     if edited is not False:

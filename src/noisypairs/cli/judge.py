@@ -19,6 +19,7 @@ SHOWN, LONGEST_NAME = 2, 50
 
 @app.command()
 def judge(
+    *,
     items: options.Items,
     store: Annotated[
         Path | None, typer.Option(help="SQLite file of the answers; made if not there.")
@@ -83,11 +84,8 @@ def judge(
         Path | None, typer.Option(help="File for every reply as it came, as JSON lines.")
     ] = None,
     id: options.Id = None,
-    raw: options.Raw = False,
-    force: options.Force = False,
     seed: options.Seed = 0,
-    as_json: options.Json = False,
-    quiet: options.Quiet = False,
+    show: options.Writing,
 ) -> None:
     """Let programs or language models answer pairs.
 
@@ -100,29 +98,28 @@ def judge(
     with app.failing_with(app.WRONG_USE):
         if store is None and not dry_run:
             raise ValueError("name a file for the answers: --store answers.db")
-        if not 0.0 < target < 1.0:
-            raise ValueError(f"--target {target:g}: expected an accuracy below 1, such as 0.95")
+        options.require_accuracy(target)
         from noisypairs.app.files import read_meanings
         from noisypairs.app.fit.request import class_numbers
         from noisypairs.app.judge import Limits
 
-        options.check_outputs({"the pairs for people": people}, [items, pairs, gold, store], force)
+        show.reserve({"the pairs for people": people}, [items, pairs, gold, store])
         judges = _judges(
             endpoint, model, command, question, template, key_env, max_tokens, body, timeout
         )
         limits = Limits(budget, max_cost, _prices(prices), parallel)
-        shown = None if columns is None else [name.strip() for name in columns.split(",")]
+        shown = None if columns is None else list(options.words(columns))
         given: dict[str, Any] = {"columns": shown, "images": images, "id": id, "pairs": pairs}
         numbers = class_numbers(classes)
         words = None if answers is None else read_meanings(answers)
     with app.failing_with(app.BAD_DATA):
         if dry_run:
-            _print_plan(items, judges, limits, given, as_json)
+            _print_plan(items, judges, limits, given, show.as_json)
             return
         from noisypairs.app.judge import judge as ask_judges
         from noisypairs.graph.progress import At
 
-        with progress.shown(quiet) as stage:
+        with progress.shown(show.quiet) as stage:
             found = ask_judges(
                 items,
                 judges,
@@ -141,11 +138,11 @@ def judge(
                 ),
             )
         if people is not None:
-            from noisypairs.app.files import atomic_write, table_writer
+            from noisypairs.app.files import table_writer
 
-            atomic_write(people, table_writer(people, raw)(found.people), force)
-    if as_json:
-        app.print_json(found.to_dict() | {"store": str(store)})
+            show.write(people, lambda: table_writer(people, show.raw)(found.people))
+    if show.as_json:
+        terminal.say_json(found.to_dict() | {"store": str(store)})
     else:
         _print_found(found, items, store, people)
 
@@ -216,7 +213,7 @@ def _print_plan(
 
     found = expected(items, judges, limits, SHOWN, **given)
     if as_json:
-        app.print_json(found)
+        terminal.say_json(found)
         return
     for name, text in found["prompts"]:
         terminal.say(f"--- {name}\n{text}\n")

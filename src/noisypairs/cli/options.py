@@ -1,21 +1,24 @@
-"""Options that several commands share, so that they are called and explained alike everywhere."""
+"""Options that several commands share, so that they are called and explained alike everywhere.
+
+A command whose parameter is one of the dataclasses here has all options in it (`app.command`).
+"""
 
 from __future__ import annotations
 
-import inspect
 import os
+import shlex
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import wraps
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from noisypairs.cli import app, stopping, terminal
 
 if TYPE_CHECKING:
-    from noisypairs.app.files import Dataset
+    from noisypairs.app.files import Columns, Dataset
     from noisypairs.pairs.levels import Scale
 
 _COLUMN = "Column of {}; guessed if not given."
@@ -23,23 +26,14 @@ _COLUMN = "Column of {}; guessed if not given."
 Items = Annotated[
     Path, typer.Argument(help="One row per item: CSV, TSV, Excel, Parquet, JSON lines, .npz.")
 ]
-Pairs = Annotated[
-    Path, typer.Argument(help="One answer per row, or another tool's export; - reads stdin.")
-]
-PairsAfterItems = Annotated[
-    Path | None,
-    typer.Argument(help="One answer per row, or another tool's export; - reads stdin."),
-]
+_PAIRS = typer.Argument(help="One answer per row, or another tool's export; - reads stdin.")
+Pairs = Annotated[Path, _PAIRS]
+PairsAfterItems = Annotated[Path | None, _PAIRS]
 Model = Annotated[Path, typer.Argument(help="Model file that `noisypairs fit` wrote.")]
 Id = Annotated[str | None, typer.Option("--id", help=_COLUMN.format("the items' ids"))]
-Labels = Annotated[Path | None, typer.Option(help="File of the few known classes: id, class.")]
 Classes = Annotated[
     str | None,
     typer.Option(help="How many classes: 3, or 2-5 to choose from; else any number."),
-]
-Kinds = Annotated[
-    str | None,
-    typer.Option(help="The old name of --classes, for one version more."),
 ]
 Images = Annotated[
     str | None,
@@ -54,17 +48,18 @@ Encode = Annotated[
         help="What turns text, pictures and sounds into numbers: auto, or encoders' names.",
     ),
 ]
-Table = Annotated[
-    Path,
-    typer.Option("-o", "--output", help="Write .csv, .tsv, .parquet or .jsonl; - is stdout."),
-]
+_TABLE = typer.Option("-o", "--output", help="Write .csv, .tsv, .parquet or .jsonl; - is stdout.")
+Table = Annotated[Path, _TABLE]
+TableIfAny = Annotated[Path | None, _TABLE]
+ModelOut = Annotated[Path, typer.Option("-o", "--output", help="Model file to write.")]
+Report = Annotated[Path | None, typer.Option(help="HTML page to write.")]
+Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")]
 Raw = Annotated[
     bool, typer.Option("--raw", help="Write no ' before cells that a spreadsheet would run.")
 ]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
-Seed = Annotated[int, typer.Option(min=0, max=2**32 - 1, help="Decides every draw.")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress and no notes.")]
 
 
 @dataclass(frozen=True)
@@ -112,6 +107,16 @@ class Reading:
         bool, typer.Option("--keep-copies", help="Keep answers recorded more than once.")
     ] = False
 
+    @property
+    def given(self) -> str:
+        """The options that were given, as they stand on the line."""
+        words: list[str] = []
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value != one.default:
+                words += [f"--{one.name.replace('_', '-')}", *([] if value is True else [value])]
+        return shlex.join(words)
+
     def check(self) -> None:
         """Refuse a format that no importer knows, and meanings that answers cannot have."""
         from noisypairs.app.files import FORMATS, read_meanings
@@ -152,17 +157,22 @@ class Reading:
             return None
         return self.confidence, None if self.levels is None else self.levels.split("<")
 
+    def columns(self) -> Columns:
+        """Return the columns that were named."""
+        from noisypairs.app.files import Columns
+
+        return Columns(self.left, self.right, self.same, self.annotator, self.id, self.group)
+
     def dataset(
         self, items: Path | None, pairs: Path, labels: Path | None = None, stream: bool = True
     ) -> Dataset:
         """Return the items and pairs in these files, whatever the order of their rows."""
-        from noisypairs.app.files import Columns, read_dataset, read_meanings
+        from noisypairs.app.files import read_dataset, read_meanings
 
-        columns = Columns(self.left, self.right, self.same, self.annotator, self.id, self.group)
         found = read_dataset(
             items,
             pairs,
-            columns,
+            self.columns(),
             labels,
             self.format,
             stream=stream,
@@ -192,68 +202,166 @@ def keep_features(pairs: Path) -> None:
     app.hold(cached_in(beside if is_database(pairs) else cache_folder() / "features"))
 
 
-#: Nothing said: columns and format are guessed.
-GUESSED = Reading()
+@dataclass(frozen=True, kw_only=True)
+class Files:
+    """Items and answers in files, and what is asked of both.
 
-
-def with_reading(function: Callable[..., None]) -> Callable[..., None]:
-    """Give a command the options of `Reading`, in the place of its parameter ``reading``."""
-    hints = get_type_hints(Reading, include_extras=True)
-    shared = [
-        inspect.Parameter(
-            name, inspect.Parameter.KEYWORD_ONLY, default=getattr(GUESSED, name), annotation=hint
-        )
-        for name, hint in hints.items()
-    ]
-    parameters: list[inspect.Parameter] = []
-    for one in inspect.signature(function, eval_str=True).parameters.values():
-        keyword = one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
-        parameters += shared if one.name == "reading" else [keyword]
-
-    @wraps(function)
-    def command(**given: Any) -> None:
-        function(reading=Reading(**{name: given.pop(name) for name in hints}), **given)
-
-    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]  # for typer
-    command.__annotations__ = {one.name: one.annotation for one in parameters}
-    return command
-
-
-def check_outputs(outputs: dict[str, Path | None], inputs: list[Path | None], force: bool) -> None:
-    """Refuse, before any work, what could not be written or would destroy an input.
-
-    ``outputs`` are named by what they hold, for the message where two would share a file. They stay
-    reserved for this process until the command ends.
+    ``pairs`` may be the only file: then ``items`` are these, and nothing is known of any item.
     """
-    from noisypairs.app.files import STANDARD_OUTPUT, reserved
 
-    given = {os.path.realpath(path) for path in inputs if path is not None}
-    taken: dict[str, str] = {}
-    for what, path in outputs.items():
-        if path is None or path == STANDARD_OUTPUT:
-            continue
-        place = os.path.realpath(path)
-        if place in given:
-            raise ValueError(f"{path} is an input: name another file to write")
-        if place in taken:
+    items: Items
+    pairs: PairsAfterItems = None
+    labels: Annotated[
+        Path | None, typer.Option(help="File of the few known classes: id, class.")
+    ] = None
+    classes: Classes = None
+    reading: Reading
+    seed: Seed = 0
+
+    @property
+    def named(self) -> tuple[Path | None, Path]:
+        """The file of the items, None where there is none, and that of the answers."""
+        return (None, self.items) if self.pairs is None else (self.items, self.pairs)
+
+    @property
+    def inputs(self) -> list[Path | None]:
+        """Every file that is read."""
+        return [*self.named, self.labels]
+
+    @property
+    def n_classes(self) -> int | tuple[int, ...] | None:
+        """The number of classes, or those in question."""
+        from noisypairs.app.fit.request import class_numbers
+
+        return class_numbers(self.classes)
+
+    def check(self) -> None:
+        """Refuse options that cannot be, before any file is read."""
+        _ = self.n_classes
+        self.reading.check()
+
+    def dataset(self, stream: bool = True) -> Dataset:
+        """Return what the files hold."""
+        return self.reading.dataset(*self.named, self.labels, stream)
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where the work is done: here, or in the engine that holds the tables."""
+
+    engine: Annotated[
+        str | None,
+        typer.Option(help="duckdb or spark: leave Parquet tables of any size where they are."),
+    ] = None
+    master: Annotated[
+        str | None, typer.Option(help="Address of Spark's cluster; a local one if not given.")
+    ] = None
+
+    def check(self) -> None:
+        """Refuse what is no engine, and an address without Spark."""
+        if self.engine is not None:
+            from noisypairs.app.engine import check_engine
+
+            check_engine(self.engine, self.master)
+        elif self.master is not None:
+            raise ValueError(f"--master {self.master} belongs to --engine spark: give both")
+
+    def open(self) -> Any:
+        """Open the engine."""
+        from noisypairs.app.engine import open_engine
+
+        assert self.engine is not None
+        return open_engine(self.engine, self.master)
+
+
+@dataclass(frozen=True)
+class Showing:
+    """What is done with what was found: printed, as text or JSON, and written to files."""
+
+    force: Force = False
+    as_json: Json = False
+    quiet: Quiet = False
+
+    def reserve(self, outputs: dict[str, Path | None], inputs: list[Path | None]) -> None:
+        """Refuse, before any work, what could not be written or would destroy an input.
+
+        ``outputs`` are named by what they hold, for the message where two would share a file. They
+        stay reserved for this process until the command ends.
+        """
+        from noisypairs.app.files import STANDARD_OUTPUT, reserved
+
+        given = {os.path.realpath(path) for path in inputs if path is not None}
+        taken: dict[str, str] = {}
+        for what, path in outputs.items():
+            if path is None or path == STANDARD_OUTPUT:
+                continue
+            place = os.path.realpath(path)
+            if place in given:
+                raise ValueError(f"{path} is an input: name another file to write")
+            if place in taken:
+                raise ValueError(
+                    f"{taken[place]} and {what} would both be written to {path}: name two files"
+                )
+            taken[place] = what
+            app.hold(reserved(path, self.force))
+            if what in ("the report", "the page"):
+                pages()  # a missing package is named at once
+        files = {what: None if path == STANDARD_OUTPUT else path for what, path in outputs.items()}
+        stopping.expect_outputs(files)
+
+    def refuse_two_on_stdout(self, output: Path | None) -> None:
+        """Refuse a table and a JSON object on standard output at once."""
+        if self.as_json and str(output) == "-":
             raise ValueError(
-                f"{taken[place]} and {what} would both be written to {path}: name two files"
+                "-o - and --json would both write to standard output: name a file for one"
             )
-        taken[place] = what
-        app.hold(reserved(path, force))
-    files = {what: None if path == STANDARD_OUTPUT else path for what, path in outputs.items()}
-    stopping.expect_outputs(files)
+
+    def write(self, path: Path | None, content: Callable[[], str | bytes]) -> None:
+        """Write a file, if one is asked for."""
+        from noisypairs.app.files import atomic_write
+
+        if path is not None:
+            atomic_write(path, content(), self.force)
+
+    def say_notes(self, notes: list[str]) -> None:
+        """Print notes on standard error, unless nobody wants them."""
+        for note in [] if self.quiet else notes:
+            terminal.say(f"Note: {terminal.one_line(note)}", err=True)
+
+    def say_written(self, said: str, output: Path) -> None:
+        """Print a last sentence: on standard error where the table itself is on standard output."""
+        if str(output) != "-":
+            terminal.console_of(100).print(f"{terminal.one_line(said)} Written: {output}")
+        elif not self.quiet:
+            terminal.say(terminal.one_line(said), err=True)
 
 
-def refuse_two_on_stdout(output: Path | None, as_json: bool) -> None:
-    """Refuse a table and a JSON object on standard output at once."""
-    if as_json and output is not None and str(output) == "-":
-        raise ValueError("-o - and --json would both write to standard output: name a file for one")
+@dataclass(frozen=True)
+class Writing(Showing):
+    """The same where tables are written."""
+
+    raw: Raw = False
 
 
-def say_written(said: str, output: Path, quiet: bool = False) -> None:
-    """Print a last sentence: on standard error where the table itself is on standard output."""
-    if str(output) != "-":
-        terminal.console_of(100).print(f"{said} Written: {output}")
-    elif not quiet:
-        terminal.say(said, err=True)
+def pages() -> ModuleType:
+    """Return what makes pages; the package that draws their charts takes long to import."""
+    from noisypairs.app.report import pages as found
+
+    return found
+
+
+def plain(paths: dict[str, Path | None]) -> dict[str, str | None]:
+    """Return files by what they hold, as JSON has them."""
+    names = {what.removeprefix("the "): path for what, path in paths.items()}
+    return {what: None if path is None else str(path) for what, path in names.items()}
+
+
+def require_accuracy(target: float) -> None:
+    """Refuse a target that is no accuracy below 1."""
+    if not 0.0 < target < 1.0:
+        raise ValueError(f"--target {target:g}: expected an accuracy below 1, such as 0.95")
+
+
+def words(text: str | None) -> tuple[str, ...]:
+    """Return names that are separated by commas."""
+    return tuple(word.strip() for word in (text or "").split(",") if word.strip())

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from noisypairs.cli import app, options, terminal
 
-if TYPE_CHECKING:
-    from noisypairs.app.prediction import Prediction
-
 
 @app.command()
 def predict(
+    *,
     model: options.Model,
     items: Annotated[Path, typer.Argument(help="New items, with the columns of the old ones.")],
     output: options.Table,
@@ -25,10 +23,8 @@ def predict(
         float | None,
         typer.Option(help="Name the second of two classes from this probability on; else 0.5."),
     ] = None,
-    raw: options.Raw = False,
-    force: options.Force = False,
-    as_json: options.Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="Print no notes.")] = False,
+    where: options.Where,
+    show: options.Writing,
 ) -> None:
     """Classify new items: classes with probabilities.
 
@@ -43,34 +39,33 @@ def predict(
 
         if threshold is not None and not 0.0 < threshold < 1.0:
             raise ValueError(f"threshold {threshold:g}: expected a number between 0 and 1")
-        content = table_writer(output, raw, DECIMALS)
-        options.refuse_two_on_stdout(output, as_json)
-        options.check_outputs({"the classes": output}, [items, model], force)
+        where.check()
+        if where.engine is not None and (output.suffix != ".parquet" or threshold or images):
+            raise ValueError(
+                f"-o {output}: --engine writes Parquet (name it .parquet), and takes neither "
+                "--threshold nor --images"
+            )
+        content = table_writer(output, show.raw, DECIMALS)
+        show.refuse_two_on_stdout(output)
+        show.reserve({"the classes": output}, [items, model])
     with app.failing_with(app.BAD_DATA):
-        from noisypairs.app.files import atomic_write
+        if where.engine is not None:
+            from noisypairs.app.engine import predict_tables
 
+            n = predict_tables(model, items, id, output, where.open())
+            if show.as_json:
+                terminal.say_json({"n_items": n, "written": str(output)})
+            else:
+                show.say_written(f"{n:,} items classified.", output)
+            return
         options.keep_features(items)
-        found = predict_file(model, items, id, threshold, images)
-        atomic_write(output, content(found.table), force)
-    _print_result(found, output, as_json, quiet)
-
-
-def _print_result(found: Prediction, output: Path, as_json: bool, quiet: bool) -> None:
-    result, notes, drift = found
-    counts = {str(name): int(n) for name, n in result["class"].value_counts().items()}
-    if as_json:
-        app.print_json(
-            {
-                "n_items": len(result),
-                "classes": counts,
-                "notes": notes,
-                "drift": asdict(drift),
-                "written": str(output),
-            }
-        )
+        table, notes, drift = predict_file(model, items, id, threshold, images)
+        show.write(output, lambda: content(table))
+    counts = {str(name): int(n) for name, n in table["class"].value_counts().items()}
+    if show.as_json:
+        found = {"n_items": len(table), "classes": counts, "notes": notes, "drift": asdict(drift)}
+        terminal.say_json(found | {"written": str(output)})
         return
-    for note in notes if not quiet else []:
-        terminal.say(f"Note: {terminal.one_line(note)}", err=True)
-    named = ", ".join(f"{terminal.one_line(name)}: {n:,}" for name, n in counts.items())
-    said = f"{len(result):,} items classified ({named})."
-    options.say_written(said, output, quiet)
+    show.say_notes(notes)
+    named = ", ".join(f"{name}: {n:,}" for name, n in counts.items())
+    show.say_written(f"{len(table):,} items classified ({named}).", output)

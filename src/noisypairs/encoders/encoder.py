@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -176,17 +176,13 @@ class RowEncoder(Encoder):
             return None
         path = Path(getattr(cell, "path", cell))
         try:
-            if (size := path.stat().st_size) > MOST_BYTES:
-                raise UnreadableContent(
-                    f"has {size / 1e6:,.0f} MB, more than {MOST_BYTES // 10**6}"
-                )
-            return path.read_bytes()
-        except UnreadableContent:
-            raise
+            if (size := path.stat().st_size) <= MOST_BYTES:
+                return path.read_bytes()
         except FileNotFoundError as error:
             raise UnreadableContent("does not exist") from error
         except (OSError, ValueError) as error:
             raise UnreadableContent(f"cannot be opened ({type(error).__name__})") from error
+        raise UnreadableContent(f"has {size / 1e6:,.0f} MB, more than {MOST_BYTES // 10**6}")
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return a name for every number."""
@@ -257,8 +253,3 @@ def as_texts(X: Any) -> list[str]:
     ['red', '', '']
     """
     return ["" if pd.isna(cell) else str(cell).strip() for cell in as_column(X)]
-
-
-def texts_of(contents: Iterable[bytes]) -> list[str]:
-    """Return text as it was written."""
-    return [one.decode() for one in contents]

@@ -6,7 +6,7 @@ comparison, parts of a learning curve, candidate estimators.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +18,10 @@ from sklearn.utils import check_random_state
 from noisypairs.algebra import Array
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.pairs import keys_of
+
+#: Standard errors by which a gain must exceed zero to be stated as a fact.
+CLEAR = 2.0
 
 Mask = NDArray[np.bool_]
 Positions = NDArray[np.intp]
@@ -122,11 +126,11 @@ class HeldOut:
         """
         rank = np.random.default_rng(seed).permutation(_persons(pairs).max(initial=-1) + 1)
         rank = rank[_persons(pairs)]
-        edge = np.unique(pairs.pair_keys, return_inverse=True)[1]
+        edge = np.unique(keys_of(pairs), return_inverse=True)[1]
         lowest = np.full(edge.max(initial=-1) + 1, len(rank) + 1)
         np.minimum.at(lowest, edge, rank)
         out = repeated_answers(pairs) & (rank == lowest[edge])
-        fold = dealt(pairs.pair_keys, n_folds, seed)
+        fold = dealt(keys_of(pairs), n_folds, seed)
         return cls(pairs, np.where(out, fold, -1), n_folds, np.arange(pairs.n_items))
 
     def masks(self, enough: float = np.inf) -> Iterator[tuple[Mask, Mask]]:
@@ -142,6 +146,16 @@ class HeldOut:
             else:
                 left, right = self.item_fold[self.pairs.left], self.item_fold[self.pairs.right]
                 yield (left != k) & (right != k), out
+
+    def each(self, predict: Callable[[Mask, Mask], Array]) -> Array:
+        """Return what is predicted of every answer when it is held out, (n_pairs,), else NaN.
+
+        ``predict`` is given which answers to learn from, and which to predict.
+        """
+        whole = np.full(self.pairs.n_pairs, np.nan)
+        for train, out in self.masks():
+            whole[out] = predict(train, out)
+        return whole
 
     def gain(self, better: Array, worse: ArrayLike = 0.0) -> Gain:
         """Compare log P of the answers under two models, (n_pairs,), NaN where not held out.
@@ -237,7 +251,7 @@ def repeated_answers(pairs: Pairs) -> Mask:
     >>> repeated_answers(Pairs([0, 1, 1], [1, 0, 2], [1, 1, 0], annotator=[0, 1, 0])).tolist()
     [True, True, False]
     """
-    edge = np.unique(pairs.pair_keys, return_inverse=True)[1]
+    edge = np.unique(keys_of(pairs), return_inverse=True)[1]
     first = np.zeros(pairs.n_pairs, dtype=bool)
     first[np.unique(_persons(pairs), return_index=True)[1]] = True
     repeated: Mask = (np.bincount(edge, first, minlength=1)[edge] > 1) & (pairs.left != pairs.right)
@@ -246,7 +260,7 @@ def repeated_answers(pairs: Pairs) -> Mask:
 
 def _persons(pairs: Pairs) -> Positions:
     """Return a number for the pair and the person of each answer, by content, in any order."""
-    edge = np.unique(pairs.pair_keys, return_inverse=True)[1]
+    edge = np.unique(keys_of(pairs), return_inverse=True)[1]
     if pairs.annotator is None:
         return np.argsort(np.lexsort((pairs.weights, pairs.same, edge)))
     key = edge.astype(np.int64) * (int(pairs.annotator.max(initial=0)) + 1) + pairs.annotator

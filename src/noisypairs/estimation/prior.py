@@ -12,6 +12,7 @@ from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation.interval import Interval, dyadic_mean, wilson
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import drawn_at_random
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ def random_answers(pairs: Pairs, what: str) -> Pairs:
     >>> random_answers(Pairs([0, 1], [1, 2], [1, 0], chosen=[1, 0]), "their share").n_pairs
     1
     """
-    drawn = pairs.drawn_at_random()
+    drawn = drawn_at_random(pairs)
     if drawn.n_pairs == 0 and pairs.n_pairs > 0:
         raise NotIdentifiable(
             f"all {pairs.n_pairs:,} pairs were chosen, none was drawn at random: {what} says "

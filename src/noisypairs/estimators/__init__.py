@@ -1,14 +1,12 @@
 """Classifiers of items that learn from pairs."""
 
 from noisypairs.estimators.base import PairClassifier
-from noisypairs.estimators.inner.classifiers import AveragedClassifier, GaussianClasses
+from noisypairs.estimators.inner.classifiers import GaussianClasses
 from noisypairs.estimators.kmeans import COPKMeans, PairKMeans
 from noisypairs.estimators.linear import LinearRiskClassifier
-from noisypairs.estimators.loss_correction import LossCorrectionClassifier
-from noisypairs.estimators.weighted import WeightedPairClassifier
+from noisypairs.estimators.pointwise import LossCorrectionClassifier, WeightedPairClassifier
 
 __all__ = [
-    "AveragedClassifier",
     "COPKMeans",
     "GaussianClasses",
     "LinearRiskClassifier",

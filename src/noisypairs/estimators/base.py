@@ -46,7 +46,7 @@ from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.counts import some_pairs
 from noisypairs.pairs.groups import Hashes, look_copied, mixed
 from noisypairs.pairs.ids import order_by_ids
-from noisypairs.pairs.pairs import check_couples, check_n_items, in_memory, sorted_answers
+from noisypairs.pairs.pairs import check_couples, check_n_items, in_memory, keys_of, sorted_answers
 
 #: Numbers in features are smaller: the squares of larger ones, and sums of them, are not finite.
 LARGEST = 1e100
@@ -689,7 +689,7 @@ def warn_of_copies(pairs: Any) -> None:
         return  # weights without annotators are scores or votes: one answer per pair and kind
     some = pairs.select(some_pairs(pairs.left, pairs.right, ANSWERS_LOOKED_AT))
     if pairs.annotator is None:
-        if not look_copied(some.pair_keys, some.same):
+        if not look_copied(keys_of(some), some.same):
             return
         what = (
             "nearly every pair was answered more than once, and always alike: the answers look "
@@ -709,7 +709,7 @@ def warn_of_copies(pairs: Any) -> None:
 Positions = NDArray[np.intp]
 
 #: Rounds in which identical items are told apart by the items that they were compared with.
-ROUNDS = 30
+TELLING_ROUNDS = 30
 #: Numbers of a table that are worked on at once.
 BLOCK = 1 << 16
 #: What missing and infinite values count in a projection; arsinh of the largest double is 710.
@@ -764,8 +764,8 @@ def item_order(X: Any, pairs: Pairs) -> Positions:
     """Return the items, shape (n_items,), in an order that does not depend on the one given.
 
     Identical rows are told apart by the answers about them, then by the items at the other ends of
-    these answers, and so on. Items that are alike after `ROUNDS` rounds keep the order given: with
-    few exceptions (long chains without features) they can take each other's place.
+    these answers, and so on. Items that are alike after `TELLING_ROUNDS` keep the order given:
+    with few exceptions (long chains without features) they can take each other's place.
     """
     keys = np.zeros(pairs.n_items) if X is None else _row_sums(X, _projection_term)
     if _n_distinct(keys) == pairs.n_items:
@@ -864,7 +864,7 @@ def _told_apart(keys: Array, pairs: Pairs) -> Hashes:
         answer = mixed(answer + pairs.annotator.astype(np.uint64))
     if pairs.weight is not None:
         answer = mixed(answer + pairs.weight.view(np.uint32))
-    for _ in range(ROUNDS):
+    for _ in range(TELLING_ROUNDS):
         sums = np.zeros(pairs.n_items, dtype=np.uint64)
         for here, there in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
             np.add.at(sums, here, mixed(answer + hashes[there]))

@@ -1,4 +1,9 @@
-"""What the paper's two learners share: which noise, which prior, and is there any signal."""
+"""The paper's two learners, T-Loss and Weighted, and what they share.
+
+T-Loss trains with a loss whose mean over noisy pairs is the loss on true classes. Weighted
+classifies "same" against "different", weighed by 1−α and α. Both choose the noise and the prior in
+the same way, and refuse where there is no signal.
+"""
 
 from __future__ import annotations
 
@@ -7,24 +12,27 @@ from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import clone
-from sklearn.model_selection import KFold
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.utils import _safe_indexing
+from sklearn.utils.metaestimators import available_if
 
-from noisypairs import algebra, model_selection
-from noisypairs.algebra import Array
+from noisypairs import algebra, model_selection, reduction
+from noisypairs.algebra import Array, Formula
 from noisypairs.errors import (
     ChosenPairsWarning,
     NotIdentifiable,
     NotIdentifiableWarning,
+    did_you_mean,
     warn_user,
 )
 from noisypairs.estimation import PriorEstimate, estimate_prior, random_answers
-from noisypairs.estimation.heldout import gain_of_items
+from noisypairs.estimation.heldout import gain_of_items, item_folds, items_by_fold
 from noisypairs.estimators.base import (
+    ClassOrder,
+    NoiseName,
     PairClassifier,
     item_order,
     label_names,
@@ -34,25 +42,36 @@ from noisypairs.estimators.base import (
     warn_if_weak,
     warn_of_copies,
 )
+from noisypairs.estimators.inner.classifiers import default_classifier, default_regressor, weighable
 from noisypairs.estimators.inner.features import finite_numbers
+from noisypairs.estimators.linear import LOSSES, LinearRiskClassifier, LossName
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, ItemCounts, Pairs
 from noisypairs.pairs.counts import some_pairs
-from noisypairs.pairs.pairs import in_memory, pooled_answers, sorted_answers
+from noisypairs.pairs.pairs import drawn_at_random, in_memory, pooled_answers, sorted_answers
 
-HeldOut = Callable[[], model_selection.HeldOutShare]
+Shares = Callable[[], model_selection.HeldOutShare]
 
 #: |a − b| √(2n) below which the answers' own randomness hides the difference: refuse.
 TOO_WEAK = 2.0
 #: … and below which a warning says how much the noise is inflated.
 WEAK = 10.0
 #: Standard errors by which left-out answers must show their signal to overrule the share of "same".
-CLEAR = 4.0
+OVERRULED = 4.0
 
 #: Items on which the estimator is compared with the default one, at most.
 ITEMS_COMPARED = 1_000
 #: A table of more pairs is counted where it is; a smaller one is loaded.
 PAIRS_IN_MEMORY = 2_000_000
+
+
+class Task(NamedTuple):
+    """Pooled answers, a noise and a prior to learn under, and what cross-fits `HeldOutShare`."""
+
+    counts: ItemCounts
+    noise: NoiseModel
+    prior: float
+    shares: Shares
 
 
 class PointwiseClassifier(PairClassifier):
@@ -63,9 +82,11 @@ class PointwiseClassifier(PairClassifier):
     same order, whatever order was given.
 
     Subclasses have the parameters ``estimator``, ``noise``, ``prior``, ``class_order``, ``cv``,
-    ``random_state``, ``n_jobs``, and define `_inner_estimator`, `_fit_candidate`, `_keep` and
-    `_positive_proba`.
+    ``random_state``, ``n_jobs``, and define `_inner_estimator`, `_fit_candidate` and
+    `_positive_proba`. A candidate is a tuple of the fitted attributes that `_kept` names.
     """
+
+    _kept: tuple[str, ...] = ("estimator_",)
 
     estimator: Any
     noise: Any
@@ -93,19 +114,18 @@ class PointwiseClassifier(PairClassifier):
             models = []
             for prior in priors:
                 algebra.require_signal(algebra.signal(noise.same_probability(), prior))
-                models.append(
-                    self._fit_candidate(clone(inner), items, counts, noise, prior, held_out)
-                )
+                task = Task(counts, noise, prior, held_out)
+                models.append(self._fit_candidate(clone(inner), items, task))
             best = self._best_candidate(models, X, pairs)
             check_signal(noise, priors[best], pairs)
             self.prior_, self.noise_ = priors[best], noise
-            self._keep(models[best])
+            self.__dict__.update(zip(self._kept, models[best], strict=True))
             if self.estimator is not None:
                 self._compare_with_default(inner, items, counts, held_out)
             return self
 
     def _compare_with_default(
-        self, inner: Any, X: Any, counts: ItemCounts, held_out: HeldOut
+        self, inner: Any, X: Any, counts: ItemCounts, held_out: Shares
     ) -> None:
         """Warn where the default estimator is clearly more accurate on half of the answers.
 
@@ -123,14 +143,12 @@ class PointwiseClassifier(PairClassifier):
         S = self.noise_.same_probability()
         alpha, gain = algebra.alpha(S, self.prior_), algebra.gain(S, self.prior_)
         default = clone(self).set_params(estimator=None)._inner_estimator(numbers)
-        risk = []
+        risk, task = [], Task(learnt, self.noise_, self.prior_, held_out)
         for rows, learner in ((X, inner), (numbers, default)):
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
-                    rule = self._fit_candidate(
-                        clone(learner), rows, learnt, self.noise_, self.prior_, held_out
-                    )
+                    rule = self._fit_candidate(clone(learner), rows, task)
             except ValueError:  # half of the answers may be alike, or too few for the estimator
                 return
             positive = self._positive_proba(rule, rows) > 0.5
@@ -145,20 +163,8 @@ class PointwiseClassifier(PairClassifier):
         """Return the estimator to clone, after checking that it can do what is asked of it."""
 
     @abstractmethod
-    def _fit_candidate(
-        self,
-        model: Any,
-        X: Any,
-        counts: ItemCounts,
-        noise: NoiseModel,
-        prior: float,
-        held_out: HeldOut,
-    ) -> Any:
-        """Fit the inner estimator on pooled items under this noise and prior."""
-
-    @abstractmethod
-    def _keep(self, model: Any) -> None:
-        """Store the candidate that was chosen."""
+    def _fit_candidate(self, model: Any, X: Any, task: Task) -> tuple[Any, ...]:
+        """Fit the inner estimator on pooled items."""
 
     def _leaves_in_place(self, pairs: Answers) -> bool:
         return pairs.n_pairs > PAIRS_IN_MEMORY  # a smaller table gives the model that `Pairs` give
@@ -181,18 +187,14 @@ class PointwiseClassifier(PairClassifier):
         return pairs.without_self_pairs() if isinstance(pairs, Pairs) else pairs
 
     def _class_proba(self, X: Any) -> Array:
-        positive = self._positive_proba(self._fitted_rule(), X)
+        positive = self._positive_proba(tuple(getattr(self, name) for name in self._kept), X)
         return np.column_stack([1.0 - positive, positive])
 
     @abstractmethod
-    def _positive_proba(self, model: Any, X: Any) -> Array:
+    def _positive_proba(self, rule: tuple[Any, ...], X: Any) -> Array:
         """Return P(classes_[1] | x), shape (n,), of one fitted candidate."""
 
-    def _fitted_rule(self) -> Any:
-        """Return the fitted candidate that was kept."""
-        return self.estimator_
-
-    def _chosen_noise(self, held_out: HeldOut) -> NoiseModel:
+    def _chosen_noise(self, held_out: Shares) -> NoiseModel:
         """Return the given noise, or the one with the best held-out likelihood of the answers."""
         for stale in ("rate_choice_", "prior_estimate_"):  # of an earlier fit
             self.__dict__.pop(stale, None)
@@ -203,7 +205,7 @@ class PointwiseClassifier(PairClassifier):
         self.rate_choice_ = model_selection.choose_rates(held_out(), chosen)
         return self.rate_choice_.noise
 
-    def _held_out_share(self, share_estimator: Any, X: Any, pairs: Pairs) -> HeldOut:
+    def _held_out_share(self, share_estimator: Any, X: Any, pairs: Pairs) -> Shares:
         """Return a function that cross-fits P("same" | x) when first asked, and only then.
 
         Folds, and the answers on which rates are chosen, are drawn from items in their own order.
@@ -212,12 +214,13 @@ class PointwiseClassifier(PairClassifier):
         @cache
         def held_out() -> model_selection.HeldOutShare:
             order = item_order(X, pairs) if isinstance(pairs, Pairs) else row_order(X)
-            folds = KFold(self.cv, shuffle=True, random_state=self.random_state).split(order)
+            ordered = pairs[order] if isinstance(pairs, Pairs) else pairs
+            fold = item_folds(ordered, self.cv, self.random_state)
             share = model_selection.out_of_fold_share(
                 share_estimator,
                 X,
                 pairs,
-                cv=[(order[train], order[test]) for train, test in folds],
+                cv=[(order[a], order[b]) for a, b in items_by_fold(fold, self.cv)],
                 n_jobs=self.n_jobs,
             )
             some = in_memory(share.pairs, model_selection.MOST_PAIRS)
@@ -228,7 +231,7 @@ class PointwiseClassifier(PairClassifier):
 
         return held_out
 
-    def _candidate_priors(self, pairs: Pairs, noise: NoiseModel, held_out: HeldOut) -> list[float]:
+    def _candidate_priors(self, pairs: Pairs, noise: NoiseModel, held_out: Shares) -> list[float]:
         """Return the priors of classes_[1] to try, and set ``classes_``.
 
         A given prior is one; an estimated one has two roots, between which known labels decide,
@@ -247,7 +250,7 @@ class PointwiseClassifier(PairClassifier):
             found = estimate_prior(pooled_answers(pairs), noise)
             self.prior_estimate_ = found
             # Estimated rates cannot test the share of "same"; left-out answers can.
-            if isinstance(self.noise, NoiseModel) or held_out().strength < CLEAR:
+            if isinstance(self.noise, NoiseModel) or held_out().strength < OVERRULED:
                 _refuse_one_half(found)
             if pairs.labels:
                 return [root.estimate for root in found.roots if 0 < root.estimate < 1]
@@ -288,7 +291,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when the randomness of the answers hides a − b, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
-    total = pooled_answers(pairs).drawn_at_random().weights.sum()
+    total = drawn_at_random(pooled_answers(pairs)).weights.sum()
     strength = abs(difference) * np.sqrt(2.0 * total)
     if strength >= WEAK:
         return
@@ -311,3 +314,244 @@ def _refuse_one_half(found: PriorEstimate) -> None:
             "looks at items one by one can learn from such pairs. Use a joint method, which looks "
             "at the pairs as a graph, or give prior= if the pairs were not drawn at random"
         )
+
+
+class LossCorrectionClassifier(PointwiseClassifier):
+    """Minimise the unbiased corrected risk of the noisy pairs, pooled to one row per item.
+
+    l̃(t, Q) = C[Q, +] l(t, +1) + C[Q, −] l(t, −1) with C = T⁻ᵀ has E[l̃(t, Q) | y] = l(t, y), so the
+    risk of the pairs is Σ_i u_i l(f(x_i), +1) + v_i l(f(x_i), −1). For the squared loss that is
+    weighted regression on u_i/(u_i+v_i), exactly, and any regressor serves.
+
+    Parameters
+    ----------
+    estimator : what learns. ``loss="squared"``: any regressor (without ``sample_weight`` support
+        every item counts once: the targets stay unbiased, only efficiency is lost). Other losses:
+        None for a linear model, or an estimator with ``fit_risk(X, u, v)`` such as
+        `noisypairs.torch.TorchClassifier`, whose own loss is then used.
+    noise : a noise model, or a family, ``"pairing"`` (also ``"auto"``) or ``"labeling"``, whose
+        rates are then chosen on held-out answers.
+    prior : P(class 1), or ``"estimate"`` from the share of "same" (pairs drawn at random).
+    loss : ``"squared"``, ``"logistic"``, ``"brier"`` (the squared loss of a logistic model's
+        probabilities, as in the paper), ``"squared_hinge"`` or ``"sigmoid"``.
+    formula : ``"unbiased"``, or ``"printed"`` for the paper's T⁻¹ and printed posterior.
+    non_negative : keep each class's part of the risk from going below zero, which is over-fitting
+        (squared loss with a regressor: targets are cut to [0, 1], the same for each item).
+    class_order : how the two classes are numbered when the prior is estimated and no item is
+        labelled: ``"rising"`` or ``"falling"`` by size, or their names, the smaller one first.
+    cv, random_state, n_jobs : folds by item when noise is estimated.
+
+    Attributes
+    ----------
+    classes_, noise_, prior_ : class names, and the noise and P(classes_[1]) that were used.
+    estimator_ : the inner estimator, fitted on one row per item.
+
+    References
+    ----------
+    Dan, S., Bao, H. and Sugiyama, M. (2021). Learning from Noisy Similar and Dissimilar Data. ECML
+    PKDD 2021, doi:10.1007/978-3-030-86520-7_15.
+
+    Examples
+    --------
+    >>> from noisypairs import LossCorrectionClassifier, PairingNoise, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=2000, random_state=0)
+    >>> noise = PairingNoise(0.2, 0.1)
+    >>> pairs = sample_pairs(y, 20_000, noise, random_state=0)
+    >>> clf = LossCorrectionClassifier(noise=noise, class_order="falling").fit(X, pairs)
+    >>> bool(clf.score(X, y) > 0.99)
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        noise: NoiseModel | NoiseName | str = "pairing",
+        prior: float | Literal["estimate"] = "estimate",
+        loss: LossName = "squared",
+        formula: Formula = "unbiased",
+        non_negative: bool = False,
+        class_order: ClassOrder = None,
+        cv: int = 5,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        **former: Any,
+    ) -> None:
+        self.estimator = estimator
+        self.noise = noise
+        self.prior = prior
+        self.loss = loss
+        self.formula = formula
+        self.non_negative = non_negative
+        self.class_order = class_order
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self._take_former(former)
+
+    def _inner_estimator(self, X: Any) -> Any:
+        if self.loss == "squared":
+            if self.estimator is None:
+                return default_regressor(X, self.random_state)
+            if is_classifier(self.estimator):
+                raise TypeError(
+                    f"loss='squared' hands real-valued targets to a regressor, and "
+                    f"{type(self.estimator).__name__} is a classifier. Give a regressor, or use "
+                    "WeightedPairClassifier, which takes any classifier"
+                )
+            return self.estimator
+        if self.loss not in LOSSES:
+            raise ValueError(f"loss={self.loss!r}: {did_you_mean(str(self.loss), LOSSES)}")
+        if self.estimator is None:
+            return LinearRiskClassifier(loss=self.loss)
+        if not hasattr(self.estimator, "fit_risk"):
+            raise TypeError(
+                f"loss={self.loss!r} gives items weights of both signs, which "
+                f"{type(self.estimator).__name__} cannot take. Use loss='squared' with any "
+                "regressor, estimator=None for a linear model, or noisypairs.torch.TorchClassifier"
+            )
+        return self.estimator
+
+    def _fit_candidate(self, model: Any, X: Any, task: Task) -> tuple[Any]:
+        C = task.noise.corrected_coefficients(task.prior, self.formula)
+        u, v = reduction.risk_weights(task.counts, C)
+        if self.loss != "squared":
+            rows = np.flatnonzero((u != 0) | (v != 0))
+            seen, whole = _safe_indexing(X, rows), self.non_negative
+            return (model.fit_risk(seen, u[rows], v[rows], non_negative=whole),)
+        rows, target, weight = reduction.squared_loss_rows(u, v)
+        target = np.clip(target, 0.0, 1.0) if self.non_negative else target
+        if reduction.accepts_weights(model):
+            return (reduction.fit_weighted(model, _safe_indexing(X, rows), target, weight),)
+        return (model.fit(_safe_indexing(X, rows), target),)
+
+    def _positive_proba(self, rule: tuple[Any, ...], X: Any) -> Array:
+        (model,) = rule
+        if self.loss == "squared":
+            return np.asarray(model.predict(X), dtype=float).clip(0.0, 1.0)
+        return np.asarray(model.predict_proba(X)[:, 1], dtype=float)
+
+
+def _has_proba(self: WeightedPairClassifier) -> bool:
+    inner = getattr(self, "estimator_", self.estimator)
+    return inner is None or hasattr(inner, "predict_proba")
+
+
+class WeightedPairClassifier(PointwiseClassifier):
+    """Classify occurrences as "same" or "different" with weights 1−α and α (Theorem 3).
+
+    R_α,noisy(f) = A·R(f) + const, so the weighted rule is the clean Bayes rule, turned over where
+    A < 0. Training has one row per item and answer, whatever the number of pairs.
+
+    Parameters
+    ----------
+    estimator : any classifier; one without ``sample_weight`` learns from rows drawn by weight.
+    noise, prior : as for `LossCorrectionClassifier`; they give α, A and the probabilities.
+    alpha : ``"noise"``, (a+b)/2 of noise and prior; ``"cv"``, chosen on held-out answers, right
+        for pairing noise at any two rates; or a number. ``alpha=0.5`` is the unweighted baseline.
+    class_order, cv, random_state, n_jobs : as for `LossCorrectionClassifier`.
+
+    Attributes
+    ----------
+    classes_, noise_, prior_ : class names, and the noise and P(classes_[1]) that were used.
+    alpha_, gain_ : the weight α, and A, which turns the rule over where it is negative.
+    estimator_ : the inner classifier, fitted on one row per item and answer.
+
+    References
+    ----------
+    Dan, S., Bao, H. and Sugiyama, M. (2021). Learning from Noisy Similar and Dissimilar Data. ECML
+    PKDD 2021, doi:10.1007/978-3-030-86520-7_15.
+
+    Examples
+    --------
+    >>> from noisypairs import PairingNoise, WeightedPairClassifier, datasets, sample_pairs
+    >>> X, y = datasets.load("gaussians", n_samples=2000, random_state=0)
+    >>> noise = PairingNoise(0.2, 0.1)
+    >>> pairs = sample_pairs(y, 20_000, noise, random_state=0)
+    >>> clf = WeightedPairClassifier(noise=noise, class_order="falling").fit(X, pairs)
+    >>> bool(clf.score(X, y) > 0.99)
+    True
+    """
+
+    _kept = ("estimator_", "alpha_", "gain_")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        noise: NoiseModel | NoiseName | str = "pairing",
+        prior: float | Literal["estimate"] = "estimate",
+        alpha: float | Literal["noise", "cv"] = "noise",
+        class_order: ClassOrder = None,
+        cv: int = 5,
+        random_state: int | None = None,
+        n_jobs: int | None = None,
+        **former: Any,
+    ) -> None:
+        self.estimator = estimator
+        self.noise = noise
+        self.prior = prior
+        self.alpha = alpha
+        self.class_order = class_order
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self._take_former(former)
+
+    def _fit_candidate(self, model: Any, X: Any, task: Task) -> tuple[Any, float, float]:
+        alpha, S = self._chosen_alpha(task), task.noise.same_probability()
+        rows, label, weight = reduction.weighted_rows(task.counts, alpha)
+        if len(np.unique(label)) < 2:
+            raise ValueError("all answers are equal: there is nothing to tell apart")
+        reduction.fit_weighted(model, _safe_indexing(X, rows), label, weight)
+        return model, alpha, algebra.gain(S, task.prior)
+
+    @available_if(_has_proba)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Return P(class | x), shape (n_items, 2), columns in the order of ``classes_``."""
+        return super().predict_proba(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Return the weighted classifier's margin, turned over where A < 0, shape (n,)."""
+        X, model = self._check_items(X), self.estimator_
+        if hasattr(model, "predict_proba"):
+            margin = np.asarray(model.predict_proba(X)[:, 1], dtype=float) - 0.5
+        else:
+            margin = np.asarray(model.decision_function(X), dtype=float)
+        return np.asarray(np.sign(self.gain_) * margin)
+
+    def _inner_estimator(self, X: Any) -> Any:
+        if self.estimator is None:
+            return default_classifier(X, self.random_state)
+        name = type(self.estimator).__name__
+        if is_regressor(self.estimator):
+            raise TypeError(
+                f"WeightedPairClassifier needs a classifier, and {name} is a regressor. Use "
+                "LossCorrectionClassifier, which takes any regressor"
+            )
+        if not reduction.accepts_weights(self.estimator):
+            return weighable(self.estimator, self.random_state)
+        tuned = isinstance(self.noise, str) or self.alpha == "cv"
+        if tuned and not hasattr(self.estimator, "predict_proba"):
+            return weighable(self.estimator, self.random_state)
+        return self.estimator
+
+    def _chosen_alpha(self, task: Task) -> float:
+        if self.alpha == "noise":
+            return algebra.alpha(task.noise.same_probability(), task.prior)
+        if self.alpha == "cv":
+            return model_selection.choose_alpha(task.shares())
+        if isinstance(self.alpha, str) or not 0 < self.alpha < 1:
+            raise ValueError(f"alpha={self.alpha!r}: expected 'noise', 'cv' or a number in (0, 1)")
+        return float(self.alpha)
+
+    def _positive_proba(self, rule: tuple[Any, ...], X: Any) -> Array:
+        """Return P(class 1 | x), shape (n,), from the weighted probability g of "same".
+
+        Undo the weights, m = αg / (αg + (1−α)(1−g)), then m = α + A(2η − 1) for η. Without
+        probabilities 0 or 1, which is enough for labels to choose between two rules.
+        """
+        model, alpha, gain = rule
+        if not hasattr(model, "predict_proba"):
+            return np.asarray(np.sign(gain) * model.decision_function(X) > 0, dtype=float)
+        g = np.asarray(model.predict_proba(X)[:, 1], dtype=float)
+        m = alpha * g / (alpha * g + (1.0 - alpha) * (1.0 - g))
+        return np.asarray(np.clip(0.5 + (m - alpha) / (2.0 * gain), 0.0, 1.0))

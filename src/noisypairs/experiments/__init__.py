@@ -1,6 +1,6 @@
 """The paper's tables and figures, and the ones it should have had: specs, runs, records, report.
 
-`compare` compares methods on a table of one's own. `grids` lists the `Spec` of every cell, `run`
+`compare` compares methods on a table of one's own. `plan` lists the `Spec` of every cell, `run`
 turns specs into lines of a record file, `report` turns records into tables and figures. See
 ``noisypairs reproduce --help``.
 """
@@ -8,11 +8,10 @@ turns specs into lines of a record file, `report` turns records into tables and 
 from __future__ import annotations
 
 from noisypairs.experiments.comparison import Comparison, compare
-from noisypairs.experiments.grids import EXPERIMENTS, Choice, plan
 from noisypairs.experiments.learners import Learners, register
 from noisypairs.experiments.records import load_records
 from noisypairs.experiments.run import Run, run
-from noisypairs.experiments.spec import COLUMNS, Spec
+from noisypairs.experiments.spec import COLUMNS, EXPERIMENTS, Choice, Spec, plan
 
 __all__ = [
     "COLUMNS",

@@ -19,11 +19,10 @@ from sklearn.utils.multiclass import type_of_target
 from noisypairs.algebra import Array
 from noisypairs.errors import did_you_mean
 from noisypairs.estimators.base import require_numbers
-from noisypairs.experiments.grids import cell
 from noisypairs.experiments.learners import Learners, register
 from noisypairs.experiments.problem import OwnTable
 from noisypairs.experiments.run import run
-from noisypairs.experiments.spec import COLUMNS
+from noisypairs.experiments.spec import COLUMNS, cell
 from noisypairs.noise import LabelingNoise, NoiseModel, PairingNoise
 from noisypairs.pairs import Answers
 

@@ -1,4 +1,7 @@
-"""The figures, drawn from records: Figure 2, Figure 3, and accuracy against pairs per item."""
+"""The figures: the two noise models, and from records Figures 2 and 3, the pairs needed, ours.
+
+Figure 1 shows every way from the true classes of a pair to the answer; nothing is run for it.
+"""
 
 from __future__ import annotations
 
@@ -6,22 +9,27 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from noisypairs import theory
 from noisypairs.app.report.picture import INK, SERIES, SOFT, drawn
-from noisypairs.experiments.efficiency import efficiency_curves
-from noisypairs.experiments.grids import (
+from noisypairs.experiments.paper import FIGURE3_CLEAN
+from noisypairs.experiments.problem import Problem, make_problem
+from noisypairs.experiments.spec import (
+    COLUMNS,
     EFFICIENCY_DENSITIES,
     FIGURE3_CURVES,
     FIGURE3_DENSITIES,
     FIGURE3_DENSITY,
-    FIGURE3_ROWS,
 )
-from noisypairs.experiments.paper import FIGURE3_CLEAN
-from noisypairs.experiments.problem import Problem, make_problem
-from noisypairs.experiments.records import Record
-from noisypairs.experiments.spec import COLUMNS, Spec
-from noisypairs.experiments.tables import Cell, Line, Records, by_setting, summary
+from noisypairs.experiments.tables import Line, efficiency_runs, figure3_runs
 
+#: Figure 1: P(class 1), and both rates of both models, (ρ_S, ρ_D) and (ρ₊, ρ₋).
+PRIOR, RATES = 0.35, (0.1, 0.2)
+#: … and the width in points of a line that carries all pairs.
+WIDEST = 26.0
+_PAIRS = ((1, 1), (0, 0), (1, 0), (0, 1))
+_ANSWERS = {True: ("same", 2.5), False: ("different", 0.5)}
 #: Points of a cloud that are drawn; all of them would make a file of megabytes.
 SHOWN = 150
 MARKERS = "osD^vPX*"
@@ -40,26 +48,92 @@ def panels(
     return drawn(replace_axes, width * columns, height * rows)
 
 
-def figure2(records: Records) -> str | None:
+def figure1() -> str:
+    """Return the two noise models: widths are probabilities, orange leads to a wrong answer."""
+    first, second = (f"{rate:g}" for rate in RATES)
+
+    def draw(axes: Any) -> None:
+        _ways(
+            axes[0, 0],
+            list(theory.outcomes(PRIOR, pairing=RATES)),
+            "pairing noise: the comparison goes wrong",
+            f"same is called different with ρ_S = {first},\n"
+            f"different is called same with ρ_D = {second}",
+        )
+        _ways(
+            axes[0, 1],
+            list(theory.outcomes(PRIOR, labeling=RATES)),
+            "labeling noise: the reports are wrong",
+            f"+ reports − with ρ₊ = {first}, − reports + with ρ₋ = {second},\n"
+            "each item for itself; the comparison is right",
+        )
+
+    return panels(1, 2, draw, 3.9, 4.8)
+
+
+def _ways(axes: Any, found: list[theory.Outcome], title: str, note: str) -> None:
+    """Draw all outcomes in three columns: true classes, reported classes, answers."""
+    height = {pair: 3.0 - k for k, pair in enumerate(_PAIRS)}
+    height |= {same: place for same, (_, place) in _ANSWERS.items()}  # type: ignore[misc]
+    for x, ends in enumerate((("classes", "reports"), ("reports", "same"))):
+        chances: dict[Any, float] = {}
+        for outcome in found:
+            key = (*(getattr(outcome, end) for end in ends), outcome.wrong)
+            chances[key] = chances.get(key, 0.0) + outcome.probability
+        # Lines to a wrong answer last, on top of the others; all clear of the words.
+        x0, x1 = x + (0.19 if x else 0.04), x + (0.96 if x else 0.81)
+        for (start, end, wrong), chance in sorted(chances.items(), key=lambda o: (o[0][2], -o[1])):
+            axes.plot(
+                [x0, x1],
+                [height[start], height[end]],
+                color=SERIES[1] if wrong else SERIES[0],
+                linewidth=max(0.6, WIDEST * chance),
+                alpha=0.75,
+                solid_capstyle="butt",
+            )
+
+    def write(x: float, y: float, words: str, align: str) -> None:
+        axes.text(x, y, words, ha=align, va="center", fontsize=8.5, color=INK)
+
+    for pair in _PAIRS:
+        signs = "(" + ", ".join("+" if value else "−" for value in pair) + ")"
+        share = sum(o.probability for o in found if o.classes == pair)
+        write(0, height[pair], f"{signs}  {share:.3f}", "right")
+        share = sum(o.probability for o in found if o.reports == pair)
+        write(1, height[pair], f"{signs}\n{share:.3f}", "center")
+    for same, (word, place) in _ANSWERS.items():
+        mine = [o for o in found if o.same == same]
+        share = sum(o.probability for o in mine)
+        bad = sum(o.probability for o in mine if o.wrong)
+        write(2, place, f"{word}  {share:.3f}\n({bad:.3f} wrong)", "left")
+    for x, word in enumerate(("true classes", "reported classes", "answer")):
+        axes.text(x, 3.75, word, ha="center", va="bottom", fontsize=8, color=SOFT)
+    axes.text(1, -0.7, note, ha="center", va="top", fontsize=8, color=INK)
+    axes.set_title(title, fontsize=10, pad=14)
+    axes.set(xlim=(-0.75, 2.95), ylim=(-1.5, 4.0))
+    axes.set_axis_off()
+
+
+def figure2(runs: pd.DataFrame) -> str | None:
     """Return the two Gaussians: items, test items and answers above, noise below, with the rules.
 
     The clouds are drawn again from the first seed; rules and accuracies come from its records.
     """
-    mine = {spec: r for spec, r in records.items() if spec.dataset == "gaussians"}
-    if not mine:
+    mine = runs[runs.dataset == "gaussians"]
+    if mine.empty:
         return None
-    seed = min(spec.seed for spec in mine)
-    found = {(str(s.family), s.method): r for s, r in mine.items() if s.seed == seed}
-    problems = {family: make_problem(r.spec) for (family, _), r in found.items()}
+    mine = mine[mine.seed == mine.seed.min()]
+    found = {(run.family, run.method): run for run in mine.itertuples()}
+    problems = {family: make_problem(run.spec) for (family, _), run in found.items()}
 
     def draw(axes: Any) -> None:
         first = next(iter(problems.values()))
         _classes(axes[0, 0], first.X, first.y, "items")
         _classes(axes[0, 1], first.X_test, first.y_test, "3,000 test items")
-        row = [(0, 2, "clean"), (1, 0, "pairing"), (1, 3, "labeling")]
-        for i, start, family in row:
+        for i, start, family in ((0, 2, "clean"), (1, 0, "pairing"), (1, 3, "labeling")):
             if family in problems:
-                _answers(axes[i, start], problems[family], f"answers, {_title(family)}")
+                title = "no noise" if family == "clean" else f"{family} noise .4"
+                _answers(axes[i, start], problems[family], f"answers, {title}")
             for k, method in enumerate(("weighted", "t-loss"), start=1):
                 _rule(axes[i, start + k], first, found.get((family, method)), COLUMNS[method])
         axes[0, 5].set_axis_off()
@@ -68,10 +142,6 @@ def figure2(records: Records) -> str | None:
             panel.grid(False)
 
     return panels(2, 6, draw)
-
-
-def _title(family: str) -> str:
-    return "no noise" if family == "clean" else f"{family} noise .4"
 
 
 def _classes(axes: Any, X: Any, y: Any, title: str) -> None:
@@ -89,44 +159,43 @@ def _answers(axes: Any, problem: Problem, title: str) -> None:
     axes.set_title(title, fontsize=9)
 
 
-def _rule(axes: Any, problem: Problem, record: Record | None, method: str) -> None:
-    if record is None:
+def _rule(axes: Any, problem: Problem, run: Any, method: str) -> None:
+    if run is None:
         axes.set_axis_off()
         return
-    _classes(axes, problem.X_test, problem.y_test, f"{method}: {record.accuracy:.2%}")
-    if "line" in record.details:
-        slope_x, slope_y, intercept = record.details["line"]
+    _classes(axes, problem.X_test, problem.y_test, f"{method}: {run.accuracy:.2%}")
+    if run.line is not None:
+        slope_x, slope_y, intercept = run.line
         grid = np.linspace(-6, 6, 2)
         if abs(slope_y) > abs(slope_x) * 1e-9:
             axes.plot(grid, -(slope_x * grid + intercept) / slope_y, color=INK)
 
 
-def figure3(records: Records) -> str | None:
+def figure3(runs: pd.DataFrame) -> str | None:
     """Return banana: accuracy against the rate and against the number of pairs, both models."""
-    found = by_setting(records)
-    mine = {s: found[s] for s in found if (s.dataset, s.rows) == ("banana", FIGURE3_ROWS)}
-    if not mine:
+    runs = figure3_runs(runs)
+    if runs.empty:
         return None
-    clean = summary(r for s, found in mine.items() if s.method == "pn" for r in found)
+    clean = runs[runs.method == "pn"].percent
 
     def draw(axes: Any) -> None:
-        for panel, family in zip(axes[0], ("pairing", "labeling"), strict=True):
+        for column, family in enumerate(("pairing", "labeling")):
+            mine, (above, below) = runs[runs.family == family], axes[:, column]
             for k, method in enumerate(("t-loss", "weighted", "joint")):
-                points = _points(
-                    mine, family, method, lambda s: s.rates[0], density=FIGURE3_DENSITY
-                )
-                _curve(panel, points, k, COLUMNS[method])
-            panel.set(title=f"{family} noise", xlabel="noise rate")
-        for panel, family in zip(axes[1], ("pairing", "labeling"), strict=True):
+                some = mine[(mine.method == method) & (mine.density == FIGURE3_DENSITY)]
+                _curve(above, some.groupby("rate_1"), k, COLUMNS[method])
+            above.set(title=f"{family} noise", xlabel="noise rate")
             for k, rate in enumerate(FIGURE3_CURVES):
                 for method, style in (("weighted", "-"), ("joint", ":")):
-                    points = _points(mine, family, method, lambda s: s.density, rate=rate)
-                    _curve(panel, points, k, f"{COLUMNS[method]} {rate:g}", style)
-            panel.set(title=f"{family} noise", xlabel="pairs per item")
-            _logarithmic(panel, FIGURE3_DENSITIES)
+                    some = mine[(mine.method == method) & (mine.rate_1 == rate)]
+                    label = f"{COLUMNS[method]} {rate:g}"
+                    _curve(below, some.groupby("density"), k, label, style)
+            below.set(title=f"{family} noise", xlabel="pairs per item")
+            _logarithmic(below, FIGURE3_DENSITIES)
         for panel in axes.flat:
-            if clean is not None:
-                panel.axhline(clean.mean, color=SOFT, linestyle="--", linewidth=1, label="clean")
+            if len(clean):
+                level = clean.mean()
+                panel.axhline(level, color=SOFT, linestyle="--", linewidth=1, label="clean")
             panel.axhline(
                 FIGURE3_CLEAN, color=SOFT, linestyle="-.", linewidth=1, label="clean, published"
             )
@@ -134,12 +203,8 @@ def figure3(records: Records) -> str | None:
         for row in axes:
             row[0].set_ylabel("test accuracy, %")
             if row[0].get_legend_handles_labels()[1]:  # a run may be half done
-                row[1].legend(
-                    *row[0].get_legend_handles_labels(),
-                    fontsize=7,
-                    loc="center left",
-                    bbox_to_anchor=(1.0, 0.5),
-                )
+                handles = row[0].get_legend_handles_labels()
+                row[1].legend(*handles, fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
 
     return panels(2, 2, draw, 2.2)
 
@@ -163,12 +228,11 @@ def beside(lines: Sequence[Line]) -> str | None:
             ours = [np.nan if one is None else one.mean for one in cells]
             printed = [np.nan if one is None else one.published or np.nan for one in cells]
             panel.hlines(at, ours, printed, color=color, linewidth=0.8)
-            panel.plot(
-                ours, at, marker, color=color, markersize=4, label=f"{COLUMNS[method]}, ours"
-            )
+            settings: Mapping[str, Any] = {"color": color, "markersize": 4}
+            panel.plot(ours, at, marker, **settings, label=f"{COLUMNS[method]}, ours")
             if not np.isnan(printed).all():
-                kind = {"markerfacecolor": "none", "label": f"{COLUMNS[method]}, paper"}
-                panel.plot(printed, at, marker, color=color, markersize=4, **kind)
+                open_ = {"markerfacecolor": "none", "label": f"{COLUMNS[method]}, paper"}
+                panel.plot(printed, at, marker, **settings, **open_)
         panel.set_yticks(height, labels=names, fontsize=8)
         panel.set(xlabel="test accuracy, %")
         panel.figure.legend(loc="outside lower center", ncols=3, fontsize=8)
@@ -183,56 +247,36 @@ def _logarithmic(axes: Any, ticks: Sequence[float]) -> None:
     axes.minorticks_off()
 
 
-def _points(
-    mine: Mapping[Spec, Sequence[Record]],
-    family: str,
-    method: str,
-    x: Callable[[Spec], float],
-    *,
-    rate: float | None = None,
-    density: float | None = None,
-) -> list[tuple[float, Cell]]:
-    points = []
-    for spec, found in mine.items():
-        here = spec.family == family and spec.method == method
-        if here and rate in (None, spec.rates[0]) and density in (None, spec.density):
-            points.append((x(spec), summary(found)))
-    return sorted(((place, mean) for place, mean in points if mean), key=lambda point: point[0])
-
-
-def _curve(
-    axes: Any, points: Sequence[tuple[float, Cell]], k: int, label: str, style: str = "-"
-) -> None:
-    """Draw means with their standard errors; nothing where there are no points."""
-    if not points:
+def _curve(axes: Any, groups: Any, k: int, label: str, style: str = "-") -> None:
+    """Draw means with their standard errors over the group's key; nothing where there are none."""
+    mean, error = groups.percent.mean(), groups.percent.sem().fillna(0.0)
+    if mean.empty:
         return
-    x = [place for place, _ in points]
-    mean = np.array([found.mean for _, found in points])
-    error = np.nan_to_num([found.error for _, found in points])
     color = SERIES[k % len(SERIES)]
-    axes.vlines(x, mean - error, mean + error, color=color, linewidth=1)
-    axes.plot(
-        x, mean, style, marker=MARKERS[k % len(MARKERS)], color=color, label=label, markersize=3
-    )
+    axes.vlines(mean.index, mean - error, mean + error, color=color, linewidth=1)
+    marker = MARKERS[k % len(MARKERS)]
+    axes.plot(mean.index, mean, style, marker=marker, color=color, label=label, markersize=3)
 
 
-def efficiency(records: Records) -> str | None:
+def efficiency(runs: pd.DataFrame) -> str | None:
     """Return accuracy against pairs per item, one panel per data set."""
-    curves = efficiency_curves(records)
+    curves = list(efficiency_runs(runs).groupby("dataset"))
     if not curves:
         return None
 
     def draw(axes: Any) -> None:
         for panel in axes.flat:
             panel.set_axis_off()
-        for panel, (dataset, lines) in zip(axes.flat, curves.items(), strict=False):
+        for panel, (dataset, mine) in zip(axes.flat, curves, strict=False):
             panel.set_axis_on()
-            shown = [m for m in COLUMNS if m in lines and m not in ("pn", "t-loss-printed")]
-            for k, method in enumerate(shown):
-                _curve(panel, lines[method], k, COLUMNS[method], "-" if k < len(SERIES) else ":")
-            if "pn" in lines:
-                level = lines["pn"][0][1].mean
-                panel.axhline(level, color=SOFT, linestyle="--", linewidth=1, label=COLUMNS["pn"])
+            shown = [m for m in COLUMNS if (mine.method == m).any()]
+            level = mine[mine.method == "pn"].percent
+            for k, method in enumerate(m for m in shown if m not in ("pn", "t-loss-printed")):
+                some = mine[mine.method == method].groupby("density")
+                _curve(panel, some, k, COLUMNS[method], "-" if k < len(SERIES) else ":")
+            if len(level):
+                settings: Any = {"color": SOFT, "linestyle": "--", "linewidth": 1}
+                panel.axhline(level.mean(), **settings, label=COLUMNS["pn"])
             panel.set(title=dataset, xlabel="pairs per item")
             _logarithmic(panel, EFFICIENCY_DENSITIES)
         handles, labels = axes.flat[0].get_legend_handles_labels()

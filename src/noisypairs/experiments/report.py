@@ -10,17 +10,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import fmean
 from typing import Any
+
+import pandas as pd
 
 from noisypairs.app.files.writing import atomic_write
 from noisypairs.app.report.page import figure, filled_table, render
 from noisypairs.errors import did_you_mean
-from noisypairs.experiments import efficiency, figures, numbers, tables
-from noisypairs.experiments.noise_models import PRIOR, figure1
+from noisypairs.experiments import figures, tables
 from noisypairs.experiments.records import FolderMismatch, configuration_of, load_records
-from noisypairs.experiments.spec import COLUMNS
-from noisypairs.experiments.tables import Records
 
 GENERATOR = "noisypairs report"
 DOCS_PAGES, DOCS_FIGURES = ("reproduction.md", "reproduction-tables.md"), "figures"
@@ -47,80 +45,64 @@ class Report:
     """Everything that a folder has to tell: named tables and figures, and where they come from."""
 
     configuration: Mapping[str, Any]
-    records: Records
+    runs: pd.DataFrame
     grids: Mapping[str, Grid]
     pictures: Mapping[str, str]
 
 
 def build(folder: Path) -> Report:
     """Read a folder of ``noisypairs reproduce`` and make its tables and figures."""
-    configuration, records = configuration_of(folder), load_records(folder)
-    if not records:
+    configuration, runs = configuration_of(folder), tables.runs_of(load_records(folder))
+    if runs.empty:
         raise FolderMismatch(f"{folder} holds no record yet: run noisypairs reproduce first")
     drawn = {
-        "beside": figures.beside(_densest(records)),
-        "figure1": figure1(),
-        "figure2": figures.figure2(records),
-        "figure3": figures.figure3(records),
-        "efficiency": figures.efficiency(records),
+        "beside": figures.beside(_densest(runs)),
+        "figure1": figures.figure1(),
+        "figure2": figures.figure2(runs),
+        "figure3": figures.figure3(runs),
+        "efficiency": figures.efficiency(runs),
     }
     pictures = {name: svg for name, svg in drawn.items() if svg is not None}
-    return Report(configuration, records, dict(_grids(records)), pictures)
+    return Report(configuration, runs, dict(_grids(runs)), pictures)
 
 
-def _densest(records: Records) -> list[tables.Line]:
+def _densest(runs: pd.DataFrame) -> list[tables.Line]:
     """Return the rows of Tables 1 and 2 at the largest number of pairs per item that was run."""
     return [
         line
         for number in (1, 2)
-        for density in tables.densities(records, number)[:1]
-        for line in tables.paper_table(records, number, density)
+        for density in tables.densities(runs, number)[:1]
+        for line in tables.paper_table(runs, number, density)
     ]
 
 
-def _grids(records: Records) -> Iterable[tuple[str, Grid]]:
-    if densest := _densest(records):
-        beside = tuple(tables.beside_rows(densest))
-        yield "beside-numbers", Grid("Ours beside the published", tables.BESIDE_HEADINGS, beside)
+def _grids(runs: pd.DataFrame) -> Iterable[tuple[str, Grid]]:
+    if densest := _densest(runs):
+        yield "beside-numbers", Grid("Ours beside the published", *tables.beside_rows(densest))
     for number, family in ((1, "pairing"), (2, "labeling")):
-        for density in tables.densities(records, number):
-            found = tables.paper_table(records, number, density)
+        for density in tables.densities(runs, number):
+            found = tables.paper_table(runs, number, density)
             title = f"Table {number}: {family} noise, {density:g} pairs per training item"
             rows = tuple(map(tuple, tables.text_rows(found)))
-            yield f"table{number}-{density:g}", Grid(title, tables.headings(records), rows)
+            yield f"table{number}-{density:g}", Grid(title, tables.headings(runs), rows)
     for name, title, (headings, lines) in (
-        ("figure2-numbers", "Figure 2: accuracy on 3,000 test items", numbers.figure2(records)),
-        ("figure3-numbers", "Figure 3: accuracy on banana", numbers.figure3(records)),
-        ("efficiency-needed", "Pairs per item needed", efficiency.pairs_needed(records)),
-        ("flat-priors", "Tuned with weak priors → with flat ones", numbers.flat_priors(records)),
+        ("figure2-numbers", "Figure 2: accuracy on 3,000 test items", tables.figure2(runs)),
+        ("figure3-numbers", "Figure 3: accuracy on banana", tables.figure3(runs)),
+        ("efficiency-needed", "Pairs per item needed", tables.pairs_needed(runs)),
+        ("flat-priors", "Tuned with weak priors → with flat ones", tables.flat_priors(runs)),
+        ("time", "Seconds per fit", tables.times(runs)),
     ):
         if lines:
             yield name, Grid(title, headings, lines)
-    yield "time", Grid("Seconds per fit", *_times(records))
-
-
-def _times(records: Records) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]:
-    """Return mean seconds by data set and method; the first that needs the tuning pays for it."""
-    spent: dict[tuple[str, str], dict[str, list[float]]] = {}
-    for spec, record in records.items():
-        if spec.flat_priors:  # another tuning: its columns do not share one with the others
-            continue
-        times = spent.setdefault((spec.dataset, spec.model), {})
-        times.setdefault(spec.method, []).append(record.seconds)
-    rows = []
-    for (dataset, model), times in spent.items():
-        means = (f"{fmean(times[m]):.1f}" if m in times else "–" for m in COLUMNS)
-        rows.append((dataset, model, *means))
-    return ("data set", "model", *COLUMNS.values()), tuple(rows)
 
 
 def provenance(report: Report) -> Grid:
     """Return what was run and on what: versions, seeds, data source and hash."""
     known = report.configuration
-    seeds = sorted({spec.seed for spec in report.records})
+    seeds = report.runs.seed
     rows = [
-        ("records", f"{len(report.records):,}"),
-        ("seeds", f"{seeds[0]} to {seeds[-1]}"),
+        ("records", f"{len(report.runs):,}"),
+        ("seeds", f"{seeds.min()} to {seeds.max()}"),
         *((name, str(value)) for name, value in known["decides"].items()),
         *((name, str(value)) for name, value in known["environment"].items()),
     ]
@@ -145,7 +127,7 @@ def page(report: Report) -> str:
     tuned = "Times are wall-clock; the first tuned method of a problem pays for the tuning of all."
     sections.append((origin.title, [filled_table(origin.headings, origin.rows), tuned], ""))
     title = "Learning from noisy similar and dissimilar data, reproduced"
-    lead = f"{len(report.records):,} results beside the published ones. {LEGEND}"
+    lead = f"{len(report.runs):,} results beside the published ones. {LEGEND}"
     return render("sections.html", GENERATOR, title=title, lead=lead, sections=sections)
 
 
@@ -178,9 +160,10 @@ CAPTIONS = {
     ),
     "figure1": (
         "Figure 1: the two noise models",
-        f"Every way from the true classes of a pair to the answer, P(+) = {PRIOR:g}. The width of "
-        "a line is its probability; orange leads to a wrong answer. Under labeling noise two wrong "
-        "reports can give the right answer.",
+        "Every way from the true classes of a pair to the answer, "
+        f"P(+) = {figures.PRIOR:g}. The width of a line is its probability; "
+        "orange leads to a wrong answer. Under labeling noise two wrong reports can give the right "
+        "answer.",
     ),
     "figure2": (
         "Figure 2: the two Gaussians",
@@ -204,7 +187,7 @@ CAPTIONS = {
 
 def write_report(report: Report, out: Path, *, force: bool = False) -> list[Path]:
     """Write report.html, results.csv, tables (.md, .tex) and figures (.svg); return their paths."""
-    files = {"report.html": page(report), "results.csv": tables.as_csv(report.records)}
+    files = {"report.html": page(report), "results.csv": tables.as_csv(report.runs)}
     for name, grid in report.grids.items():
         files[f"{name}.md"] = tables.markdown(grid.headings, grid.rows) + "\n"
         bold = [[re.sub(r"\*\*(.*?)\*\*", r"\\textbf{\1}", w) for w in row] for row in grid.rows]

@@ -120,11 +120,11 @@ class ItemTableEStep:
         filler: Any,
         sample: NDArray[np.int64],
         known: Mapping[int, int],
-        people: bool,
         folder: str | Path | None = None,
         inputs: Mapping[str, Any] | None = None,
     ) -> None:
         self.items, self.model, self.filler, self.sample = items, model, filler, sample
+        people = pairs.annotator_names is not None  # who said what is told, if they differ or not
         self.propagation = TablePropagation(
             pairs, people=people, known=known, tol=LAST_TOLERANCE, folder=folder, inputs=inputs
         )

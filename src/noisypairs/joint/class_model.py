@@ -342,23 +342,11 @@ def fit_beliefs(learner: Any, X: Any, beliefs: Array) -> Any:
     """
     if hasattr(learner, "fit_beliefs"):
         return clone(learner).fit_beliefs(X, beliefs)
-    rows, label, weight = labelled_rows(learner, beliefs)
-    if label.dtype.kind in "iu" and len(np.unique(label)) == 1:
+    rows, label, weight = reduction.soft_rows(beliefs)
+    if len(np.unique(label)) == 1:
         return DummyClassifier().fit(_safe_indexing(X, rows), label)
-    if weight is None:
-        return clone(learner).fit(X, label)
     model = clone(learner)
     return reduction.fit_weighted(model, _safe_indexing(X, rows), label, weight, rescale=False)
-
-
-def labelled_rows(learner: Any, beliefs: Array) -> tuple[Positions, NDArray[Any], Array | None]:
-    """Return which items to learn from, their labels and weights: a row per item and class.
-
-    A learner that takes shares of class 1 as labels needs only one row per item, and no weights.
-    """
-    if beliefs.shape[1] == 2 and getattr(learner, "takes_shares", False):
-        return np.arange(len(beliefs)), beliefs[:, 1], None
-    return reduction.soft_rows(beliefs)
 
 
 def class_proba(model: Any, X: Any, n_classes: int) -> Array:

@@ -36,6 +36,7 @@ from noisypairs.joint.class_model import (
 from noisypairs.joint.starts import Alignment
 from noisypairs.noise.model import SLIPS
 from noisypairs.pairs import Answers, Pairs
+from noisypairs.pairs.pairs import drawn_at_random
 
 
 class Features:
@@ -263,5 +264,5 @@ def sampled_items(pairs: Answers, in_pairs: NDArray[np.bool_]) -> NDArray[np.boo
     """
     if not isinstance(pairs, Pairs) or pairs.chosen is None:
         return in_pairs
-    sampled: NDArray[np.bool_] = pairs.drawn_at_random().item_counts().total > 0
+    sampled: NDArray[np.bool_] = drawn_at_random(pairs).item_counts().total > 0
     return sampled if sampled.any() else np.ones_like(sampled)

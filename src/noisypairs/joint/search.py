@@ -19,6 +19,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
+from noisypairs import reduction
 from noisypairs.algebra import Array
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation.heldout import Gain, HeldOut, gain_of_items
@@ -44,7 +45,6 @@ from noisypairs.joint.class_model import (
     Positions,
     calibrate,
     fold_proba,
-    labelled_rows,
 )
 from noisypairs.joint.em import Fit, GraphEStep, Spec, expectation, run_em
 from noisypairs.joint.problem import Problem
@@ -53,6 +53,7 @@ from noisypairs.noise import PARTS, AnswerModel, NoiseModel
 from noisypairs.noise.answers import expected_log_chance, log_chance
 from noisypairs.noise.model import SLIPS
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import levels_of
 
 #: Numbers of classes that are tried where the number is open; larger ones follow by quarters.
 GRID = (2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 25, 32, 40, 50, 64, 80, 100)
@@ -459,9 +460,9 @@ class Search:
     def blind(self) -> Array:
         """Log P of every answer where only the shares of the levels are known, (n_pairs,)."""
         pairs = self.problem.pairs
-        times = np.bincount(pairs.levels, pairs.weights, pairs.scale.n_levels)
+        times = np.bincount(levels_of(pairs), pairs.weights, pairs.scale.n_levels)
         shares = np.clip(times / times.sum(), 1e-9, 1 - 1e-9)
-        return np.asarray(np.log(shares)[pairs.levels])
+        return np.asarray(np.log(shares)[levels_of(pairs)])
 
     def class_numbers(self) -> dict[int, float]:
         """Return the mean log P of answers that every Spec held out, by number of classes."""
@@ -676,7 +677,7 @@ class Race:
         The stages end when one is worse than the one before, or when one more gain like the last
         one would not reach the ``leader``.
         """
-        rows, label, weight = labelled_rows(learner, self.targets[train])
+        rows, label, weight = reduction.soft_rows(self.targets[train])
         X, X_test = (_safe_indexing(seen, some) for some in (train[rows], test))
         best, last = np.empty(0), -np.inf
         grower = clone(learner)

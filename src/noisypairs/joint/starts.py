@@ -22,6 +22,7 @@ from noisypairs.joint.choices import ALIGNMENT, CERTAINTY
 from noisypairs.noise import LevelNoise, NoiseModel, PairingNoise
 from noisypairs.noise.model import fit_table
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.pairs import levels_of, scores_of
 
 if TYPE_CHECKING:
     from noisypairs.joint.problem import Problem
@@ -65,7 +66,8 @@ class Alignment:
         self.Z = Z - Z.mean(axis=0)
         weight = pairs.weights
         self.pairs = pairs
-        self.answers: Array = weight * (pairs.scores - np.average(pairs.scores, weights=weight))
+        score = scores_of(pairs)
+        self.answers: Array = weight * (score - np.average(score, weights=weight))
         penalty = max(len(Z) / ALIGNMENT, 1e-9) * np.eye(Z.shape[1])
         self.root = cholesky(self.Z.T @ self.Z + penalty, lower=True)
 
@@ -270,7 +272,7 @@ def guessed_table(guess: Array, pairs: Pairs) -> NoiseModel:
     K, named = guess.shape[1], guess.argmax(axis=1)
     counts = np.zeros((pairs.scale.n_levels, K, K))
     for one, other in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
-        np.add.at(counts, (pairs.levels, named[one], named[other]), pairs.weights / 2)
+        np.add.at(counts, (levels_of(pairs), named[one], named[other]), pairs.weights / 2)
     levels = fit_table("pairing", counts, pairs.scale).response(K)
     overall = counts.sum(axis=(1, 2)) / counts.sum()
     mixed = (levels + overall[:, None, None]) / 2

@@ -31,6 +31,7 @@ from noisypairs.noise.model import (
 )
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.levels import Scale
+from noisypairs.pairs.pairs import levels_of
 
 if TYPE_CHECKING:
     from noisypairs.graph.propagation import Beliefs, PairGraph
@@ -244,7 +245,7 @@ def log_chance(
     """Return log P(the level that was answered), shape (n_pairs,), from P(state) of items."""
     responses = np.concatenate([model.responses(), model.without("people").responses()])
     who = _who(model, pairs, names, len(responses) - 1)
-    left, right, level = states[pairs.left], states[pairs.right], pairs.levels
+    left, right, level = states[pairs.left], states[pairs.right], levels_of(pairs)
     chance = np.empty(pairs.n_pairs)
     for rows in _runs(who * model.scale.n_levels + level):
         table = responses[who[rows[0]], level[rows[0]]]

@@ -1,23 +1,24 @@
 """What is worth knowing of pairs before any learning.
 
 The report (`Audit`) only counts: contradictions and broken triangles are evidence of noise, not
-errors. All are functions of flat arrays, so that `Pairs` imports this module and not the other way
-round.
+errors.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from noisypairs.pairs.counts import answer_weights, pair_ends, pair_keys
-from noisypairs.pairs.groups import copied
+from noisypairs.pairs.counts import pair_ends, pair_keys
+
+if TYPE_CHECKING:
+    from noisypairs.pairs.pairs import Pairs
 
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
@@ -136,39 +137,27 @@ class Audit:
         return "\n".join(f"{label:<17} {value}" for label, value in rows.items())
 
 
-def audit_pairs(
-    left: IntArray,
-    right: IntArray,
-    same: BoolArray,
-    n_items: int,
-    *,
-    annotator: IntArray | None = None,
-    weight: FloatArray | None = None,
-    unsure: int = 0,
-    unknown: int = 0,
-    copies: int = 0,
-) -> Audit:
-    """Count what `Audit` reports from flat arrays of shape (n_pairs,).
+def audit_pairs(pairs: Pairs) -> Audit:
+    """Count what `Audit` reports, of answers of yes and no.
 
-    ``unsure``, ``unknown`` and ``copies`` count answers that were left out before.
-
-    >>> report = audit_pairs(np.array([0, 1, 0]), np.array([1, 2, 2]), np.array([1, 1, 0]) > 0, 4)
+    >>> from noisypairs import Pairs
+    >>> report = audit_pairs(Pairs([0, 1, 0], [1, 2, 2], [1, 1, 0], n_items=4))
     >>> report.triangles, report.isolated_items
     (Triangles(closed=1, broken=1, sampled=False), 1)
     """
-    proper = left != right
-    first, second, answer = left[proper], right[proper], same[proper]
-    mass = answer_weights(weight, left.size)
+    n_items, mass = pairs.n_items, pairs.weights
+    proper = pairs.left != pairs.right
+    first, second, answer = pairs.left[proper], pairs.right[proper], pairs.same[proper]
     low, high, n_same, n_answers, vote = _distinct(first, second, answer, n_items, mass[proper])
     degree = np.bincount(first, minlength=n_items) + np.bincount(second, minlength=n_items)
     n_components, largest = _components(low, high, n_items)
-    per_annotator = np.bincount(annotator) if annotator is not None else np.zeros(0, np.int64)
-    per_annotator = per_annotator[per_annotator > 0]
+    who = np.zeros(0, np.int32) if pairs.annotator is None else pairs.annotator
+    per_annotator = np.unique(who, return_counts=True)[1]
     decided = vote != 0
     return Audit(
         n_items=n_items,
-        n_pairs=int(left.size),
-        same_share=float(mass[same].sum() / mass.sum()) if left.size else None,
+        n_pairs=pairs.n_pairs,
+        same_share=float(mass[pairs.same].sum() / mass.sum()) if mass.size else None,
         self_pairs=int(np.count_nonzero(~proper)),
         repeated_pairs=int(np.count_nonzero(n_answers > 1)),
         repeated_answers=int((n_answers - 1).sum()),
@@ -180,12 +169,10 @@ def audit_pairs(
         triangles=count_triangles(low[decided], high[decided], vote[decided] > 0, n_items),
         n_annotators=int(per_annotator.size),
         answers_per_annotator=Summary.of(per_annotator),
-        unsure=unsure,
-        unknown=unknown,
-        copies=0
-        if annotator is None
-        else int(copied(left, right, same, n_items, annotator, weight).sum()),
-        copies_removed=copies,
+        unsure=pairs.dropped.get("unsure", 0),
+        unknown=pairs.dropped.get("unknown", 0),
+        copies=pairs.n_pairs - pairs.without_copies().n_pairs if who.size else 0,
+        copies_removed=pairs.dropped.get("copies", 0),
     )
 
 

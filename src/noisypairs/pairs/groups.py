@@ -22,6 +22,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -50,26 +51,6 @@ def check_groups(
     """
     if groups is None:
         return None, None
-    distinct, which = _distinct(groups, n_items)
-    known = _in_order({name for name in distinct if str(name) not in MISSING_IDS})
-    code = {name: k for k, name in enumerate(known)}
-    codes = np.array([code.get(name, -1) for name in distinct], dtype=np.int32)[which]
-    missing = np.flatnonzero(codes < 0)
-    if len(known) == 1 and n_items > 1 and not missing.size:
-        raise ValueError(
-            f"groups puts all {n_items} items into one group, {known[0]!r}: expected two groups or "
-            "more, as folds keep a group together. Leave groups out if no two items belong together"
-        )
-    codes[missing] = len(known) + np.arange(missing.size)
-    names = np.fromiter([*known, *[None] * missing.size], dtype=object)
-    return codes, names
-
-
-def _distinct(groups: ArrayLike, n_items: int) -> tuple[list[Any], NDArray[np.intp]]:
-    """Return the different groups, texts without blanks around them, and which one each item has.
-
-    Whatever is not one hashable value per item is refused.
-    """
     entries = _entries(groups, n_items)
     if len(entries) != n_items:
         raise ValueError(
@@ -82,10 +63,22 @@ def _distinct(groups: ArrayLike, n_items: int) -> tuple[list[Any], NDArray[np.in
             f"groups has a {type(entries[strange]).__name__} for item {strange}: expected a text "
             "or a number for each item"
         )
-    code = {name: k for k, name in enumerate(dict.fromkeys(entries))}
-    plain = [name.item() if isinstance(name, np.generic) else name for name in code]
-    plain = [name.strip() if isinstance(name, str) else name for name in plain]
-    return plain, np.fromiter((code[one] for one in entries), np.intp, len(entries))
+    plain = {one: one.strip() if isinstance(one, str) else one for one in dict.fromkeys(entries)}
+    known = {name for name in plain.values() if str(name) not in MISSING_IDS}
+    try:
+        names = sorted(known)
+    except TypeError:  # those of one type stand together, whatever order they came in
+        names = sorted(known, key=lambda name: (type(name).__name__, str(name)))
+    code = {name: k for k, name in enumerate(names)}
+    codes = np.array([code.get(plain[one], -1) for one in entries], dtype=np.int32)
+    missing = np.flatnonzero(codes < 0)
+    if len(names) == 1 and n_items > 1 and not missing.size:
+        raise ValueError(
+            f"groups puts all {n_items} items into one group, {names[0]!r}: expected two groups or "
+            "more, as folds keep a group together. Leave groups out if no two items belong together"
+        )
+    codes[missing] = len(names) + np.arange(missing.size)
+    return codes, np.fromiter([*names, *[None] * missing.size], dtype=object)
 
 
 def _entries(groups: ArrayLike, n_items: int) -> list[Any]:
@@ -96,7 +89,7 @@ def _entries(groups: ArrayLike, n_items: int) -> list[Any]:
             f"each of the {n_items} items, in the order of X, such as a column of its data frame"
         )
     if isinstance(groups, list | tuple):  # an array of tuples would have two dimensions
-        return list(groups)
+        return [one.item() if isinstance(one, np.generic) else one for one in groups]
     array = groups if isinstance(groups, np.ma.MaskedArray) else np.asarray(groups)
     if array.ndim != 1:
         raise ValueError(
@@ -105,14 +98,6 @@ def _entries(groups: ArrayLike, n_items: int) -> list[Any]:
         )
     entries: list[Any] = (array.astype(np.str_) if array.dtype.kind in "mM" else array).tolist()
     return entries
-
-
-def _in_order(names: set[Any]) -> list[Any]:
-    """Return names sorted, whatever order they came in; those of one type stand together."""
-    try:
-        return sorted(names)
-    except TypeError:
-        return sorted(names, key=lambda name: (type(name).__name__, str(name)))
 
 
 def item_groups(X: Any, pairs: Answers) -> NDArray[np.intp]:
@@ -392,20 +377,16 @@ def as_numbers(X: Any) -> NDArray[Any]:
     >>> as_numbers([["b", 2], ["a", 1]]).tolist()
     [[1.0, 1.0], [0.0, 0.0]]
     """
-    if hasattr(X, "iloc"):  # pandas
-        return _joined([X.iloc[:, j] for j in range(X.shape[1])], len(X))
-    if hasattr(X, "get_columns"):  # polars
-        return _joined(X.get_columns(), len(X))
-    table = np.asarray(X)
-    table = table.reshape(len(table), math.prod(table.shape[1:]))
-    return table if table.dtype.kind in "biuf" else _joined(list(table.T), len(table))
-
-
-def _joined(columns: list[Any], n_rows: int) -> Array:
-    table = np.empty((n_rows, len(columns)))
-    for j, column in enumerate(columns):
-        table[:, j] = _column_numbers(np.asarray(column))
-    return table
+    if hasattr(X, "columns"):
+        frame = nw.from_native(X, eager_only=True)
+        columns, n_rows = [one.to_numpy() for one in frame.iter_columns()], len(frame)
+    else:
+        table = np.asarray(X)
+        table = table.reshape(len(table), math.prod(table.shape[1:]))
+        if table.dtype.kind in "biuf":
+            return table
+        columns, n_rows = list(table.T), len(table)
+    return np.column_stack([np.empty((n_rows, 0)), *map(_column_numbers, columns)])
 
 
 def _column_numbers(values: NDArray[Any]) -> NDArray[Any]:
@@ -413,9 +394,7 @@ def _column_numbers(values: NDArray[Any]) -> NDArray[Any]:
         return values
     if values.dtype.kind in "mM":
         return values.astype(np.int64)
-    texts = [str(value) for value in values.tolist()]
-    place = {text: k for k, text in enumerate(sorted(set(texts)))}
-    return np.array([place[text] for text in texts], dtype=float)
+    return np.unique([str(value) for value in values.tolist()], return_inverse=True)[1]
 
 
 Mask = NDArray[np.bool_]
@@ -496,7 +475,7 @@ def single_answers(pairs: Pairs) -> Pairs:
     weight = pairs.weight
     if weight is None or pairs.annotator is not None or weight.sum() > MOST_VOTES:
         return pairs
-    _, both_ways, _ = repeats(pairs.pair_keys, pairs.same)
+    _, both_ways, _ = repeats(pair_keys(pairs.left, pairs.right, pairs.n_items), pairs.same)
     plain = pairs.reweighted(None)
     alike = plain.n_pairs - plain.without_copies().n_pairs
     if not ((weight % 1 == 0).all() and both_ways > 5 * alike):

@@ -52,10 +52,53 @@ from noisypairs.pairs.ids import (
 from noisypairs.pairs.levels import PLAIN, Scale, level_codes, scale_of
 from noisypairs.pairs.protocol import Answers, Batch, Labels, OneEntryPerItem
 
+logger = logging.getLogger(__name__)
+
+#: Columns with an entry for each answer, besides its two ends.
+PER_ANSWER = ("same", "annotator", "weight", "chosen", "question", "level")
+
 
 @dataclass(frozen=True, init=False, eq=False, repr=False, slots=True)
-class AnswerArrays(OneEntryPerItem):
-    """The arrays of `Pairs`, which says what each of them holds."""
+class Pairs(OneEntryPerItem):
+    """Noisy answers to "are these two the same class?" about items at positions 0 … n_items−1.
+
+    Parameters
+    ----------
+    left, right : positions into the items table, shape (n_pairs,)
+        The order of the two does not matter. Self pairs are kept: they say nothing about classes
+        but something about noise (see `without_self_pairs`).
+    same : bool, 0/1, ±1 or words such as "same"/"different", shape (n_pairs,)
+        Stored as bool, True for "same".
+    n_items : number of items; by default the largest position + 1
+    annotator : who answered, any ids, shape (n_pairs,)
+        Stored as codes into `annotator_names`, which are sorted.
+    weight : positive finite numbers, shape (n_pairs,)
+        A pair of weight 2 counts as two equal answers. Zero is refused: `select` drops pairs.
+    labels : the few known classes, {item position: class}
+    chosen : True where a pair was chosen by what is known of its items, such as by `next_pairs`, by
+        blocking or by hand; False where it was drawn at random; shape (n_pairs,)
+        Without it all count as drawn at random. What rests on that leaves chosen ones out.
+    question : which answers were given together, any ids, shape (n_pairs,)
+        Who groups m items at once gives m(m−1)/2 answers, of which m−1 are free: their weights are
+        multiplied by 2/m. Ids need to be unique only for each annotator. Stored as codes.
+    groups : which items show the same thing, such as visits of one patient; shape (n_items,)
+        Texts, numbers or other ids, such as a column of a data frame. Folds keep a group together.
+        Stored as codes into `group_names`, which are sorted. An item whose group is missing (None
+        or NaN) is a group of its own.
+
+    Answers of more than two levels come from `from_levels`: then ``level`` (n_pairs,) has the code
+    of each answer and ``scale`` what the codes mean, and ``same`` is a view of them.
+
+    Also kept: `item_ids`, the ids behind the positions when `from_frame` made them (else None), and
+    `dropped`, how many rows `from_frame` left out and why. A pair costs 9 bytes, 17 with annotator
+    and weight. All arrays are read-only.
+
+    >>> pairs = Pairs([0, 1, 0], [1, 2, 3], ["same", "different", "same"])
+    >>> pairs
+    Pairs[4 items](n_pairs=3, same=2, different=1)
+    >>> pairs[[3, 0]].left, pairs[[3, 0]].right
+    (array([1], dtype=int32), array([0], dtype=int32))
+    """
 
     left: IntArray
     right: IntArray
@@ -150,37 +193,6 @@ class AnswerArrays(OneEntryPerItem):
         return answer_weights(self.weight, self.n_pairs)
 
     @property
-    def levels(self) -> NDArray[np.integer[Any]]:
-        """Level of each answer as a code of its `scale`: 0 different and 1 same where plain."""
-        return self.same.astype(np.int8) if self.level is None else self.level
-
-    @property
-    def said(self) -> NDArray[np.str_]:
-        """Each answer in words: "same" and "different", or the name of its level; (n_pairs,).
-
-        >>> from noisypairs import Pairs
-        >>> Pairs.from_levels([0, 1], [1, 2], [3, 0], levels=[1, 2, 3, 4], unsure=0).said.tolist()
-        ['3', '0']
-        """
-        names = np.array([*self.scale.names, self.scale.unsure or ""], dtype=str)
-        return np.asarray(names[self.levels])
-
-    @property
-    def scores(self) -> Array:
-        """How near to "same" each answer is, from 0 to 1, (n_pairs,); unsure is the mean."""
-        if self.level is None:
-            return self.same.astype(np.float64)
-        score: Array = self.scale.scores[self.level]
-        known = np.isfinite(score)
-        mean = np.average(score[known], weights=self.weights[known]) if known.any() else 0.5
-        return np.where(known, score, mean)
-
-    @property
-    def pair_keys(self) -> NDArray[np.int64]:
-        """One number per unordered pair of items, equal for repeats; (n_pairs,)."""
-        return pair_keys(self.left, self.right, self.n_items)
-
-    @property
     def n_groups(self) -> int:
         """Number of groups among the items; that of the items where no groups are given."""
         return self.n_items if self.groups is None else int(np.unique(self.groups).size)
@@ -192,33 +204,28 @@ class AnswerArrays(OneEntryPerItem):
             parts += [f"same={n_same}", f"different={self.n_pairs - n_same}"]
         else:
             times = np.bincount(self.level, minlength=self.scale.n_levels).tolist()
-            names = (*self.scale.names, *([self.scale.unsure] * (self.scale.unsure is not None)))
+            names = self.scale.meanings()
             parts += [f"{name!r}: {n}" for name, n in zip(names, times, strict=True)]
-        if self.annotator_names is not None:
-            parts.append(f"annotators={self.annotator_names.size}")
-        if self.weight is not None:
-            parts.append(f"weight={float(self.weight.sum()):g}")
-        if self.chosen is not None:
-            parts.append(f"chosen={int(np.count_nonzero(self.chosen))}")
-        if self.labels:
-            parts.append(f"labels={len(self.labels)}")
-        if self.groups is not None:
-            parts.append(f"groups={self.n_groups}")
+        more = {
+            "annotators": None if self.annotator_names is None else self.annotator_names.size,
+            "weight": None if self.weight is None else f"{float(self.weight.sum()):g}",
+            "chosen": None if self.chosen is None else np.count_nonzero(self.chosen),
+            "labels": len(self.labels) or None,
+            "groups": None if self.groups is None else self.n_groups,
+        }
+        parts += [f"{name}={value}" for name, value in more.items() if value is not None]
         return f"{type(self).__name__}[{self.n_items} items]({', '.join(parts)})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, AnswerArrays):
+        if not isinstance(other, Pairs):
             return NotImplemented
 
-        def columns(of: AnswerArrays) -> tuple[Any, ...]:
-            who = None if of.annotator_names is None else of.annotator_names[of.annotator]
-            group = None if of.group_names is None else of.group_names[of.groups]
-            rest = of.chosen, of.item_ids, of.question, group, of.level
-            return of.left, of.right, of.same, of.weight, who, *rest
-
-        alike = all(map(np.array_equal, columns(self), columns(other)))
-        alike = alike and self.scale == other.scale
-        return alike and self.n_items == other.n_items and self.labels == other.labels
+        columns = ("left", "right", *PER_ANSWER, "item_ids", "groups")
+        named: Any = [[of._named(one) for one in columns] for of in (self, other)]
+        rest = ("scale", "n_items", "labels")
+        return all(map(np.array_equal, *named)) and all(
+            getattr(self, one) == getattr(other, one) for one in rest
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return self._state() | {"labels": dict(self.labels), "dropped": dict(self.dropped)}
@@ -261,14 +268,8 @@ class AnswerArrays(OneEntryPerItem):
 
     def _of_pairs(self, which: Any) -> dict[str, Any]:
         """Fields that belong to pairs and do not name items, at `which` pairs."""
-        return {
-            "same": self.same[which],
-            "annotator": None if self.annotator is None else self.annotator[which],
-            "weight": None if self.weight is None else self.weight[which],
-            "chosen": None if self.chosen is None else self.chosen[which],
-            "question": None if self.question is None else self.question[which],
-            "level": None if self.level is None else self.level[which],
-        }
+        given = {name: getattr(self, name) for name in PER_ANSWER}
+        return {name: None if one is None else one[which] for name, one in given.items()}
 
     def yes_or_no(self) -> Self:
         """Return the answers as "same" or "different" alone, unsure ones left out and counted.
@@ -286,20 +287,6 @@ class AnswerArrays(OneEntryPerItem):
         plain = self if decided.all() else self.select(decided)
         dropped = self.dropped if decided.all() else {**self.dropped, "unsure": n_unsure}
         return plain._replace(level=None, scale=PLAIN, dropped=dropped)
-
-    def drawn_at_random(self) -> Self:
-        """Leave out the answers about chosen pairs; the same object if there are none.
-
-        What is left shows the classes' shares by its share of "same", and the accuracy of a
-        prediction by how often it agrees. Chosen pairs show neither.
-
-        >>> from noisypairs import Pairs
-        >>> Pairs([0, 1], [1, 2], [1, 0], chosen=[True, False]).drawn_at_random()
-        Pairs[3 items](n_pairs=1, same=0, different=1)
-        """
-        if self.chosen is None:
-            return self
-        return self.select(~self.chosen)._replace(chosen=None)
 
     def aligned_to(self, ids: ArrayLike) -> Self:
         """Return the same answers with the items in the order of these ids, shape (n_items,).
@@ -339,7 +326,7 @@ class AnswerArrays(OneEntryPerItem):
         Pairs[2 items](n_pairs=2, same=1, different=1, annotators=1)
         """
         ends, who = (self.left, self.right), self.annotator
-        again = copied(*ends, self.levels, self.n_items, who, self.weight)
+        again = copied(*ends, levels_of(self), self.n_items, who, self.weight)
         if not again.any():
             return self
         copies = self.dropped.get("copies", 0) + int(np.count_nonzero(again))
@@ -380,78 +367,22 @@ class AnswerArrays(OneEntryPerItem):
         codes, names = check_groups(groups, self.n_items)
         return self._replace(groups=codes, group_names=names)
 
-
-logger = logging.getLogger(__name__)
-
-
-class Pairs(AnswerArrays):
-    """Noisy answers to "are these two the same class?" about items at positions 0 … n_items−1.
-
-    Parameters
-    ----------
-    left, right : positions into the items table, shape (n_pairs,)
-        The order of the two does not matter. Self pairs are kept: they say nothing about classes
-        but something about noise (see `without_self_pairs`).
-    same : bool, 0/1, ±1 or words such as "same"/"different", shape (n_pairs,)
-        Stored as bool, True for "same".
-    n_items : number of items; by default the largest position + 1
-    annotator : who answered, any ids, shape (n_pairs,)
-        Stored as codes into `annotator_names`, which are sorted.
-    weight : positive finite numbers, shape (n_pairs,)
-        A pair of weight 2 counts as two equal answers. Zero is refused: `select` drops pairs.
-    labels : the few known classes, {item position: class}
-    chosen : True where a pair was chosen by what is known of its items, such as by `next_pairs`, by
-        blocking or by hand; False where it was drawn at random; shape (n_pairs,)
-        Without it all count as drawn at random. What rests on that uses `drawn_at_random`.
-    question : which answers were given together, any ids, shape (n_pairs,)
-        Who groups m items at once gives m(m−1)/2 answers, of which m−1 are free: their weights are
-        multiplied by 2/m. Ids need to be unique only for each annotator. Stored as codes.
-    groups : which items show the same thing, such as visits of one patient; shape (n_items,)
-        Texts, numbers or other ids, such as a column of a data frame. Folds keep a group together.
-        Stored as codes into `group_names`, which are sorted. An item whose group is missing (None
-        or NaN) is a group of its own.
-
-    Answers of more than two levels come from `from_levels`: then ``level`` (n_pairs,) has the code
-    of each answer and ``scale`` what the codes mean, and ``same`` is a view of them.
-
-    Also kept: `item_ids`, the ids behind the positions when `from_frame` made them (else None), and
-    `dropped`, how many rows `from_frame` left out and why. A pair costs 9 bytes, 17 with annotator
-    and weight. All arrays are read-only.
-
-    >>> pairs = Pairs([0, 1, 0], [1, 2, 3], ["same", "different", "same"])
-    >>> pairs
-    Pairs[4 items](n_pairs=3, same=2, different=1)
-    >>> pairs[[3, 0]].left, pairs[[3, 0]].right
-    (array([1], dtype=int32), array([0], dtype=int32))
-    """
-
-    __slots__ = ()
-
     def audit(self) -> Audit:
         """Report repeats, copies, contradictions, lone items, components, degrees and triangles.
 
         >>> Pairs([0, 1, 0], [1, 2, 2], [1, 1, 0]).audit().triangles
         Triangles(closed=1, broken=1, sampled=False)
         """
-        plain = self.yes_or_no()
-        return audit_pairs(
-            plain.left,
-            plain.right,
-            plain.same,
-            plain.n_items,
-            annotator=plain.annotator,
-            weight=plain.weight,
-            **plain.dropped,
-        )
+        return audit_pairs(self.yes_or_no())
 
     if not TYPE_CHECKING:  # which would then take any name for one of `Pairs`
 
         def __getattr__(self, name: str) -> Any:
-            if name not in FORMER:
+            if name not in FORMER and name not in FORMER_VALUES:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            instead, value = FORMER[name]
+            instead, old = (FORMER | FORMER_VALUES)[name]
             warn_user(f"Pairs.{name} goes away in the next version: {instead}", FutureWarning)
-            return value(self)
+            return partial(old, self) if name in FORMER else old(self)
 
     # --- what a `PairTable` answers too, see `protocol.Answers` ------------------------------
 
@@ -469,11 +400,6 @@ class Pairs(AnswerArrays):
         same = sum_by_item(self.left, self.right, weight * self.same, self.n_items)
         return ItemCounts(same, sum_by_item(self.left, self.right, weight, self.n_items) - same)
 
-    def degrees(self) -> NDArray[np.int64]:
-        """Return the number of answers about each item, self pairs aside, shape (n_items,)."""
-        proper = (self.left != self.right).astype(float)
-        return sum_by_item(self.left, self.right, proper, self.n_items).astype(np.int64)
-
     def with_answers(
         self,
         left: ArrayLike,
@@ -485,9 +411,10 @@ class Pairs(AnswerArrays):
         n_items: int | None = None,
         question: ArrayLike | None = None,
     ) -> Pairs:
-        """Return these answers and more of them behind, about items by position; see `update`.
+        """Return these answers and more of them behind, see `update`.
 
-        ``n_items`` makes room for new items. Where answers have levels, ``same`` holds names of
+        Items are named by position, or by id where they have ids that are no numbers. ``n_items``
+        makes room for new items by position. Where answers have levels, ``same`` holds names of
         levels.
 
         >>> pairs = Pairs([0], [1], [True], n_items=3)
@@ -496,19 +423,25 @@ class Pairs(AnswerArrays):
         """
         level = None if self.level is None else level_codes(same, self.scale)
         answered = same if level is None else self.scale.same_levels[level]
-        size = self.n_items if n_items is None else n_items
-        more = Pairs(left, right, answered, size, annotator, weight, chosen=chosen)
-        more = with_questions(more, question)._replace(level=level, scale=self.scale)
-        if self.question is not None and more.weight is None:
-            more = more.reweighted(np.ones(more.n_pairs))
-        if self.item_ids is not None:
-            if size > self.n_items:
+        if weight is None and self.question is not None:
+            weight = np.ones(np.size(answered))
+        more: dict[str, Any] = {
+            "annotator": annotator,
+            "weight": weight,
+            "chosen": chosen,
+            "question": question,
+        }
+        if self.item_ids is not None and column(left, "left").dtype.kind not in "biuf":
+            new = Pairs.from_ids(left, right, answered, **more)
+        else:
+            new = Pairs(left, right, answered, n_items or self.n_items, **more)
+            if self.item_ids is not None and new.n_items > self.n_items:
                 raise ValueError(
-                    "the items of these pairs have ids, which n_items would not give the new ones: "
-                    "use update(Pairs.from_ids(...))"
+                    "the items of these pairs have ids, and n_items gives the new ones none: name "
+                    "left and right by their ids"
                 )
-            more = more._replace(item_ids=self.item_ids)
-        return self.update(more)
+            new = new._replace(item_ids=self.item_ids)
+        return self.update(new._replace(level=level, scale=self.scale))
 
     def update(self, more: Pairs) -> Pairs:
         """Return these answers and ``more`` behind, such as those of today; both keep their fields.
@@ -533,51 +466,47 @@ class Pairs(AnswerArrays):
                 "levels"
             )
         ids, place = _joined_items(self, more)
-        size = max(self.n_items, int(place.max(initial=-1)) + 1) if ids is None else len(ids)
-        dtype = np.int32 if size <= 2**31 else np.int64
-        columns: dict[str, Any] = {
-            name: np.concatenate([getattr(self, name), place[getattr(more, name)]]).astype(dtype)
-            for name in ("left", "right")
-        }
-        columns["same"] = np.concatenate([self.same, more.same])
-        for name, one, other in (
-            ("annotator", self._who(), more._who()),
-            ("weight", self.weight, more.weight),
-        ):
+        both = self, more
+        marks = [np.zeros(p.n_pairs, bool) if p.chosen is None else p.chosen for p in both]
+        given: dict[str, Any] = {"chosen": np.concatenate(marks)}
+        for name in ("annotator", "weight"):
+            one, other = (part._named(name) for part in both)
             if self.n_pairs and more.n_pairs and (one is None) != (other is None):
                 which = "new" if other is None else "first"
                 raise ValueError(
                     f"{name} is given for some answers only: give it for the {which} ones too"
                 )
-            given = [values for values in (one, other) if values is not None and values.size]
-            columns[name] = np.concatenate(given) if given else None
-        if self.chosen is not None or more.chosen is not None:
-            columns["chosen"] = np.concatenate([self._marks(), more._marks()])
-        moved = {int(place[item]): name for item, name in more.labels.items()}
-        whole = Pairs(**columns, n_items=size, labels={**self.labels, **moved})
-        names = {*self.class_names, *more.class_names}
-        changes: dict[str, Any] = {
-            "class_names": names_in(dict(enumerate(names))),
-            "item_ids": ids,
-            "dropped": {**self.dropped},
-            "question": _joined_questions(self, more),
-            "scale": self.scale,
-        }
-        if self.level is not None or more.level is not None:
-            changes["level"] = np.concatenate([self.levels, more.levels]).astype(np.int8)
+            known = [values for values in (one, other) if values is not None and values.size]
+            given[name] = np.concatenate(known) if known else None
+        size = max(self.n_items, int(place.max(initial=-1)) + 1) if ids is None else len(ids)
         groups = np.full(size, None, dtype=object)
         for part, where in ((self, np.arange(self.n_items)), (more, place)):
-            if part.groups is not None and part.group_names is not None:
-                groups[where] = part.group_names[part.groups]
-        grouped = self.groups is not None or more.groups is not None
-        return whole._replace(**changes).with_groups(groups if grouped else None)
+            if (named := part._named("groups")) is not None:
+                groups[where] = named
+        names = {*self.class_names, *more.class_names}
+        graded = None if self.level is None else np.concatenate([self.level, levels_of(more)])
+        return Pairs(
+            np.concatenate([self.left, place[more.left]]),
+            np.concatenate([self.right, place[more.right]]),
+            np.concatenate([self.same, more.same]),
+            size,
+            labels={**self.labels, **{int(place[k]): name for k, name in more.labels.items()}},
+            groups=None if self.groups is more.groups is None else groups,
+            **given,
+        )._replace(
+            class_names=names_in(dict(enumerate(names))),
+            item_ids=ids,
+            dropped=self.dropped,
+            question=_joined_questions(self, more),
+            level=graded,
+            scale=self.scale,
+        )
 
-    def _who(self) -> NDArray[Any] | None:
-        """Return the name of who gave each answer, if known."""
-        return None if self.annotator_names is None else self.annotator_names[self.annotator]
-
-    def _marks(self) -> NDArray[np.bool_]:
-        return np.zeros(self.n_pairs, dtype=bool) if self.chosen is None else self.chosen
+    def _named(self, column: str) -> NDArray[Any] | None:
+        """Return a column as it was given: annotators and groups by their names."""
+        values: NDArray[Any] | None = getattr(self, column)
+        names = {"annotator": self.annotator_names, "groups": self.group_names}.get(column)
+        return values if names is None else np.asarray(names[values])
 
     # --- other forms that answers come in ---------------------------------------------------
 
@@ -640,9 +569,14 @@ class Pairs(AnswerArrays):
         if "group" in about:
             pairs = pairs.with_groups(about["group"])
         if "label" in about:
-            labels = {k: one for k, one in enumerate(about["label"].tolist()) if one is not None}
-            pairs = pairs.with_labels(
-                {k: one for k, one in labels.items() if one == one}, "position"
+            known = enumerate(about["label"].tolist())
+            labels = {k: one for k, one in known if one is not None and one == one}
+            pairs = pairs.with_labels(labels, "position")
+        if scale is None and "level" in extra and table["same"].values.dtype.kind == "b":
+            warn_user(
+                "the column level was not read, only yes or no of each answer: give scale=, such "
+                "as the scale of the pairs that wrote it",
+                UserWarning,
             )
         if scale is not None and not scale.is_plain:
             if "level" not in extra or pairs.n_pairs != len(extra["level"]):
@@ -674,19 +608,13 @@ class Pairs(AnswerArrays):
         [['p', 'q', True, 'ann'], ['q', 'r', False, 'bob']]
         """
         columns = {"left": self.ids_of(self.left), "right": self.ids_of(self.right)}
-        columns["same"] = np.array(self.same)
-        if self.annotator is not None and self.annotator_names is not None:
-            columns["annotator"] = self.annotator_names[self.annotator]
-        if self.weight is not None:  # without the share that questions take
-            columns["weight"] = np.array(self.weight)
-            if self.question is not None:
-                columns["weight"] /= question_weights(self.question, self.left, self.right)
-        if self.chosen is not None:
-            columns["chosen"] = np.array(self.chosen)
-        if self.question is not None:
-            columns["question"] = np.array(self.question)
+        for name in ("same", "annotator", "weight", "chosen", "question"):
+            if (values := self._named(name)) is not None:
+                columns[name] = np.array(values)
+        if "question" in columns:  # weights without the share that questions take
+            columns["weight"] /= question_weights(columns["question"], self.left, self.right)
         if self.level is not None:
-            columns["level"] = self.said
+            columns["level"] = words_of(self)
         return frame_of(columns, backend)
 
     def items_frame(self, backend: Backend = "pandas") -> Any:
@@ -698,8 +626,8 @@ class Pairs(AnswerArrays):
         """
         key = "position" if self.item_ids is None else "id"
         columns: dict[str, NDArray[Any]] = {key: self.ids_of(np.arange(self.n_items))}
-        if self.groups is not None and self.group_names is not None:
-            columns["group"] = self.group_names[self.groups]
+        if (groups := self._named("groups")) is not None:
+            columns["group"] = groups
         if self.labels:
             columns["label"] = np.array([self.labels.get(k) for k in range(self.n_items)], object)
         return frame_of(columns, backend)
@@ -727,16 +655,16 @@ class Pairs(AnswerArrays):
         array([2, 1], dtype=int32)
         """
         parsed = same if isinstance(same, answers.Parsed) else answers.parse(same)
-        who = None if annotator is None else answers.column(annotator, "annotator")
-        amount = None if weight is None else answers.column(weight, "weight")
+        given = {"annotator": annotator, "weight": weight, "chosen": chosen, "question": question}
+        more: dict[str, Any] = {
+            name: column(one, name) for name, one in given.items() if one is not None
+        }
         ends = [
-            end if isinstance(end, Column) else Column(name, answers.column(end, name))
+            end if isinstance(end, Column) else Column(name, column(end, name))
             for name, end in (("left", left), ("right", right))
         ]
         sizes = {"right": ends[1].values, "same": parsed.usable}
-        marks = None if chosen is None else answers.column(chosen, "chosen")
-        asked = None if question is None else answers.column(question, "question")
-        check_lengths(ends[0].values.size, **sizes, annotator=who, weight=amount, chosen=marks)
+        check_lengths(ends[0].values.size, **sizes, **more)
         ends = [end._replace(values=end.values[parsed.usable]) for end in ends]
         first, second, ids = number_items(ends[0], ends[1], items, unknown)
         known = (first >= 0) & (second >= 0)
@@ -746,10 +674,7 @@ class Pairs(AnswerArrays):
             second[known],
             parsed.same[known],
             None if ids is None else len(ids),
-            None if who is None else who[rows],
-            None if amount is None else amount[rows],
-            chosen=None if marks is None else marks[rows],
-            question=None if asked is None else asked[rows],
+            **{name: one[rows] for name, one in more.items()},
         )
         n_unsure = parsed.usable.size - known.size
         dropped = {"unsure": n_unsure, "unknown": int(np.count_nonzero(~known))}
@@ -783,8 +708,8 @@ class Pairs(AnswerArrays):
         ([True, False, False], [3, 1, 4], '0')
         """
         scale = scale_of(levels, unsure, same_from)
-        same = scale.same_levels[level_codes(level, scale)]
-        pairs = cls(left, right, same, n_items, annotator, weight, **more)
+        later = np.zeros(np.size(level), dtype=bool)
+        pairs = cls(left, right, later, n_items, annotator, weight, **more)
         return with_levels(pairs, level, scale)
 
     @classmethod
@@ -937,23 +862,32 @@ class Pairs(AnswerArrays):
 Positions = NDArray[np.integer[Any]]
 
 _HERE = "pairs are in memory already"
-#: What `Pairs` had in 0.2.0, for one version: what to write instead, and what it was.
-FORMER: Mapping[str, tuple[str, Callable[[Pairs], Any]]] = {
-    "among_some_items": (_HERE, lambda pairs: lambda _: (pairs, np.arange(pairs.n_items))),
+#: Methods of `Pairs` in 0.2.0, for one version: what to write instead, and what they did.
+FORMER: dict[str, tuple[str, Callable[..., Any]]] = {
+    "among_some_items": (_HERE, lambda pairs, _: (pairs, np.arange(pairs.n_items))),
     "batches": (
         "read left, right, same, annotator and weight",
-        lambda p: lambda *_: iter([Batch(p.left, p.right, p.same, p.annotator, p.weight)]),
+        lambda p, *_: iter([Batch(p.left, p.right, p.same, p.annotator, p.weight)]),
     ),
     "copies": (
         "write without_copies()",
-        lambda p: lambda: copied(p.left, p.right, p.levels, p.n_items, p.annotator, p.weight),
+        lambda p: copied(p.left, p.right, levels_of(p), p.n_items, p.annotator, p.weight),
     ),
-    "in_order": ("sort what to_frame() returns", lambda pairs: partial(sorted_answers, pairs)),
+    "degrees": (
+        "use item_counts().total",
+        lambda pairs: pairs.reweighted(None).item_counts().total.astype(np.int64),
+    ),
+    "drawn_at_random": ("select(~pairs.chosen)", lambda pairs: drawn_at_random(pairs)),
+    "in_order": ("sort what to_frame() returns", lambda pairs: sorted_answers(pairs)),
+    "neighbour_sums": ("use item_counts()", lambda pairs, values: neighbour_sums(pairs, values)),
+    "pooled_answers": ("write without_self_pairs()", lambda pairs: pairs.without_self_pairs()),
+    "sample": (_HERE, lambda pairs, _: pairs),
+    "to_pairs": (_HERE, lambda pairs: pairs),
+}
+#: The same of its attributes.
+FORMER_VALUES: dict[str, tuple[str, Callable[..., Any]]] = {
     "nbytes": ("leave it out", lambda pairs: 9 * pairs.n_pairs),
-    "neighbour_sums": ("use item_counts()", lambda pairs: partial(neighbour_sums, pairs)),
-    "pooled_answers": ("write without_self_pairs()", lambda pairs: pairs.without_self_pairs),
-    "sample": (_HERE, lambda pairs: lambda _: pairs),
-    "to_pairs": (_HERE, lambda pairs: lambda: pairs),
+    "pair_keys": ("use left and right", lambda pairs: keys_of(pairs)),
     "total_weight": ("write weights.sum()", lambda pairs: float(pairs.weights.sum())),
 }
 
@@ -977,6 +911,49 @@ def pooled_answers(answers: Answers) -> Pairs:
     in_memory = isinstance(answers, Pairs)
     pooled: Pairs = table.without_self_pairs() if in_memory else table.pooled_answers()
     return pooled
+
+
+def drawn_at_random(pairs: Pairs) -> Pairs:
+    """Leave out the answers about chosen pairs; the same object if there are none.
+
+    What is left shows the classes' shares by its share of "same", and the accuracy of a
+    prediction by how often it agrees. Chosen pairs show neither.
+
+    >>> drawn_at_random(Pairs([0, 1], [1, 2], [1, 0], chosen=[True, False]))
+    Pairs[3 items](n_pairs=1, same=0, different=1)
+    """
+    if pairs.chosen is None:
+        return pairs
+    return pairs.select(~pairs.chosen)._replace(chosen=None)
+
+
+def keys_of(pairs: Pairs) -> NDArray[np.int64]:
+    """Return one number per unordered pair of items, equal for repeats; (n_pairs,)."""
+    return pair_keys(pairs.left, pairs.right, pairs.n_items)
+
+
+def levels_of(pairs: Pairs) -> NDArray[np.integer[Any]]:
+    """Return the level of each answer as a code of its `scale`: 0 different, 1 same where plain."""
+    return pairs.same.astype(np.int8) if pairs.level is None else pairs.level
+
+
+def words_of(pairs: Pairs) -> NDArray[np.str_]:
+    """Return each answer in words: "same" and "different", or the name of its level; (n_pairs,).
+
+    >>> graded = Pairs.from_levels([0, 1], [1, 2], [3, 0], levels=[1, 2, 3, 4], unsure=0)
+    >>> words_of(graded).tolist()
+    ['3', '0']
+    """
+    names = np.array([*pairs.scale.meanings()], dtype=str)
+    return np.asarray(names[levels_of(pairs)])
+
+
+def scores_of(pairs: Pairs) -> Array:
+    """Return how near to "same" each answer is, from 0 to 1, (n_pairs,); unsure is the mean."""
+    score: Array = pairs.scale.scores[levels_of(pairs)]
+    known = np.isfinite(score)
+    mean = np.average(score[known], weights=pairs.weights[known]) if known.any() else 0.5
+    return np.where(known, score, mean)
 
 
 def neighbour_sums(answers: Answers, values: ArrayLike) -> tuple[Array, Array]:
@@ -1007,7 +984,7 @@ def sorted_answers(pairs: Pairs) -> tuple[Pairs, NDArray[np.intp]]:
     (array([0, 1], dtype=int32), array([1, 2], dtype=int32), array([1, 0]))
     """
     labels = dict(sorted(pairs.labels.items()))
-    key = 2 * pairs.pair_keys + pairs.same
+    key = 2 * keys_of(pairs) + pairs.same
     if (np.diff(key) > 0).all() and (pairs.left <= pairs.right).all():
         return pairs._replace(labels=labels), np.arange(pairs.n_pairs)
     columns = (pairs.chosen, pairs.weight, pairs.annotator, pairs.level)

@@ -88,9 +88,6 @@ class Answers(Protocol):
     def item_counts(self) -> ItemCounts:
         """Return how often each item occurs in "same" and in "different" pairs."""
 
-    def degrees(self) -> NDArray[np.int64]:
-        """Return the number of answers about each item, self pairs aside, shape (n_items,)."""
-
     def audit(self) -> Audit:
         """Report repeats, contradictions, isolated items, components, degrees and triangles."""
 

@@ -39,7 +39,8 @@ class ItemTable:
 
     Build one with `from_parquet` or `from_ibis`. ``id`` is the column with the ids of the items,
     each once; ``features`` are columns of numbers, or one column of vectors, and by default all
-    columns but ``id`` and ``group``. A learner chooses its model on about ``sample`` items.
+    columns but ``id`` and ``group``. A learner chooses its model on about ``sample`` items. Where
+    there is a fitted ``encoder``, it makes numbers of the columns where the items are.
 
     >>> import ibis, pyarrow
     >>> rows = pyarrow.table({"id": ["a", "b", "c"], "size": [1.0, 2.5, 4.0]})
@@ -55,6 +56,7 @@ class ItemTable:
     features: tuple[str, ...]
     group: str | None = None
     sample: int = 100_000
+    encoder: Any = None
 
     @classmethod
     def from_parquet(
@@ -201,7 +203,11 @@ class ItemTable:
             chosen = rows.inner_join(load_ibis().memtable(wanted), "item")
             found = fetch(chosen.order_by("place"))
         groups = None if self.group is None else found["group"].to_pylist()
-        return matrix(found, self.features), found["fold"].to_numpy().astype(np.intp), groups
+        return (
+            matrix(found, self.features, self.encoder),
+            found["fold"].to_numpy().astype(np.intp),
+            groups,
+        )
 
     def scored(self, store: Store, name: str, scorer: Scorer, columns: Sequence[str]) -> Any:
         """Return the table of item and ``columns`` that a scorer makes of every batch of items.
@@ -214,7 +220,7 @@ class ItemTable:
         schema = pa.schema(
             [("item", pa.type_for_alias(kind)), *((one, pa.float64()) for one in columns)]
         )
-        score = BatchScorer(scorer, self.features, tuple(columns), kind)
+        score = BatchScorer(scorer, self.features, tuple(columns), kind, self.encoder)
         rows = self.rows
         with self.source.unchanged():
             if store.on_spark:
@@ -236,12 +242,13 @@ class BatchScorer:
     features: tuple[str, ...]
     columns: tuple[str, ...]
     kind: str
+    encoder: Any = None
 
     def __call__(self, batch: Any) -> Any:
         """Return a batch of item and the scorer's columns."""
         pa = load_arrow()
         fold = batch.column("fold").to_numpy().astype(np.intp)
-        found = self.scorer(matrix(batch, self.features), fold)
+        found = self.scorer(matrix(batch, self.features, self.encoder), fold)
         return pa.record_batch(
             {
                 "item": batch.column("item").cast(self.kind),
@@ -269,8 +276,10 @@ def spark_scored(engine: Any, rows: Any, score: BatchScorer) -> Any:
         return engine.table(f"{view}_scored")
 
 
-def matrix(rows: Any, features: Sequence[str]) -> Array:
+def matrix(rows: Any, features: Sequence[str], encoder: Any = None) -> Array:
     """Return the features of Arrow rows as numbers, (n, d), NaN where they are missing."""
+    if encoder is not None:
+        return np.asarray(encoder.transform(rows.select(list(features)).to_pandas()), dtype=float)
     if len(features) == 1 and load_arrow().types.is_nested(rows.schema.field(features[0]).type):
         vectors = rows.column(features[0]).to_pylist()
         sizes = {None if one is None else len(one) for one in vectors}

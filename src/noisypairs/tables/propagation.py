@@ -18,10 +18,10 @@ from noisypairs.pairs.ids import clean_ids
 from noisypairs.tables import sweep
 from noisypairs.tables.engine import (
     ChangedTable,
-    add_up_in_place,
     fetch,
     load_arrow,
     load_ibis,
+    tune_for_sums,
 )
 from noisypairs.tables.store import Store
 from noisypairs.tables.table import PairTable
@@ -144,7 +144,7 @@ class TablePropagation:
 
     def sweep(self, responses: Array) -> dict[str, float]:
         """Renew all beliefs; return the largest change and the items' share of the likelihood."""
-        add_up_in_place(self.store.engine, responses.shape[-1] - 1)
+        tune_for_sums(self.store.engine, responses.shape[-1] - 1)
         joined = sweep.edges(self.answers, self.beliefs, responses)
         sums = sweep.message_sums(joined, responses)
         self.passes += 1
@@ -163,7 +163,8 @@ class TablePropagation:
             for y in range(K):
                 for z in range(y, K):
                     of[y, z] = of[z, y] = row[f"n_{y}_{z}"]
-        return Found(counts, float(sum(row["log_edges"] for row in rows)))
+        log_edges = float(sum(row["log_edges"] for row in rows))
+        return Found(counts, log_edges + sweep.reference(counts, responses))
 
     def _kept(self, beliefs: Any) -> Any:
         """Write beliefs beside those they are made from, of the last checkpoint and of the best."""

@@ -12,6 +12,7 @@ import numpy as np
 from noisypairs.algebra import Array
 from noisypairs.tables import sweep
 from noisypairs.tables.engine import errors_naming, load_arrow, load_ibis
+from noisypairs.tables.items import ItemTable
 from noisypairs.tables.propagation import TablePropagation
 
 
@@ -19,13 +20,13 @@ from noisypairs.tables.propagation import TablePropagation
 class TableResults:
     """Items, suspects and annotators as Ibis tables, after the last round of a fit.
 
-    ``keys`` has the ids of the items (key, item), ``classes`` are their names in the order of the
-    columns, ``responses`` is (R or 1, 2, K, K), and ``rates`` are the flip rates of the annotators,
-    (R, 2), where people are told apart.
+    ``table`` is that of the items, ``classes`` are their names in the order of the columns,
+    ``responses`` is (R or 1, 2, K, K), and ``rates`` are the flip rates of the annotators, (R, 2),
+    where they differ.
     """
 
     propagation: TablePropagation
-    keys: Any
+    table: ItemTable
     classes: tuple[str, ...]
     responses: Array
     rates: Array | None
@@ -35,7 +36,7 @@ class TableResults:
         """Every item: id, class, probability, and P(class) for every class."""
         beliefs = self.propagation.beliefs
         proba = {f"p_{k}": one for k, one in enumerate(sweep.proba(beliefs))}
-        return classified(beliefs.select("item", **proba), self.keys, self.classes)
+        return classified(beliefs.select("item", **proba), self.table.keys, self.classes)
 
     @property
     def suspects(self) -> Any:
@@ -44,7 +45,7 @@ class TableResults:
         wrong = sweep.wrong_answers(at.answers, at.beliefs, self.responses)
         wrong = wrong.filter(wrong.wrong > 0.5)
         proba = {f"p_{k}": one for k, one in enumerate(sweep.proba(at.beliefs))}
-        known = at.beliefs.select("item", **proba).inner_join(self.keys, "item")
+        known = at.beliefs.select("item", **proba).inner_join(self.table.keys, "item")
         known = known.select("item", "key", **likeliest(known, self.classes))
         for end in ("left", "right"):
             one = known.select(
@@ -79,11 +80,12 @@ class TableResults:
 
     @property
     def annotators(self) -> Any | None:
-        """Everybody: annotator, answers, how many are expected to be wrong, flip rates; or None."""
+        """Everybody: annotator, answers, how many are expected to be wrong, perhaps flip rates."""
         names = self.propagation.table.annotator_names
-        if names is None or len(self.responses) != len(names):
+        if names is None:
             return None
-        counts = self.propagation.expected(self.responses).counts
+        of_all = np.broadcast_to(self.responses, (len(names), *self.responses.shape[1:]))
+        counts = self.propagation.expected(of_all).counts
         alike = np.eye(counts.shape[-1], dtype=bool)
         wrong = counts[:, 1][:, ~alike].sum(axis=1) + counts[:, 0][:, alike].sum(axis=1)
         columns = {

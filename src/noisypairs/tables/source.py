@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import glob
+import gzip
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +15,7 @@ from typing import Any, Literal
 
 from noisypairs.tables.engine import (
     ChangedTable,
+    UnreadableTable,
     duckdb_engine,
     errors_naming,
     without_engine_warnings,
@@ -66,8 +69,7 @@ class Files:
                 return read_with_spark(engine, self.kind, self.paths)
             if self.kind == "parquet":
                 return engine.read_parquet(list(self.paths))
-            # "007" is not 7: no guessing of types.
-            return engine.read_csv(list(self.paths), all_varchar=True, header=True)
+            return engine.read_csv(list(self.paths), **_dialect(self.paths))
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -130,6 +132,43 @@ class Expression:
 
 
 TableSource = Files | Expression
+
+
+def delimiter_of(header: str, usual: str = ",") -> str:
+    r"""Return what separates the columns: what the header holds, the usual one first.
+
+    >>> delimiter_of("left;right"), delimiter_of("left\tright,left", "\t"), delimiter_of("left")
+    (';', '\t', ',')
+    """
+    return next((mark for mark in (usual, ",", ";", "\t", "|") if mark in header), usual)
+
+
+def _dialect(paths: Sequence[str]) -> dict[str, Any]:
+    """Return how CSV files are written, by their header; every column is text, 007 is not 7.
+
+    DuckDB, if it guessed, would rather take quotes and commas for letters than refuse a bad row.
+    """
+    heads = dict.fromkeys(map(_first_line, paths))
+    if len(heads) > 1:
+        raise UnreadableTable(
+            f"the files beside {paths[0]} have other columns, or in another order: all parts of "
+            "one table need the same header"
+        )
+    head = next(iter(heads))
+    delimiter = delimiter_of(head, "\t" if ".tsv" in Path(paths[0]).suffixes else ",")
+    names: dict[str, str] = {}
+    for k, name in enumerate(next(csv.reader([head], delimiter=delimiter), [])):
+        plain = name.strip()
+        taken = not plain or plain.casefold() in map(str.casefold, names)
+        names[f"{plain or 'column'}_{k + 1}" if taken else plain] = "VARCHAR"
+    quotes = {"quote": '"', "escape": '"', "strict_mode": True, "auto_detect": False}
+    return {"columns": names, "header": True, "delim": delimiter, **quotes}
+
+
+def _first_line(path: str) -> str:
+    opened = gzip.open if path.endswith(".gz") else open
+    with opened(path, "rt", encoding="utf-8-sig", errors="replace") as file:
+        return file.readline().rstrip("\n")
 
 
 def _expand(path: Path, kind: Kind) -> list[str]:

@@ -23,8 +23,8 @@ class MissingJava(ValueError):
     """Spark has no Java to run on, or one that is too old; the message says what to install."""
 
 
-def spark_engine(session: Any = None, cores: int = 2) -> Any:
-    """Open Ibis on a Spark session: the one given (a cluster's), or a local one bound to loopback.
+def spark_engine(session: Any = None, cores: int = 2, master: str | None = None) -> Any:
+    """Open Ibis on a Spark session: the one given, that of a ``master``, or a local one.
 
     The local session listens on 127.0.0.1 only, shows no web page and keeps few partitions: use it
     to try on a laptop what will run on a cluster. If the Java process of an earlier session has
@@ -35,12 +35,15 @@ def spark_engine(session: Any = None, cores: int = 2) -> Any:
     if session is None:
         find_java()
         _forget_dead_session(sql)
-        session = _local_session(sql, cores)
+        session = _new_session(sql, cores, master or f"local[{cores}]")
     with errors_naming("The Spark session"):
         return ibis.pyspark.connect(session)
 
 
-def _local_session(sql: Any, cores: int) -> Any:
+def _new_session(sql: Any, cores: int, master: str) -> Any:
+    builder = sql.SparkSession.builder.master(master).appName("noisypairs")
+    if not master.startswith("local"):
+        return builder.getOrCreate()
     os.environ.setdefault("SPARK_LOCAL_IP", LOOPBACK)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # which has this package
     settings = {
@@ -51,7 +54,6 @@ def _local_session(sql: Any, cores: int) -> Any:
         "spark.sql.session.timeZone": "UTC",
         "spark.ui.showConsoleProgress": "false",
     }
-    builder = sql.SparkSession.builder.master(f"local[{cores}]").appName("noisypairs")
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()

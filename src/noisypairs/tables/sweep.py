@@ -21,7 +21,7 @@ P("different") and P("same") given both classes.
 from __future__ import annotations
 
 from functools import reduce
-from operator import add
+from operator import add, mul
 from typing import Any
 
 import numpy as np
@@ -30,9 +30,9 @@ from noisypairs.algebra import Array
 from noisypairs.graph.propagation import PROBABILITY_FLOOR
 from noisypairs.tables.engine import load_arrow, load_ibis
 
-#: Log-odds of beliefs, and of the factor of one weighted answer, stay within these: e to the power
-#: of twice their sum is still a number.
-REACH, FACTOR_REACH = 300.0, 50.0
+#: Log-odds of beliefs, and of the entries of a factor, stay within these: e to the power of twice
+#: their sum is still a number.
+REACH, FACTOR_REACH = 250.0, 28.0
 #: Items in a block: the pairs of two blocks lie together, so that a join finds both in the cache.
 BLOCK = 1 << 15
 
@@ -74,66 +74,48 @@ def edges(answers: Any, beliefs: Any, responses: Array) -> Any:
     """Join every answer with both items, and find the cavities of both under the newest beliefs.
 
     Columns of the answers, and: cl_k and cr_k, the odds of the cavities; l0_k and r0_k, those of
-    the beliefs; p…, entries of the factor ψ, whose largest has the logarithm ``top`` taken off
-    where answers have weights.
+    the beliefs; the factor ψ of the answer (`_factors`).
     """
     K, depth = responses.shape[-1], n_past(beliefs)
-    table = answers.filter(answers.left != answers.right)
+    table = _with_factors(answers.filter(answers.left != answers.right), responses)
     for end, name in (("l", "left"), ("r", "right")):
         odds = {
             f"{end}{t}_{k}": beliefs[f"h{t}_{k}"].exp() for t in range(depth) for k in range(1, K)
         }
         table = table.inner_join(beliefs.select(**{name: beliefs.item}, **odds), name)
-    table = _with_factors(table, responses)
     for t in range(depth - 1, -1, -1):
-        ratios = {}
-        for end in ("l", "r"):
-            for k in range(1, K):
-                before = table[f"{end}{t}_{k}"]
-                oldest = t == depth - 1
-                ratios[f"c{end}_{k}"] = before if oldest else before / table[f"m{end}_{k}"]
-        table = table.mutate(**ratios)
-        if t:
-            table = _with_messages(table, responses)
+        cavities = {f"c{end}_{k}": table[f"{end}{t}_{k}"] for end in "lr" for k in range(1, K)}
+        if t < depth - 1:
+            for to, end in ("lr", "rl"):
+                for k, (sent, norm) in enumerate(_messages(table, end, responses), start=1):
+                    cavities[f"c{to}_{k}"] *= norm / sent
+        table = table.mutate(**cavities)
     return table
 
 
-def _with_messages(table: Any, responses: Array) -> Any:
-    """Add the messages ml_k to the left end and mr_k to the right end, as odds."""
-    K = responses.shape[-1]
-    sums: dict[str, Any] = {}
-    for to, end in (("l", "r"), ("r", "l")):
-        cavity = [table[f"c{end}_{k}"] for k in range(1, K)]
-        sums |= {f"s{to}_{y}": one for y, one in enumerate(_product(table, cavity, responses))}
-    table = table.mutate(**sums)
-    odds = {
-        f"m{to}_{k}": table[f"s{to}_{k}"] / table[f"s{to}_0"] for to in "lr" for k in range(1, K)
-    }
-    return table.mutate(**odds)
+def _messages(table: Any, end: str, responses: Array) -> list[tuple[Any, Any]]:
+    """Return the odds of the message that an end sends the other, as fractions, by class."""
+    cavity = [table[f"c{end}_{k}"] for k in range(1, responses.shape[-1])]
+    if has_two_levels(responses):
+        total = reduce(add, cavity) + 1.0
+        return [(total + table.gain * c, total + table.gain) for c in cavity]
+    sums = [
+        reduce(add, (c * table[entry(y, z)] for y, c in enumerate(cavity, 1)), _start(table, z))
+        for z in range(len(cavity) + 1)
+    ]
+    return [(one, sums[0]) for one in sums[1:]]
 
 
-def _product(table: Any, cavity: list[Any], responses: Array) -> list[Any]:
-    """Return Σ_y c(y) ψ(y, y') for every y', with c(0) = 1; in O(K) if ψ has two levels."""
-    K = responses.shape[-1]
-    if not has_two_levels(responses):
-        return [
-            reduce(
-                add, (c * table[entry(y, z)] for y, c in enumerate(cavity, 1)), table[entry(0, z)]
-            )
-            for z in range(K)
-        ]
-    total, on, off = reduce(add, cavity) + 1.0, table.p_on, table.p_off
-    least = load_ibis().least(on, off) * total  # where the sum cancels, it is no less than this
-    ones = [off * total + (on - off), *(off * total + (on - off) * c for c in cavity)]
-    return [load_ibis().greatest(one, least) for one in ones]
+def _start(table: Any, z: int) -> Any:
+    """Return ψ(0, z), for ψ(0, 0) = 1."""
+    return table[entry(0, z)] if z else 1.0
 
 
 def has_two_levels(responses: Array) -> bool:
-    """Return whether all matrices of three classes or more have one value on and one off them."""
-    K = responses.shape[-1]
-    on = np.eye(K, dtype=bool)
+    """Return whether all matrices have one value on the diagonal and one off it."""
+    on = np.eye(responses.shape[-1], dtype=bool)
     parts = (responses[..., on], responses[..., ~on])
-    return K > 2 and all(bool(np.all(part == part[..., :1])) for part in parts)
+    return all(bool(np.all(part == part[..., :1])) for part in parts)
 
 
 def entry(y: int, z: int) -> str:
@@ -141,10 +123,26 @@ def entry(y: int, z: int) -> str:
     return f"p_{min(y, z)}_{max(y, z)}"
 
 
+def _factors(responses: Array) -> tuple[dict[str, Array], Array]:
+    """Return the columns of ψ, as logarithms (R, 2) each, and that of what ψ is divided by.
+
+    Where it has two levels its values off the diagonal are 1 and ``gain`` + 1 is the one on it;
+    otherwise ψ(0, 0) = 1.
+    """
+    log = np.log(np.maximum(responses, PROBABILITY_FLOOR))
+    K = responses.shape[-1]
+    if has_two_levels(responses):
+        return {"gain": log[:, :, 0, 0] - log[:, :, 0, 1]}, log[:, :, 0, 1]
+    rest = ((y, z) for z in range(1, K) for y in range(z + 1))
+    return {entry(y, z): log[:, :, y, z] - log[:, :, 0, 0] for y, z in rest}, log[:, :, 0, 0]
+
+
 def _with_factors(table: Any, responses: Array) -> Any:
-    """Add the entries of the factor of every answer: its column of a small table, or two values."""
-    ibis = load_ibis()
-    values = _entries(responses)
+    """Add the columns of the factor of every answer, which its weight is the power of."""
+    ibis, values = load_ibis(), _factors(responses)[0]
+    weighted = "weight" in table.columns
+    if not weighted:
+        values = {name: _power(name, one, np.exp) for name, one in values.items()}
     if len(responses) > 1:
         R = len(responses)
         rows: dict[str, Any] = {"who": np.repeat(np.arange(R, dtype=np.int32), 2)}
@@ -152,29 +150,23 @@ def _with_factors(table: Any, responses: Array) -> Any:
         rows |= {name: np.ascontiguousarray(one).ravel() for name, one in values.items()}
         table = table.inner_join(ibis.memtable(load_arrow().table(rows)), ["who", "same"])
     else:
-        # Columns of one row, not literals, which DuckDB would read as decimals.
-        both = {f"{name}_{said}": one[:, said] for name, one in values.items() for said in (0, 1)}
-        table = table.cross_join(ibis.memtable(load_arrow().table(both)))
-        table = table.mutate(
-            **{name: table.same.ifelse(table[f"{name}_1"], table[f"{name}_0"]) for name in values}
-        ).drop(*both)
-    if "weight" not in table.columns:
+        said = {name: [number(value) for value in one[0, ::-1]] for name, one in values.items()}
+        table = table.mutate(**{name: table.same.ifelse(*one) for name, one in said.items()})
+    if not weighted:
         return table
-    table = table.mutate(**{name: table[name].log() * table.weight for name in values})
-    table = table.mutate(top=ibis.greatest(*(table[name] for name in values)))
-    least = ibis.literal(-FACTOR_REACH, "float64")
+    logs = {name: _within(table[name] * table.weight, FACTOR_REACH) for name in values}
     return table.mutate(
-        **{name: ibis.greatest(table[name] - table.top, least).exp() for name in values}
+        **{name: _power(name, log, lambda x: x.exp()) for name, log in logs.items()}
     )
 
 
-def _entries(responses: Array) -> dict[str, Array]:
-    """Return the entries of ψ by their columns, (R, 2) each."""
-    floored = np.maximum(responses, PROBABILITY_FLOOR)
-    if has_two_levels(responses):
-        return {"p_on": floored[:, :, 0, 0], "p_off": floored[:, :, 0, 1]}
-    K = responses.shape[-1]
-    return {entry(y, z): floored[:, :, y, z] for y in range(K) for z in range(y, K)}
+def number(value: float) -> Any:
+    """Return a number as an expression: of digits alone DuckDB would make a decimal."""
+    return load_ibis().literal(repr(float(value))).cast("float64")
+
+
+def _power(name: str, log: Any, exp: Any) -> Any:
+    return exp(log) - 1.0 if name == "gain" else exp(log)
 
 
 def message_sums(table: Any, responses: Array) -> Any:
@@ -182,13 +174,18 @@ def message_sums(table: Any, responses: Array) -> Any:
 
     Each edge has two ends: a table of two rows doubles it, so that one pass serves both.
     """
-    K = responses.shape[-1]
-    table = _with_messages(table, responses)
-    logs = {f"m{to}_{k}": table[f"m{to}_{k}"].log() for to in "lr" for k in range(1, K)}
+    logs = {
+        f"m{to}_{k}": (sent / norm).log()
+        for to, end in ("lr", "rl")
+        for k, (sent, norm) in enumerate(_messages(table, end, responses), start=1)
+    }
     table = table.select("left", "right", **logs)
     two = load_arrow().table({"at_left": [True, False]})
     both = table.cross_join(load_ibis().memtable(two))
-    ends = {f"s_{k}": both.at_left.ifelse(both[f"ml_{k}"], both[f"mr_{k}"]) for k in range(1, K)}
+    ends = {
+        f"s_{k}": both.at_left.ifelse(both[f"ml_{k}"], both[f"mr_{k}"])
+        for k in range(1, responses.shape[-1])
+    }
     both = both.select(item=both.at_left.ifelse(both.left, both.right), **ends)
     return both.group_by("item").agg(**{name: both[name].sum() for name in ends})
 
@@ -220,18 +217,15 @@ def _within(value: Any, reach: float) -> Any:
 
 
 def _log_sum(odds: list[Any]) -> Any:
-    """Return log(1 + Σ e^h) without overflow."""
-    ibis = load_ibis()
-    top = ibis.greatest(*odds, ibis.literal(0.0, "float64"))
-    return top + reduce(add, ((h - top).exp() for h in odds), (-top).exp()).log()
+    """Return log(1 + Σ e^h)."""
+    return (reduce(add, (h.exp() for h in odds)) + 1.0).log()
 
 
 def proba(beliefs: Any, name: str = "h0") -> list[Any]:
     """Return P(class) of every item as K expressions."""
-    K = n_classes(beliefs)
-    odds = [beliefs[f"{name}_{k}"] for k in range(1, K)]
-    total = _log_sum(odds)
-    return [(-total).exp(), *((h - total).exp() for h in odds)]
+    odds = [beliefs[f"{name}_{k}"].exp() for k in range(1, n_classes(beliefs))]
+    total = reduce(add, odds) + 1.0
+    return [1.0 / total, *(one / total for one in odds)]
 
 
 def state_of(beliefs: Any) -> Any:
@@ -246,37 +240,42 @@ def expected(table: Any, responses: Array) -> Any:
     """Return the expected counts and the edges' share of the log-likelihood, from `edges`.
 
     One row for every answer that was given ("same" or not, by whom): n_y_z for y ≤ z, symmetrised,
-    and ``log_edges``.
+    and ``log_edges``, to which `reference` of the counts must be added.
     """
     K = responses.shape[-1]
     table = _with_posterior(table, responses)
-    weight = table.weight if "weight" in table.columns else load_ibis().literal(1.0, "float64")
+    one = table.weight if "weight" in table.columns else 1.0
     counts = {
-        f"n_{y}_{z}": (table[f"q_{y}_{z}"] * weight / table.total).sum()
+        f"n_{y}_{z}": (table[f"q_{y}_{z}"] * (one / table.total)).sum()
         for y in range(K)
         for z in range(y, K)
     }
-    logs = table.total.log() + (table.top if "weight" in table.columns else 0.0)
-    for end in ("l0", "r0"):
-        logs -= (reduce(add, (table[f"{end}_{k}"] for k in range(1, K))) + 1.0).log()
+    norm = reduce(
+        mul, (reduce(add, (table[f"{end}0_{k}"] for k in range(1, K))) + 1.0 for end in "lr")
+    )
     by = ["who", "same"] if len(responses) > 1 else ["same"]
-    return table.group_by(by).agg(**counts, log_edges=logs.sum())
+    return table.group_by(by).agg(**counts, log_edges=(table.total / norm).log().sum())
+
+
+def reference(counts: Array, responses: Array) -> float:
+    """Return the logarithm of what the factors of all answers were divided by."""
+    return float((counts.sum(axis=(2, 3)) * _factors(responses)[1]).sum())
 
 
 def _with_posterior(table: Any, responses: Array) -> Any:
     """Add q_y_z, for y ≤ z the mean of c(y) ψ c'(z) and c(z) ψ c'(y), and their ``total``."""
-    K = responses.shape[-1]
-    left, right = ([1.0, *(table[f"c{end}_{k}"] for k in range(1, K))] for end in "lr")
+    K, one = responses.shape[-1], number(1.0)
+    left, right = ([one, *(table[f"c{end}_{k}"] for k in range(1, K))] for end in "lr")
+    two = has_two_levels(responses)
     both = {}
-    for y in range(K):
-        for z in range(y, K):
-            name = entry(y, z)
-            if has_two_levels(responses):
-                name = "p_on" if y == z else "p_off"
-            together = (
-                left[y] * right[z] if y == z else (left[y] * right[z] + left[z] * right[y]) / 2
-            )
-            both[f"q_{y}_{z}"] = table[name] * together
+    for z in range(K):
+        for y in range(z + 1):
+            q = left[y] * right[z] if y == z else (left[y] * right[z] + left[z] * right[y]) / 2
+            if two:
+                q = q * (table.gain + 1.0) if y == z else q
+            elif z:
+                q = q * table[entry(y, z)]
+            both[f"q_{y}_{z}"] = q
     table = table.mutate(**both)
     terms = (table[f"q_{y}_{z}"] * (1.0 if y == z else 2.0) for y in range(K) for z in range(y, K))
     return table.mutate(total=reduce(add, terms))

@@ -208,41 +208,55 @@ def test_a_store_that_turns_out_damaged_is_named(settings, announced, monkeypatc
         serving.serve(settings, announced.append, learner=None)
 
 
-# ---------------------------------------------------------------- nginx
+# ---------------------------------------------------------------- proxies
 
 
-@pytest.fixture
-def nginx(tmp_path):
-    """Run nginx with the recipe of the docs, at free ports; yield what starts it."""
-    program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
+def recipe(name, changes):
+    """Return the settings of a proxy that the docs show, with changes for a test."""
+    page = (Path(__file__).parents[3] / "docs" / "ask.md").read_text("utf-8")
+    found = page.partition(f"```{name}\n")[2].partition("```")[0]
+    for old, new in changes.items():
+        assert found.count(old) == 1
+        found = found.replace(old, new)
+    return found
+
+
+def nginx(folder, port, behind):
+    changed = {"listen 443 ssl;": f"listen 127.0.0.1:{port};", ":8765": f":{behind}"}
+    lines = recipe("nginx", changed).splitlines()
+    server = "\n".join(one for one in lines if "ssl_certificate" not in one)
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    temporary = "\n".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
+    user = "user root;" if os.geteuid() == 0 else ""
+    (folder / "nginx.conf").write_text(
+        f"daemon off; pid {folder}/pid; error_log stderr; {user}\nevents {{}}\n"
+        f"http {{ access_log off;\n{temporary}\n{server}\n}}\n"
+    )
+    return ["-p", folder, "-e", "stderr", "-c", folder / "nginx.conf"]
+
+
+def caddy(folder, port, behind):
+    here = f"http://:{port} {{\n    bind 127.0.0.1"
+    changed = {"pairs.example.org {": here, ":8765": f":{behind}"}
+    (folder / "Caddyfile").write_text("{\n    admin off\n}\n" + recipe("caddy", changed))
+    return ["run", "--config", folder / "Caddyfile"]
+
+
+@pytest.fixture(params=[nginx, caddy])
+def proxy(request, tmp_path):
+    """Run a proxy by the recipe of the docs, at free ports; yield what starts it."""
+    name = request.param.__name__
+    program = shutil.which(name) or shutil.which(name, path="/usr/sbin")
     if program is None:
-        pytest.skip("nginx is not installed (Debian: apt-get install nginx-light)")
+        pytest.skip(f"{name} is not installed (Debian: apt-get install nginx-light caddy)")
     started = []
 
     def start(behind):
-        page = (Path(__file__).parents[3] / "docs" / "ask.md").read_text("utf-8")
-        recipe = page.partition("```nginx\n")[2].partition("```")[0]
         with closing(socket.create_server(("127.0.0.1", 0))) as free:
             port = free.getsockname()[1]
-        changed = {
-            "listen 443 ssl;": f"listen 127.0.0.1:{port};",
-            "127.0.0.1:8765": f"127.0.0.1:{behind}",
-        }
-        for old, new in changed.items():
-            assert recipe.count(old) == 1
-            recipe = recipe.replace(old, new)
-        recipe = "\n".join(one for one in recipe.splitlines() if "ssl_certificate" not in one)
-        temporary = "\n".join(
-            f"{kind}_temp_path {tmp_path}/{kind};"
-            for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-        )
-        user = "user root;" if os.geteuid() == 0 else ""
-        (tmp_path / "nginx.conf").write_text(
-            f"daemon off; pid {tmp_path}/pid; error_log stderr; {user}\nevents {{}}\n"
-            f"http {{ access_log off;\n{temporary}\n{recipe}\n}}\n"
-        )
         process = subprocess.Popen(
-            [program, "-p", str(tmp_path), "-e", "stderr", "-c", str(tmp_path / "nginx.conf")]
+            [program, *request.param(tmp_path, port, behind)],
+            env=os.environ | {"XDG_DATA_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)},
         )
         started.append(process)
         last = time.monotonic() + 20
@@ -251,7 +265,7 @@ def nginx(tmp_path):
                 if probe.connect_ex(("127.0.0.1", port)) == 0:
                     return f"http://127.0.0.1:{port}"
             time.sleep(0.05)
-        raise AssertionError("nginx did not start")
+        raise AssertionError(f"{name} did not start")
 
     yield start
     for process in started:
@@ -259,11 +273,11 @@ def nginx(tmp_path):
         process.wait(20)
 
 
-def test_the_recipe_for_nginx_lets_in_by_token_only(tmp_path, nginx):
-    """Without the option the same nginx would let everybody in: its requests come from here."""
+def test_the_recipe_for_a_proxy_lets_in_by_token_only(tmp_path, proxy):
+    """Without the option the same proxy would let everybody in: its requests come from here."""
     site = open_site(tmp_path, loopback=False, public="http://pairs.example.org")
     with running(site) as served, httpx.Client() as browser:
-        front = nginx(urlsplit(served.base).port)
+        front = proxy(urlsplit(served.base).port)
         own = {"host": "pairs.example.org", "origin": "http://pairs.example.org"}
         assert browser.get(f"{front}/", headers=own).status_code == 200
         post = {"json": {"name": "ann"}, "headers": own}
@@ -275,7 +289,7 @@ def test_the_recipe_for_nginx_lets_in_by_token_only(tmp_path, nginx):
         assert browser.post(f"{front}/api/join", **post).json()["name"] == "ann"
 
 
-def test_a_proxy_without_the_option_is_refused(tmp_path, nginx):
+def test_a_proxy_without_the_option_is_refused(tmp_path, proxy):
     with running(open_site(tmp_path)) as served:
-        told = httpx.get(f"{nginx(urlsplit(served.base).port)}/api/now")
+        told = httpx.get(f"{proxy(urlsplit(served.base).port)}/api/now")
         assert (told.status_code, "own address" in told.text or "proxy" in told.text) == (403, True)

@@ -95,6 +95,10 @@ def test_a_folder_is_matched_by_ids_with_or_without_their_ends(tmp_path):
     )
     assert found(None, IDS, items, str(tmp_path / "p"))[1] == {0: "a.png", 1: "b.JPG"}
     assert list(found(features(), ["a.png", "x", "y"], items, str(tmp_path / "p"))[1]) == [0]
+    assert found(None, ["A.PNG", "B", "c"], items, str(tmp_path / "p"))[1] == {
+        0: "a.png",
+        1: "b.JPG",
+    }
 
 
 def test_a_column_names_files_in_the_folder_or_beside_the_items(tmp_path):

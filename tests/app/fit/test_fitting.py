@@ -152,7 +152,7 @@ def test_a_point_wise_method_predicts_answers_inside_parts_it_has_not_seen(
 
     monkeypatch.setattr(WeightedPairClassifier, "fit", noted)
     learnt = learn(data, Request("weighted", "logistic"))
-    found = held_out_answers(learnt, data.pairs)
+    found = held_out_answers(learnt)
     assert [n for n, _, _ in seen] == [90, 60, 60, 60]
     assert all(labels == 0 for _, _, labels in seen[1:])
     assert found.pairs.n_pairs < data.pairs.n_pairs / 2  # answers across parts judge nobody

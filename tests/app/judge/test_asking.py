@@ -279,7 +279,7 @@ def test_answers_of_people_in_a_file_are_kept_once_and_known(tmp_path):
             assert same(*frame.title[[left, right]]) == (chance > 0.5)
     assert first.accuracy is not None
     gold.write_text("left,right,same\ni00,i99,1\ni00,i01,0\n")
-    with pytest.raises(BadFile, match="not both among the items"):
+    with pytest.raises(BadFile, match="names 'i99', which is no item; items are called as 'i00'"):
         ask()
 
 
@@ -305,7 +305,7 @@ def test_classes_are_learnt_from_the_pairs_that_the_chooser_picks():
 def test_wrong_use_is_refused_with_what_to_do(tmp_path):
     with pytest.raises(TypeError, match="neither a Judge nor a function"):
         judge(items(), {"a": 3})
-    with pytest.raises(BadFile, match="which is no item"):
+    with pytest.raises(BadFile, match="names 'x1', which is no item"):
         judge(items(), always, pairs=[("i00", "x1")])
     with pytest.raises(ValueError, match="at least 1"):
         judge(items(), always, budget=0)

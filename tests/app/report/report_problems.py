@@ -25,8 +25,8 @@ from noisypairs.app.fit.result import (
     RunFacts,
     ShownItem,
 )
-from noisypairs.app.plan import LearningCurve, Plan, forecast, old_pairs, worth_of_answers
-from noisypairs.app.plan.goal import reach
+from noisypairs.app.learning_curve import LearningCurve, forecast
+from noisypairs.app.plan import Plan, old_pairs, reach, worth_of_answers
 from noisypairs.app.suspects import SuspectPair
 from noisypairs.assess.verdict import Check, judged
 from noisypairs.estimation import Interval

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from noisypairs import PairingNoise
 from noisypairs.app.check import Feasibility, NoiseFound, check
 from noisypairs.app.report.page import is_generated
 from noisypairs.app.report.pages import check_report
@@ -57,7 +58,8 @@ def test_the_outlook_of_the_joint_learner_is_the_verdict(found, outlook, word):
 
 def test_noise_that_was_found_is_shown_with_its_intervals(found):
     rate = Interval(0.2, 0.15, 0.26)
-    noise = NoiseFound("joint learner", rate, rate, rate, 0.1, 100.0)
+    prior = Interval(7 / 12, 0.5, 0.7, 0.9)
+    noise = NoiseFound("joint learner", PairingNoise(0.2, 0.2), rate, rate, prior)
     text = words_of(check_report(replace(found, noise=noise, no_noise=None, problems=())))
     assert "same pairs called different 20% (15 to 26%)" in text
     assert "0.100: to a point-wise method an answer is worth 1/100 of a label" in text

@@ -46,7 +46,7 @@ def test_how_groups_get_names_is_said_until_they_have_some(result: FitResult) ->
 
 def test_pictures_show_typical_beside_doubtful(result: FitResult) -> None:
     picture = Picture("class-0", 1, 1, "data:image/png;base64,AA==")
-    html = fit_report(result, None, Thumbnails({"oak00": picture}, ()))
+    html = fit_report(result, of_classes=Thumbnails({"oak00": picture}, ()))
     assert "group 1: typical and doubtful" in section_of(html, "The classes")
     assert html.count('href="#class-0"') == 1
     assert html.index('aria-label="Picture of oak00"') < html.index(">oak01")

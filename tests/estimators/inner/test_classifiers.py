@@ -6,25 +6,20 @@ import warnings
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 from scipy import stats
 from scipy.sparse import csr_array, random_array, vstack
 from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.ensemble import HistGradientBoostingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from noisypairs.estimators.inner import classifiers
 from noisypairs.estimators.inner.classifiers import (
     EPOCHS,
     TREES,
-    AveragedClassifier,
     BoostedTrees,
     DrawnRows,
     GaussianClasses,
@@ -108,20 +103,6 @@ def test_classes_keep_their_names():
     model = LogisticClasses().fit(X, np.array(["no", "yes"])[y])
     codes = LogisticClasses().fit(X, y).predict(X)
     assert model.predict(X).tolist() == np.array(["no", "yes"])[codes].tolist()
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_moments_that_are_known_change_nothing(n_classes):
-    X, y = data(n_classes)[:2]
-    beliefs = np.full((len(y), n_classes), 0.1) + (1 - 0.1 * n_classes) * np.eye(n_classes)[y]
-    beside = np.column_stack([X, np.ones(len(X))])
-    alone = LogisticClasses(C=5.0).fit_beliefs(X, beliefs)
-    known = LogisticClasses(C=5.0).fit_beliefs(X, beliefs, moments=beside.T @ beside)
-    assert_allclose(known.coef_, alone.coef_, rtol=1e-9, atol=1e-12)
-    assert known.n_iter_ == alone.n_iter_
-    # They are used: with others the way is longer.
-    other = LogisticClasses(C=5.0).fit_beliefs(X, beliefs, np.diag([1e6, 1e3, 1.0, 1.0]))
-    assert other.n_iter_ > alone.n_iter_
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -263,148 +244,6 @@ def test_who_has_stages_says_so_and_is_cloned_with_its_number():
     assert isinstance(network(10), Staged)
     assert not isinstance(LogisticRegression(), Staged)
     assert clone(network(10)).set_params(max_iter=5).max_iter == 5
-
-
-def test_a_share_of_class_one_is_as_good_as_a_row_for_either_class():
-    X, y, share, new = staged_data(n=400)
-    share = np.where(y == 1, share, 1 - share)
-    both = np.repeat([1, 0], len(X)), np.concatenate([share, 1 - share])
-    fixed = {"max_leaf_nodes": 4, "early_stopping": False, "max_iter": 20, "random_state": 0}
-    of_rows = BoostedTrees(min_samples_leaf=10, **fixed).fit(
-        np.vstack([X, X]), both[0], sample_weight=both[1]
-    )
-    found = BoostedTrees(min_samples_leaf=5, **fixed).fit(X, share)
-    assert found.classes_.tolist() == [0, 1]
-    assert_allclose(found.predict_proba(new), of_rows.predict_proba(new), rtol=0, atol=1e-6)
-
-
-def test_items_in_bins_give_the_trees_that_searched_bins_give():
-    rng = np.random.default_rng(0)
-    X = rng.integers(9, size=(300, 3)).astype(float)
-    X[::17, 1] = np.nan
-    y = (X[:, 0] + rng.normal(size=300) > 4).astype(int)
-    found, searched = trees(10).fit(X, y), trees(10).fit(X - 0.5, y)
-    assert_allclose(found.predict_proba(X), searched.predict_proba(X - 0.5), rtol=0, atol=1e-9)
-
-
-def test_stages_before_the_first_are_skipped():
-    X, y, weight, new = staged_data(n=40)
-    late = list(trees(30).stages(X, y, weight, new, first=20))
-    assert [number for number, _ in late] == [20, 30]
-    epochs = [number for number, _ in network(24).stages(X, y, weight, new, first=12)]
-    assert epochs == [12, 24]
-
-
-@pytest.mark.parametrize("odd", [-1.0, 2.5, 128.0, 300.0])
-def test_items_that_only_look_like_bins_have_their_bins_searched(odd):
-    """Beyond `max_bins`, below zero or between two bins, a value is none."""
-    rng = np.random.default_rng(0)
-    X = rng.integers(9, size=(300, 2)).astype(float)
-    X[:40, 0] = odd
-    y = (X[:, 0] == odd).astype(int)
-    found = BoostedTrees(max_bins=128, max_iter=10, early_stopping=False).fit(X, y)
-    plain = HistGradientBoostingClassifier(max_bins=128, max_iter=10, early_stopping=False)
-    assert_allclose(found.predict_proba(X), plain.fit(X, y).predict_proba(X), rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("by_stages", [False, True])
-def test_a_network_takes_a_share_for_a_row_of_either_class(by_stages):
-    """All items in one batch: the gradients are then the same, whatever the order of the rows."""
-    X, y, share, new = staged_data()
-    share = np.where(y == 1, share, 1 - share)
-    rows = np.vstack([X, X]), np.repeat([1, 0], len(X)), np.concatenate([share, 1 - share])
-    fixed = {"max_iter": 12, "learning_rate_init": 0.05, "alpha": 0.5, "random_state": 0}
-    one = SmallNetwork((5,), batch_size=len(X), **fixed)
-    both = SmallNetwork((5,), batch_size=2 * len(X), **fixed)
-    if by_stages:
-        found, wanted = dict(one.stages(X, share, None, new)), dict(both.stages(*rows, new))
-        assert list(found) == [3, 6, 12]
-    else:
-        found = {12: one.fit(X, share).predict_proba(new)}
-        wanted = {12: both.fit(*rows).predict_proba(new)}
-    assert one.classes_.tolist() == [0, 1]
-    for number, proba in found.items():
-        assert_allclose(proba, wanted[number], rtol=0, atol=1e-9)
-    assert np.ptp(found[12][:, 1]) > 0.2
-
-
-@pytest.mark.parametrize("make", [trees, network])
-def test_shares_outside_zero_and_one_are_refused(make):
-    with pytest.raises(ValueError, match="shares of class 1"):
-        make(2).fit([[0.0], [1.0]], [0.5, 1.5])
-
-
-def averaged_data(n=120, n_classes=3, seed=0):
-    rng = np.random.default_rng(seed)
-    y = rng.integers(0, n_classes, n)
-    X = rng.normal(size=(n, 2)) + np.column_stack([y, y % 2])
-    return X, y, rng.uniform(0.1, 3, n)
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-def test_is_soft_voting(weighted):
-    X, y, weight = averaged_data()
-    members = [LogisticRegression(), GaussianNB()]
-    weight = weight if weighted else None
-    found = AveragedClassifier(members).fit(X, y, weight)
-    voting = VotingClassifier([("a", members[0]), ("b", members[1])], voting="soft")
-    voting.fit(X, y) if weight is None else voting.fit(X, y, sample_weight=weight)
-    assert_allclose(found.predict_proba(X), voting.predict_proba(X), rtol=0, atol=1e-12)
-    assert_array_equal(found.predict(X), voting.predict(X))
-
-
-def test_weights_reach_the_last_step_of_a_pipeline():
-    X, y, weight = averaged_data()
-    curved = make_pipeline(StandardScaler(), PolynomialFeatures(2), LogisticRegression())
-    found = AveragedClassifier([curved, GaussianNB()]).fit(X, y, weight)
-    first = clone(curved).fit(X, y, logisticregression__sample_weight=weight)
-    second = GaussianNB().fit(X, y, weight)
-    expected = (first.predict_proba(X) + second.predict_proba(X)) / 2
-    assert_allclose(found.predict_proba(X), expected, rtol=0, atol=1e-12)
-    unweighted = AveragedClassifier([curved, GaussianNB()]).fit(X, y)
-    assert np.abs(unweighted.predict_proba(X) - expected).max() > 1e-3
-
-
-def test_names_of_classes_and_members_left_alone():
-    X, y, _ = averaged_data()
-    names = np.array(["ash", "birch", "cedar"])
-    members = [LogisticRegression(), GaussianNB()]
-    found = AveragedClassifier(members).fit(X, names[y])
-    assert found.classes_.tolist() == names.tolist()
-    assert set(found.predict(X)) <= set(names)
-    assert found.score(X, names[y]) > 0.5
-    assert found.estimators is members
-    assert not any(hasattr(member, "classes_") for member in members)
-    assert clone(found).get_params()["estimators"][0].get_params() == members[0].get_params()
-
-
-def test_ask_an_average_only_after_fit():
-    with pytest.raises(NotFittedError):
-        AveragedClassifier([GaussianNB()]).predict([[0.0]])
-
-
-def test_the_mean_of_what_is_fitted_already():
-    X, y, weight = averaged_data()
-    members = [LogisticRegression().fit(X, y), make_pipeline(StandardScaler(), GaussianNB())]
-    members[1].fit(X, y)
-    mean = AveragedClassifier.of(members)
-    expected = (members[0].predict_proba(X) + members[1].predict_proba(X)) / 2
-    assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)
-    assert_array_equal(mean.predict(X), expected.argmax(axis=1))
-    # Fitted anew, to other weights, it leaves alone what it was made of.
-    again = clone(mean).fit(X, y, weight)
-    assert np.abs(again.predict_proba(X) - expected).max() > 1e-3
-    assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)
-
-
-def test_a_class_that_one_member_never_saw():
-    X, y, _ = averaged_data()
-    all_three, two = GaussianNB().fit(X, y), GaussianNB().fit(X[y != 1], y[y != 1])
-    mean = AveragedClassifier.of([two, all_three])
-    assert mean.classes_.tolist() == [0, 1, 2]
-    expected = all_three.predict_proba(X) / 2
-    expected[:, [0, 2]] += two.predict_proba(X) / 2
-    assert_allclose(mean.predict_proba(X), expected, rtol=0, atol=1e-12)
 
 
 def test_rows_are_drawn_by_their_weights():

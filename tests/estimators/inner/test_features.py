@@ -192,13 +192,6 @@ def test_columns_become_one_as_long_as_there_are_bins():
     assert bins.transform(X).shape == (90, 3)
 
 
-def test_bins_of_older_models_have_no_columns_in_common():
-    _, X = one_hot()
-    bins = QuantileBins().fit(X)
-    del bins.bundles_
-    assert bins.transform(X).shape == X.shape
-
-
 def test_bins_found_and_used_at_once_are_those_found_first():
     X = np.random.default_rng(0).normal(size=(300, 5))
     X[:, 2:4] = np.eye(3)[np.arange(300) % 3][:, :2]  # which become one column

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
+import io
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from noisypairs.app.files import atomic_write, delimited_text
 
@@ -35,12 +35,6 @@ def png(ink: NDArray[Any]) -> bytes:
     >>> png(np.eye(2))[:8]
     b'\x89PNG\r\n\x1a\n'
     """
-    grey = np.round(255 * (1.0 - ink)).astype(np.uint8)
-    height, width = grey.shape
-    lines = np.column_stack([np.zeros(height, dtype=np.uint8), grey])  # each begins with its filter
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines.tobytes(), 9)), (b"IEND", b""))
-    return b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-        for kind, data in parts
-    )
+    file = io.BytesIO()
+    Image.fromarray(np.round(255 * (1.0 - ink)).astype(np.uint8)).save(file, "PNG")
+    return file.getvalue()

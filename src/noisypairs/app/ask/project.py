@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -29,6 +30,9 @@ LONGEST_CELL = 20_000
 """Characters of a cell that are shown."""
 
 FEWEST_ITEMS = 3
+
+DIGITS = (4, 6, 9)
+"""Digits of a number that are shown: the first that tell all numbers of a column apart."""
 
 MOST_COLUMNS = 20
 """Columns shown unless some are asked for: words before numbers, and no entries of vectors."""
@@ -223,11 +227,11 @@ def _columns_shown(settings: Settings, features: pd.DataFrame, media: Media) -> 
     """Return the kinds of the columns that are shown: those asked for, else all that tell."""
     kinds = {plan.name: plan.kind for plan in describe(features)}
     if settings.columns is None:
-        shown = {
-            name: kind
-            for name, kind in kinds.items()
-            if kind != "constant" and name != media.column and not name.endswith("]")
-        }
+        shown = {name: kind for name, kind in kinds.items() if kind != "constant"}
+        shown.pop(media.column or "", None)
+        for name in _entries(shown):
+            del shown[name]
+        shown = shown or {name: kinds[name] for name in list(kinds)[:MOST_COLUMNS]}
         if len(shown) <= MOST_COLUMNS:
             return shown
         told = [name for name, kind in shown.items() if kind != "number"][:MOST_COLUMNS]
@@ -242,10 +246,33 @@ def _columns_shown(settings: Settings, features: pd.DataFrame, media: Media) -> 
     return {name: kinds[name] for name in settings.columns}
 
 
+def _entries(kinds: dict[str, str]) -> list[str]:
+    """Return the columns that are entries of a vector, as of an embedding: many, and numbered.
+
+    >>> _entries({"size": "number"} | {f"dim{k}": "number" for k in range(30)})[-1]
+    'dim29'
+    """
+    stems = {
+        name: name[: name.rfind("[")] if name.endswith("]") else name.rstrip("0123456789")
+        for name, kind in kinds.items()
+        if kind == "number"
+    }
+    size = Counter(stems.values())
+    return [
+        name
+        for name, stem in stems.items()
+        if name.endswith("]") or (stem != name and size[stem] > MOST_COLUMNS)
+    ]
+
+
 def _texts(column: pd.Series[Any]) -> list[str]:
-    """Return the cells of a column as text, numbers with all the digits that their type holds."""
-    digits = 6 if column.dtype == "float32" else 15
-    return [_text(cell, digits) for cell in column.tolist()]
+    """Return the cells of a column as text, numbers with as many digits as tell them apart."""
+    cells = column.tolist()
+    numbers = {cell for cell in cells if isinstance(cell, float) and cell == cell}
+    most = 6 if column.dtype == "float32" else 15
+    told = (d for d in DIGITS if len({f"{cell:.{d}g}" for cell in numbers}) == len(numbers))
+    digits = most if all(cell.is_integer() for cell in numbers) else next(told, most)
+    return [_text(cell, digits) for cell in cells]
 
 
 def _text(cell: Any, digits: int = 15) -> str:

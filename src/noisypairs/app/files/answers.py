@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from noisypairs.algebra import Array
 from noisypairs.app.files.cells import MISSING, Cells, as_text, each
 from noisypairs.app.files.columns import (
     DECIMAL,
+    NAME_THEM,
     OPTION,
     Columns,
     KnownItems,
@@ -37,6 +39,7 @@ from noisypairs.pairs import Pairs, answers
 from noisypairs.pairs.columns import SCORES, SPELLINGS, VOTES, Role, by_plain_name, find_columns
 from noisypairs.pairs.counts import pair_keys
 from noisypairs.pairs.groups import copied, look_copied, repeats
+from noisypairs.pairs.pairs import keys_of
 
 PREFERENCES = frozenset({"left", "right", "a", "b", "tie", "draw", "both", "neither", "equal"})
 
@@ -87,16 +90,8 @@ class FileAnswers:
 
     def taken(self, which: NDArray[Any]) -> FileAnswers:
         """Return only these answers."""
-        return replace(
-            self,
-            rows=self.rows[which],
-            left=self.left[which],
-            right=self.right[which],
-            same=self.same[which],
-            usable=self.usable[which],
-            annotator=None if self.annotator is None else self.annotator[which],
-            weight=None if self.weight is None else self.weight[which],
-        )
+        arrays = {name: one for name, one in vars(self).items() if isinstance(one, np.ndarray)}
+        return replace(self, **{name: one[which] for name, one in arrays.items()})
 
 
 def read_answers(
@@ -116,7 +111,7 @@ def read_answers(
     with about(table.path):
         named, guessed = find_roles(table, columns, votes, known, words)
         found = find_columns(list(table.frame), named, OPTION)
-    cells = {role: as_text(table.frame[name]).to_numpy() for role, name in found.items()}
+    cells = {role: table.text(name) for role, name in found.items()}
     for role in ("left", "right", "annotator"):
         if role in cells:
             table.refuse_long_names(found[role], cells[role])
@@ -129,22 +124,13 @@ def read_answers(
     _count(notes, table, itemless, "row", "without an item left out")
     same, usable, weight, mapping = _answers(table, cells, votes, columns, notes, words)
     rows = np.tile(np.arange(len(itemless)), len(same) // len(itemless))
+    left, right = cells["left"][rows], cells["right"][rows]
+    who = _annotators(table, cells.get("annotator"), rows, notes)
     everything = FileAnswers(
-        table,
-        columns,
-        rows,
-        cells["left"][rows],
-        cells["right"][rows],
-        same,
-        usable,
-        _annotators(table, cells.get("annotator"), rows, notes),
-        weight,
-        mapping,
-        notes,
+        table, columns, rows, left, right, same, usable, who, weight, mapping, notes
     )
-    kept = everything.taken(
-        np.flatnonzero(~itemless[rows] & (True if weight is None else weight > 0))
-    )
+    counted = ~itemless[rows] & (True if weight is None else weight > 0)
+    kept = everything.taken(np.flatnonzero(counted))
     if not kept.usable.any():
         raise BadFile(f"{table.path} holds no usable answer about two items: expected one per row")
     return kept
@@ -181,14 +167,7 @@ def find_roles(
 
     A column of scores holds the answers only where no other does.
     """
-    names = [str(name) for name in table.frame.columns]
-    texts: dict[str, list[str]] = {}
-
-    def cells(name: str) -> list[str]:
-        if name not in texts:
-            texts[name] = as_text(table.frame[name]).tolist()
-        return texts[name]
-
+    names, cells = table.names, cache(lambda name: table.text(name).tolist())
     left, right = find_ends(names, cells, columns, table.path, known)
     same, guessed = votes[0] if votes else columns.same, ""
     if same is None:
@@ -199,56 +178,64 @@ def find_roles(
         if scored is not None and (same is None or guessed):
             same, guessed = scored, ""
     if same is None:
-        _suggest_grades(table, names, cells, (left, right, columns.annotator))
+        _suggest_grades(table, cells, (left, right, columns.annotator))
     weight: Role = False if votes else None
     named = columns.of_pairs | {"left": left, "right": right, "same": same, "weight": weight}
     notes = [f"{table.path.name}: {guessed}"] if guessed else []
     if columns.annotator == NOBODY and NOBODY not in names:
         named["annotator"] = False
     elif columns.annotator is None and not by_plain_name(names).keys() & SPELLINGS["annotator"]:
-        other = [name for name in names if name not in (left, right, same, *(votes or ()))]
-        likely = [name for name in other if _names_people(name, cells, (left, right, same))]
-        # Batches and sessions come one after the other; people answer side by side.
-        likely = [name for name in likely if not _in_blocks(cells(name))] or likely
-        if len(likely) > 1:
-            notes.append(
-                f"{table.path.name}: columns {some(likely, 6)} could each say who answered, so "
-                f"none is taken: name the one that does, --annotator {likely[0]!r}"
-            )
-        elif likely:
-            named["annotator"] = likely[0]
-            notes.append(
-                f"{table.path.name}: column {likely[0]!r} is taken for the annotators, since it "
-                f"holds {len(set(cells(likely[0])))} values in many rows each; --annotator names "
-                f"another, --annotator {NOBODY} none"
-            )
+        used = (left, right, same, *(votes or ()))
+        named["annotator"], said = _find_people(
+            [n for n in names if n not in used], cells, used[:3]
+        )
+        notes += [f"{table.path.name}: {said}"] * bool(said)
     return named, notes
+
+
+def _find_people(
+    names: Sequence[str], cells: Callable[[str], list[str]], others: Sequence[str | None]
+) -> tuple[str | None, str]:
+    """Return the column that says who answered, by what it holds, and what is said of it."""
+    likely = [name for name in names if _names_people(name, cells, others)]
+    # Batches and sessions come one after the other; people answer side by side.
+    likely = [name for name in likely if not _in_blocks(cells(name))] or likely
+    if len(likely) > 1:
+        return None, (
+            f"columns {some(likely, 6)} could each say who answered, so none is taken: name the "
+            f"one that does, --annotator {likely[0]!r}"
+        )
+    if not likely:
+        return None, ""
+    return likely[0], (
+        f"column {likely[0]!r} is taken for the annotators, since it holds "
+        f"{len(set(cells(likely[0])))} values in many rows each; --annotator names another, "
+        f"--annotator {NOBODY} none"
+    )
 
 
 def _suggest_grades(
     table: FileTable,
-    names: Sequence[str],
     cells: Callable[[str], list[str]],
     others: Sequence[str | None],
 ) -> None:
     """Refuse a table whose only likely answers are whole numbers: either end may be "same"."""
-    likely = {}
-    for name in names:
-        distinct = {one for one in cells(name) if not _is_missing(one)}
-        if name not in others and all(map(WHOLE.fullmatch, distinct)):
-            numbers = sorted({int(float(one)) for one in distinct})
-            if 3 <= len(numbers) <= MOST_GRADES:
-                likely[name] = list(map(str, numbers))
-    if len(likely) != 1:
-        return
-    ((name, grades),) = likely.items()
-    unsure = " --unsure 0" * (grades[0] == "0" and len(grades) > 3)
-    levels = "<".join(grades[bool(unsure) :])
-    raise BadFile(
-        f"{table.path}: no column says same or different, but {name!r} holds {', '.join(grades)}. "
-        "If these are grades, name them from different to same: "
-        f'--same {name} --levels "{levels}"{unsure}'
-    )
+    held = {name: {one for one in cells(name) if not _is_missing(one)} for name in table.names}
+    likely = {
+        name: sorted({int(float(one)) for one in held[name]})
+        for name in table.names
+        if name not in others and all(map(WHOLE.fullmatch, held[name]))
+    }
+    likely = {name: one for name, one in likely.items() if 3 <= len(one) <= MOST_GRADES}
+    if len(likely) == 1:
+        ((name, grades),) = likely.items()
+        unsure = " --unsure 0" * (grades[0] == 0 and len(grades) > 3)
+        levels = "<".join(map(str, grades[bool(unsure) :]))
+        raise BadFile(
+            f"{table.path}: no column says same or different, but {name!r} holds "
+            f"{', '.join(map(str, grades))}. If these are grades, name them from different to "
+            f'same: --same {name} --levels "{levels}"{unsure}'
+        )
 
 
 def _names_people(
@@ -288,7 +275,7 @@ def unused_columns(table: FileTable, used: Columns) -> list[str]:
     """Return a note on the columns of a table that play no role, if there are any."""
     roles = {name for name in used.of_pairs.values() if isinstance(name, str)}
     roles |= set((used.same or "").split(" and "))
-    names = [str(name) for name in table.frame.columns if str(name) not in roles]
+    names = [name for name in table.names if name not in roles]
     names = [name for name in names if name.strip().lower() not in READ_TOO]
     hint = "" if used.annotator else "; --annotator names the one that says who answered"
     return [f"{table.path.name}: columns not used: {some(names, 8)}{hint}"] if names else []
@@ -310,7 +297,7 @@ def _answers(
     size = len(table.frame)
     both = np.repeat([True, False], size)
     if votes is not None:
-        counts = [_weights(table, as_text(table.frame[v]).to_numpy(), v) for v in votes]
+        counts = [_weights(table, table.text(v), v) for v in votes]
         _count(notes, table, counts[0] + counts[1] == 0, "row", "without any vote left out")
         reading = {votes[0]: "votes for same", votes[1]: "votes for different"}
         return both, np.ones(2 * size, dtype=bool), np.concatenate(counts), reading
@@ -396,14 +383,7 @@ def _scores(cells: Cells) -> Amounts | None:
 
 def _weights(table: FileTable, cells: Cells, name: str) -> Amounts:
     """Return counts or weights ≥ 0, or say on which line there is something else."""
-
-    def number(cell: str) -> float:
-        try:
-            return float(cell)
-        except ValueError:
-            return np.nan
-
-    found: Amounts = each(cells, number).astype(np.float64)
+    found = pd.to_numeric(pd.Series(cells), errors="coerce").to_numpy(dtype=np.float64)
     # Pairs keep weights in single precision, where larger ones would be infinite.
     wrong = ~((found >= 0) & (found < 1e30))
     if wrong.any():
@@ -460,12 +440,10 @@ def without_copies(found: FileAnswers, keep: bool) -> tuple[FileAnswers, int, li
 
 def _who(found: FileAnswers) -> tuple[NDArray[np.int64], Mask]:
     """Return a number for the person who answered, by name, else by the text of the row."""
-    if found.annotator is None:
-        named = np.zeros(found.rows.size, dtype=bool)
-        who = np.zeros(found.rows.size, dtype=np.int64)
-    else:
-        named = found.annotator != UNNAMED_ANNOTATOR
-        who = pd.factorize(found.annotator)[0].astype(np.int64)
+    unnamed = np.full(found.rows.size, UNNAMED_ANNOTATOR, dtype=object)
+    people = unnamed if found.annotator is None else found.annotator
+    named = people != UNNAMED_ANNOTATOR
+    who = pd.factorize(people)[0].astype(np.int64)
     if not named.all():
         text = found.table.frame.apply(as_text)
         row = pd.factorize(pd.util.hash_pandas_object(text, index=False))[0]
@@ -523,8 +501,7 @@ def pairs_of(
     if pairs.n_pairs == 0:
         raise BadFile(
             f"{found.table.path} holds no usable answer about two items of {items_in}: the first "
-            f"names {some(found.ids, 2)}, the second {some(list(ids or ()), 2)}. Name the columns "
-            "that hold the ids with --left, --right and --id"
+            f"names {some(found.ids, 2)}, the second {some(list(ids or ()), 2)}. {NAME_THEM}"
         )
     kept = found.usable
     if ids is not None:
@@ -541,7 +518,7 @@ def _chosen(found: FileAnswers) -> Mask | None:
     name = by_plain_name(found.table.frame.columns).get("chosen")
     if name is None:
         return None
-    cells = as_text(found.table.frame[name]).str.strip().str.lower().to_numpy()[found.rows]
+    cells = each(found.table.text(name)[found.rows], str.lower)
     yes, no = np.isin(cells, ["yes", "true", "1"]), np.isin(cells, ["no", "false", "0"])
     return yes if (yes | no).all() else None
 
@@ -574,13 +551,11 @@ def _notes_on_repeats(found: FileAnswers, pairs: Pairs) -> list[str]:
         )
     if "p" in found.mapping or "votes for same" in found.mapping.values():
         return notes  # a score or a count of votes is two answers by construction
-    _, which = np.unique(pairs.pair_keys, return_inverse=True)
-    asked, yes = np.bincount(which), np.bincount(which, pairs.same)
-    if again := int(np.count_nonzero(asked > 1)):
-        both_ways = int(np.count_nonzero((yes > 0) & (yes < asked)))
+    asked, contradicted, _ = repeats(keys_of(pairs), pairs.same)
+    if asked:
         notes.append(
-            f"{name}: {plural(again, 'pair')} asked more than once, in either order, "
-            f"{both_ways:,} of them answered both ways: all answers are kept, disagreement is "
+            f"{name}: {plural(asked, 'pair')} asked more than once, in either order, "
+            f"{contradicted:,} of them answered both ways: all answers are kept, disagreement is "
             "evidence of noise"
         )
     return notes
@@ -598,7 +573,7 @@ SECONDS = (
     "rt",
 )
 MILLISECONDS = ("time_ms", "milliseconds", "duration_ms", "response_time_ms", "rt_ms", "ms")
-#: Columns read in other ways than by a role, or never: what they hold is known.
+#: Columns read in other ways than by a role: what they hold is known.
 READ_TOO = frozenset({*SECONDS, *MILLISECONDS, "chosen", "weight", "weights", "count", "n_votes"})
 NOT_PEOPLE = READ_TOO | {
     "kind",
@@ -621,7 +596,7 @@ def seconds_of(table: FileTable) -> tuple[Array | None, list[str]]:
 
     A column without a unit in its name is in seconds, unless its median would be over five minutes.
     """
-    plain = {str(name).strip().lower(): str(name) for name in table.frame.columns}
+    plain = by_plain_name(table.names)
     name = next((one for one in (*MILLISECONDS, *SECONDS) if one in plain), None)
     if name is None:
         return None, []
@@ -677,8 +652,8 @@ def _from_file(path: Path) -> dict[str, str]:
     table = read_table(path)
     if table.frame.shape[1] != 2:
         raise BadFile(f"{path} has {table.frame.shape[1]} columns: {FORM}, word and meaning")
-    words, senses = (as_text(table.frame[name]).tolist() for name in table.frame.columns)
-    first, meaning = map(str, table.frame.columns)
+    words, senses = (table.text(name).tolist() for name in table.names)
+    first, meaning = table.names
     if meaning.lower() in answers.WORDS:  # no header: the first line is an answer too
         words, senses = [first, *words], [meaning, *senses]
     return dict(zip(words, senses, strict=True))

@@ -54,13 +54,22 @@ def looks_like_id(name: str) -> bool:
     return (plain in _ID_NAMES - _AMBIGUOUS) or plain.endswith(("_id", " id")) or name == "ID"
 
 
+#: From so many rows on each different text is kept once: answers repeat few names.
+MANY_ROWS = 100_000
+
+
 def as_text(values: pd.Series) -> pd.Series:
     """Return cells as stripped text: missing ones "", whole numbers without ".0".
 
     >>> as_text(pd.Series([7.0, None, " a"], dtype=object)).tolist()
     ['7', '', 'a']
     """
-    return pd.Series([_text(value) for value in values.tolist()], values.index, dtype=object)
+    if len(values) > MANY_ROWS and pd.api.types.infer_dtype(values, skipna=False) == "string":
+        codes, distinct = pd.factorize(values)
+        cells = np.array([text.strip() for text in distinct], dtype=object)[codes]
+    else:
+        cells = [_text(value) for value in values.tolist()]
+    return pd.Series(cells, values.index, dtype=object)
 
 
 def each(cells: Cells, function: Callable[[str], Any]) -> Cells:
@@ -69,10 +78,11 @@ def each(cells: Cells, function: Callable[[str], Any]) -> Cells:
     >>> each(np.array(["a", "bc", "a"], dtype=object), len).tolist()
     [1, 2, 1]
     """
-    distinct, codes = answers.factorise(cells)
+    codes, distinct = pd.factorize(cells)
     results = [function(value) for value in distinct]
-    array = np.array(results, dtype=object if results and isinstance(results[0], str) else None)
-    return array[codes]
+    kind = object if results and isinstance(results[0], str) else None
+    found: Cells = np.array(results, dtype=kind)[codes]
+    return found
 
 
 def _text(value: Any) -> str:

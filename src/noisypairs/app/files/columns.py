@@ -1,17 +1,18 @@
-"""Ids of two files brought together: exactly, then as "007" is 7, then by the names of files.
+"""Columns found by name and by what they hold, and ids of two files brought together.
 
-Never by guesswork: an id that could be two is none, or refused.
+Ids match exactly, then as "007" is 7, then by the names of files. Never by guesswork: an id that
+could be two is none, or refused.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 
-from noisypairs.app.files.cells import MISSING, as_text
+from noisypairs.app.files.cells import MISSING
 from noisypairs.app.files.contents import BadFile, plural, some
 from noisypairs.app.files.table import FileTable
 from noisypairs.errors import did_you_mean
@@ -33,32 +34,43 @@ def match_ids(
     {'7': '007', '12': '012'}
     """
     asked = list(dict.fromkeys(asked))
-    exact = set(known)
+    exact, notes = set(known), []
     found = {name: name for name in asked if name in exact}
-    unknown = [name for name in asked if name not in exact]
-    alike = _loosely(unknown, found, known, asked_in, known_in) if unknown else {}
-    left = [name for name in unknown if name not in alike]
-    files = _by_last_part(left, {*found.values(), *alike.values()}, known) if left else {}
-    if asked and not found and not alike and not files:
+    for form, how in _FORMS.items():
+        unknown = [name for name in asked if name not in found]
+        items, meant = (
+            _by_form(names, form) for names in ((known, asked) if unknown else ((), ()))
+        )
+        taken, alike = set(found.values()), {}
+        for name in unknown:
+            twins, rivals = items.get(form(name), []), meant[form(name)]
+            if form is loose and twins and len(twins) + len(rivals) > 2:
+                raise BadFile(
+                    f"{' and '.join(map(repr, rivals[:3]))} in {asked_in} could be "
+                    f"{' or '.join(map(repr, twins[:3]))} of {known_in}: write ids alike in both "
+                    "files"
+                )
+            if len(twins) == len(rivals) == 1 and twins[0] not in taken:
+                alike[name] = twins[0]
+        for first in list(alike.items())[:1]:
+            such = f"such as {first[0]!r} to {first[1]!r}"
+            notes.append(
+                f"{plural(len(alike), 'id')} of {asked_in} matched to {known_in} {how}, {such}"
+            )
+        found |= alike
+    if asked and not found:
         raise BadFile(
             f"none of the {plural(len(asked), 'id')} in {asked_in} is an item of {known_in}: "
-            f"the first holds {some(asked)}, the second {some(known)}. Name the columns that hold "
-            "the ids with --left, --right and --id"
+            f"the first holds {some(asked)}, the second {some(known)}. {NAME_THEM}"
         )
-    notes = []
-    if alike:
-        first = next(iter(alike.items()))
-        notes.append(
-            f"{plural(len(alike), 'id')} of {asked_in} matched to {known_in} only without leading "
-            f"zeros, '.0', case and blanks, such as {first[0]!r} to {first[1]!r}"
-        )
-    if files:
-        first = next(iter(files.items()))
-        notes.append(
-            f"{plural(len(files), 'id')} of {asked_in} matched to {known_in} by the last part of "
-            f"a path, such as {first[0]!r} to {first[1]!r}"
-        )
-    return found | alike | files, notes
+    return found, notes
+
+
+def _by_form(names: Iterable[str], form: Callable[[str], str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name in names:
+        found.setdefault(form(name), []).append(name)
+    return found
 
 
 def last_part(name: str) -> str:
@@ -68,64 +80,20 @@ def last_part(name: str) -> str:
     ('sku', 'sku')
     """
     plain = _QUERY.sub("", name.strip()) if "://" in name else name.strip()
-    plain = re.split(r"[/\\]", plain.rstrip("/\\"))[-1]
-    plain = _ENDING.sub("", plain)
-    if plain != name.strip():  # a path or a file: only these are given prefixes
-        plain = _UPLOAD.sub("", plain)
-    return loose(plain)
+    plain = _ENDING.sub("", re.split(r"[/\\]", plain.rstrip("/\\"))[-1])
+    # Only a path or a file is given a prefix.
+    return loose(plain if plain == name.strip() else _UPLOAD.sub("", plain))
 
 
 #: What follows a path in an address; the ending of a file; what upload forms put before its name.
 _QUERY = re.compile(r"[?#].*$")
 _ENDING = re.compile(r"(?<=.)\.[A-Za-z][A-Za-z0-9]{1,4}$")
 _UPLOAD = re.compile(r"^[0-9a-f]{3,}-(?=.)")
-
-
-def _by_last_part(unknown: Sequence[str], taken: Set[str], known: Sequence[str]) -> dict[str, str]:
-    """Match ids by `last_part`, where exactly one id and exactly one item have it."""
-    items: dict[str, list[str]] = {}
-    for name in known:
-        items.setdefault(last_part(name), []).append(name)
-    asked: dict[str, list[str]] = {}
-    for name in unknown:
-        asked.setdefault(last_part(name), []).append(name)
-    return {
-        names[0]: items[part][0]
-        for part, names in asked.items()
-        if len(names) == 1 and len(items.get(part, ())) == 1 and items[part][0] not in taken
-    }
-
-
-def _loosely(
-    unknown: Sequence[str],
-    found: dict[str, str],
-    known: Sequence[str],
-    asked_in: str,
-    known_in: str,
-) -> dict[str, str]:
-    """Match unknown ids by `loose`, and refuse where two ids of one file have one loose form."""
-    items: dict[str, list[str]] = {}
-    for name in known:
-        items.setdefault(loose(name), []).append(name)
-    meant: dict[str, list[str]] = {}
-    for name in (*found, *unknown):
-        meant.setdefault(loose(name), []).append(name)
-    alike = {}
-    for name in unknown:
-        twins = items.get(loose(name), [])
-        if len(twins) > 1:
-            raise BadFile(
-                f"the id {name!r} in {asked_in} could be {' or '.join(map(repr, twins[:3]))} of "
-                f"{known_in}: write ids alike in both files"
-            )
-        if twins and len(meant[loose(name)]) > 1:
-            raise BadFile(
-                f"{' and '.join(map(repr, meant[loose(name)][:3]))} in {asked_in} could both be "
-                f"{twins[0]!r} of {known_in}: write ids alike in both files"
-            )
-        if twins:
-            alike[name] = twins[0]
-    return alike
+_FORMS = {
+    loose: "only without leading zeros, '.0', case and blanks",
+    last_part: "by the last part of a path",
+}
+NAME_THEM = "Name the columns that hold the ids with --left, --right and --id"
 
 
 def near_miss(name: str, known: Sequence[str]) -> str:
@@ -134,8 +102,6 @@ def near_miss(name: str, known: Sequence[str]) -> str:
     return f" ({guess}?)" if question else ""
 
 
-#: Cells looked at before a column of the items is taken for one of ids.
-LOOKED_AT = 200
 #: Ids of a column of pairs that are looked up, at most.
 MOST_ASKED = 2_000
 #: What an id counts that matches by the last part of a path.
@@ -161,15 +127,13 @@ class KnownItems:
     def _keys(self) -> dict[str, tuple[frozenset[str], frozenset[str]]]:
         """For each such column, its cells as ids are compared: loosely, and as paths."""
         found = {}
-        for name in self.table.frame.columns:
-            if self.id is not None and name != self.id:
-                continue
-            first = as_text(self.table.frame[name].iloc[:LOOKED_AT]).tolist()
+        for name in (one for one in self.table.names if self.id in (None, one)):
+            first = self.table.beginning(name)
             if len(set(first)) < len(first) or all(map(DECIMAL.fullmatch, first)):
                 continue
-            cells = as_text(self.table.frame[name]).tolist()
+            cells = self.table.text(name).tolist()
             if len(set(cells)) == len(cells):
-                found[str(name)] = frozenset(map(loose, cells)), frozenset(map(last_part, cells))
+                found[name] = frozenset(map(loose, cells)), frozenset(map(last_part, cells))
         return found
 
     def shares(self, cells: Sequence[str]) -> dict[str, float]:
@@ -246,8 +210,17 @@ def find_ends(
     >>> find_ends(["image1_url", "image2_url", "batch"], lambda name: [], Columns(), Path("a.csv"))
     ('image1_url', 'image2_url')
     """
-    if columns.left is not None or columns.right is not None:
-        return _given(names, columns, path)
+    given = [name for name in (columns.left, columns.right) if name is not None]
+    for name in given:
+        if name not in names:
+            raise BadFile(f"{path}: there is no column {name!r}; {did_you_mean(name, names)}")
+    if len(given) == 1:
+        missing = "right" if columns.left else "left"
+        raise BadFile(
+            f"{path}: only one of left and right was named: name {missing} too, {OPTION(missing)}"
+        )
+    if given:
+        return given[0], given[1]
     if known is not None and (likely := _naming_items(names, cells, known)):
         return _two_of(likely, path)
     couples = couples_by_name(names)
@@ -263,19 +236,6 @@ def find_ends(
             f"there is {reason} among {some(list(names), 12)}. Name them with --left and --right"
         )
     return couples[0]
-
-
-def _given(names: Sequence[str], columns: Columns, path: Path) -> tuple[str, str]:
-    """Return the columns that were named, if both were and are there."""
-    for name in (columns.left, columns.right):
-        if name is not None and name not in names:
-            raise BadFile(f"{path}: there is no column {name!r}; {did_you_mean(name, names)}")
-    if columns.left is None or columns.right is None:
-        missing = "right" if columns.left else "left"
-        raise BadFile(
-            f"{path}: only one of left and right was named: name {missing} too, {OPTION(missing)}"
-        )
-    return columns.left, columns.right
 
 
 def _naming_items(names: Sequence[str], cells: Cells, known: KnownItems) -> list[str]:

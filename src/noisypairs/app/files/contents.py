@@ -16,8 +16,8 @@ import stat
 import sys
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from os import PathLike
@@ -76,6 +76,30 @@ class Content:
         """Return where the data came from, with how many rows were found there."""
         return {"path": str(self.path), "bytes": self.size, "sha256": self.sha256, "rows": rows}
 
+    @contextmanager
+    def opened(self, what: str, fix: str) -> Iterator[io.BytesIO]:
+        """Give the bytes to a reader, unless they are an archive that is a trap."""
+        with whole(self.path, what, fix):
+            if self.is_archive:
+                with zipfile.ZipFile(io.BytesIO(self.data)) as archive:
+                    unpacked = sum(one.file_size for one in archive.infolist())
+                _refuse_trap(self.path, self.size, unpacked)
+            yield io.BytesIO(self.data)
+
+
+@contextmanager
+def whole(path: Path, what: str, fix: str) -> Iterator[None]:
+    """Refuse a file that the block cannot read, as it may be damaged in any way."""
+    try:
+        yield
+    except BadFile:
+        raise
+    except PermissionError as error:
+        raise unreadable(path, error) from error
+    except Exception as error:
+        said = (str(error).splitlines() or [type(error).__name__])[0]
+        raise BadFile(f"{path} cannot be read as {what} ({said}): {fix}") from error
+
 
 @contextmanager
 def about(path: PathLike[str] | str) -> Iterator[None]:
@@ -98,19 +122,13 @@ def load(path: PathLike[str] | str) -> Content:
     """Read a file once, unpacked if it is compressed; say plainly why it cannot be read."""
     path = Path(path)
     if (what := special(path)) is not None:
-        raise BadFile(
-            f"{path} is {what}, expected a file: save what comes from it in a file, or give - in "
-            f"its place with < {path} behind the command"
-        )
+        raise BadFile(f"{path} is {what}, expected a file: save it as one, or give - and < {path}")
     try:
         packed = _standard_input(sys.stdin) if path == STANDARD_INPUT else path.read_bytes()
     except FileNotFoundError:
         raise BadFile(f"{path} does not exist{_neighbour(path)}") from None
     except IsADirectoryError:
-        raise BadFile(
-            f"{path} is a folder, expected a file: name the file in it (a folder may only hold "
-            "Parquet files or a must-link and a cannot-link list)"
-        ) from None
+        raise BadFile(f"{path} is a folder, expected a file: name the file in it") from None
     except (OSError, ValueError) as error:  # a path may itself hold a NUL
         raise unreadable(path, error) from error
     notes: tuple[str, ...] = ()
@@ -169,14 +187,11 @@ def _neighbour(path: Path) -> str:
     return f"; did you mean {near[0]!r}?" if near else f": there is no such file in {path.parent}"
 
 
-def refuse_trap(path: Path, packed: int, unpacked: int) -> None:
-    """Refuse a file of so many bytes that unpacks to far more (`MAX_RATIO`, `MAX_UNPACKED`)."""
-    most = _most_unpacked(packed)
-    if unpacked > most:
+def _refuse_trap(path: Path, packed: int, unpacked: int) -> None:
+    if unpacked > (most := _most_unpacked(packed)):
         raise BadFile(
             f"{path} has {packed:,} bytes and unpacks to more than {most:,}, as a trap would "
-            f"({MAX_RATIO} times its size, or {MAX_UNPACKED:,} bytes, is the most): unpack it "
-            "yourself if you trust it"
+            f"({MAX_RATIO} times its size is the most): unpack it yourself if you trust it"
         )
 
 
@@ -192,7 +207,7 @@ def _unpack(packed: bytes, path: Path) -> bytes:
         raise BadFile(
             f"{path} is a damaged gzip file, or ends too early ({error}): copy or compress it again"
         ) from error
-    refuse_trap(path, len(packed), len(data))
+    _refuse_trap(path, len(packed), len(data))
     return data
 
 
@@ -204,34 +219,37 @@ def decode(content: Content) -> tuple[str, tuple[str, ...]]:
     >>> decode(Content(Path("a.csv"), b"\xef\xbb\xbfid\nc\xc3\xa9\n", 0, ""))
     ('id\ncé\n', ('a.csv: byte order mark removed',))
     """
-    data, name = content.data, content.path.name
+    data, path = content.data, content.path
     if content.is_archive:
-        raise BadFile(
-            f"{content.path} is a zip archive or an Excel workbook: export the sheet as CSV, or "
-            "unpack it"
-        )
+        raise BadFile(f"{path} is a zip archive or an Excel workbook: export the sheet as CSV")
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         try:
-            return data.decode("utf-16"), (f"{name}: read as UTF-16",)
+            return data.decode("utf-16"), (f"{path.name}: read as UTF-16",)
         except UnicodeDecodeError as error:
             line = data[: error.start].decode("utf-16", "replace").count("\n") + 1
-            raise BadFile(
-                f"{content.path}, line {line}: damaged UTF-16 text ({error.reason}): save it as "
-                "UTF-8"
-            ) from error
+            why = f"damaged UTF-16 text ({error.reason}): save it as UTF-8"
+            raise BadFile(f"{path}, line {line}: {why}") from error
     if (at := data.find(b"\0")) >= 0:
-        raise BadFile(
-            f"{content.path} holds a NUL byte on line {line_at(data, at)}: it is no text file, or "
-            "a damaged one. Save it as CSV in UTF-8"
-        )
+        line = data.count(b"\n", 0, at) + 1
+        raise BadFile(f"{path} holds a NUL byte on line {line}: it is no text. Save it as CSV")
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        _refuse_half_characters(content, error.start)
-        return _western(content, error.start)
-    if text.startswith("\ufeff"):
-        return text[1:], (f"{name}: byte order mark removed",)
-    return text, ()
+        line, at = data.count(b"\n", 0, error.start) + 1, error.start
+    else:
+        marked = text.startswith("\ufeff")
+        return text[marked:], (f"{path.name}: byte order mark removed",) * marked
+    with suppress(UnicodeDecodeError):
+        data.decode("utf-8", "surrogatepass")
+        raise half_character(path, line, f"the byte sequence {data[at : at + 3].hex(' ')}")
+    byte = f"byte {data[at]:#04x} on line {line}"
+    with suppress(UnicodeDecodeError):
+        note = f"not UTF-8 ({byte}), so read as Windows-1252"
+        note = f"{path.name}: {note}; save it as UTF-8 if names look wrong"
+        return data.decode("cp1252"), (note,)
+    raise BadFile(
+        f"{path} is neither UTF-8 nor Windows-1252: {byte} fits neither. Save it as UTF-8"
+    )
 
 
 def half_character(path: Path, line: int, written: str) -> BadFile:
@@ -240,42 +258,6 @@ def half_character(path: Path, line: int, written: str) -> BadFile:
         f"{path}, line {line}: {written} is half of a character (a lone surrogate), which no file "
         "can hold: write the whole character there, or none"
     )
-
-
-def _refuse_half_characters(content: Content, at: int) -> None:
-    """Refuse text that would be UTF-8 but for halves of characters, the first of them at a byte."""
-    try:
-        content.data.decode("utf-8", "surrogatepass")
-    except UnicodeDecodeError:
-        return
-    written = content.data[at : at + 3].hex(" ")
-    raise half_character(content.path, line_at(content.data, at), f"the byte sequence {written}")
-
-
-def _western(content: Content, at: int) -> tuple[str, tuple[str, ...]]:
-    """Read bytes that are not UTF-8 as Windows-1252, which leaves five bytes undefined."""
-    line, byte = line_at(content.data, at), content.data[at]
-    try:
-        text = content.data.decode("cp1252")
-    except UnicodeDecodeError:
-        raise BadFile(
-            f"{content.path} is neither UTF-8 nor Windows-1252: byte {byte:#04x} on line {line} "
-            "fits neither. Save the file as UTF-8"
-        ) from None
-    note = (
-        f"{content.path.name}: not UTF-8 (byte {byte:#04x} on line {line}), so read as "
-        "Windows-1252; save it as UTF-8 if names look wrong"
-    )
-    return text, (note,)
-
-
-def line_at(data: bytes, position: int) -> int:
-    r"""Return the line, counted from 1, on which a byte stands.
-
-    >>> line_at(b"a\nb\nc", 4)
-    3
-    """
-    return data.count(b"\n", 0, position) + 1
 
 
 def plural(count: int, noun: str, several: str | None = None) -> str:
@@ -312,22 +294,30 @@ def parse_json(text: str, path: Path, line: int | None = None) -> Any:
     """Parse a whole JSON file, or the text of one line of it; an error names the line."""
     place = path if line is None else f"{path}, line {line}"
     try:
-        found = json.loads(text)
+        level = [found := json.loads(text)]
+        for _ in range(MAX_DEPTH + 1):
+            level = [one for one in level if isinstance(one, dict | list)]
+            if not level:
+                break
+            level = [one for outer in level for one in _inside(outer)]
+        else:
+            raise RecursionError
     except RecursionError as error:
-        raise _too_deep(place) from error
+        deep = f"nested more than {MAX_DEPTH} levels deep: expected a list of answers"
+        raise BadFile(f"{place}: {deep}, or one flat object per line") from error
     except ValueError as error:  # numbers may have too many digits
-        if line is not None:
-            raise BadFile(
-                f"{place}: not valid JSON ({error}); expected one object per line"
-            ) from error
-        at = f", line {error.lineno}" if isinstance(error, json.JSONDecodeError) else ""
-        raise BadFile(f"{path}{at}: not valid JSON ({error}): export it again") from error
-    if _is_deep(found):
-        raise _too_deep(place)
-    if (at_ := lone_surrogate(text)) is not None:
-        number = (line or 1) + text.count("\n", 0, at_)
-        raise half_character(path, number, text[at_ : at_ + 6])
+        if line is None and isinstance(error, json.JSONDecodeError):
+            place = f"{path}, line {error.lineno}"
+        fix = "export it again" if line is None else "expected one object per line"
+        raise BadFile(f"{place}: not valid JSON ({error}): {fix}") from error
+    if (half := lone_surrogate(text)) is not None:
+        number = (line or 1) + text.count("\n", 0, half)
+        raise half_character(path, number, text[half : half + 6])
     return found
+
+
+def _inside(value: dict[str, Any] | list[Any]) -> Iterable[Any]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def lone_surrogate(text: str) -> int | None:
@@ -336,33 +326,8 @@ def lone_surrogate(text: str) -> int | None:
     >>> [lone_surrogate(text) for text in (r'"\ud83d\ude00"', r'"a\ud83d"', r'"\\ud83d"')]
     [None, 2, None]
     """
-    if "\\u" not in text:
-        return None
-    alone = (found for found in _ESCAPES.finditer(text) if found["alone"])
-    return next((found.start() for found in alone), None)
-
-
-def _is_deep(value: Any) -> bool:
-    """Whether lists and objects lie more than `MAX_DEPTH` deep; looked at level by level."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-            if isinstance(inner, dict | list)
-        ]
-        if not level:
-            return False
-    return True
-
-
-def _too_deep(place: object) -> BadFile:
-    return BadFile(
-        f"{place}: nested more than {MAX_DEPTH} levels deep: expected a list of answers, or one "
-        "flat object per line"
-    )
+    alone = _ESCAPES.finditer(text) if "\\u" in text else ()
+    return next((found.start() for found in alone if found["alone"]), None)
 
 
 ARRAYS = (".npy", ".npz")
@@ -370,12 +335,8 @@ ARRAYS = (".npy", ".npz")
 
 def load_arrays(content: Content, advice: str) -> dict[str, NDArray[Any]]:
     """Return the arrays of a .npz by name, that of a .npy under ""; ``advice`` says how to save."""
-    try:
-        if content.is_archive:
-            with zipfile.ZipFile(io.BytesIO(content.data)) as archive:
-                unpacked = sum(one.file_size for one in archive.infolist())
-            refuse_trap(content.path, content.size, unpacked)
-        loaded = np.load(io.BytesIO(content.data), allow_pickle=False)
+    with content.opened("numpy arrays", advice) as data:
+        loaded = np.load(data, allow_pickle=False)
         if isinstance(loaded, np.ndarray):
             return {"": loaded}
         found = {name: loaded[name] for name in loaded.files}
@@ -383,9 +344,4 @@ def load_arrays(content: Content, advice: str) -> dict[str, NDArray[Any]]:
             if not isinstance(array, np.ndarray):  # numpy gives the bytes of any other member
                 raise BadFile(f"{content.path}: its part {name!r} is no array: {advice}")
         return found
-    except BadFile:
-        raise
-    except Exception as error:  # an archive may be damaged in any way
-        raise BadFile(
-            f"{content.path} is no file of numpy arrays, or damaged ({error}): {advice}"
-        ) from error
+    raise AssertionError("a file is read, or refused")

@@ -25,19 +25,19 @@ from noisypairs.app.files.answers import (
     unused_columns,
     without_copies,
 )
-from noisypairs.app.files.cells import MISSING, as_text
-from noisypairs.app.files.columns import OPTION, Columns, KnownItems, match_ids
-from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some
+from noisypairs.app.files.cells import MISSING
+from noisypairs.app.files.columns import NAME_THEM, OPTION, Columns, KnownItems, match_ids
+from noisypairs.app.files.contents import BadFile, SourceFile, about, plural, some, whole
 from noisypairs.app.files.importers import import_pairs, link_files, naming_near
 from noisypairs.app.files.items import Items, items_of, labels_of, with_group
 from noisypairs.app.files.media import with_media
 from noisypairs.app.files.table import (
+    PARQUET,
     FileTable,
     by_row,
     extension,
     parquet_parts,
     read_table,
-    whole_parquet,
 )
 from noisypairs.app.files.writing import unguarded
 from noisypairs.errors import did_you_mean
@@ -172,82 +172,67 @@ def read_dataset(
         return _with_files(replace(data, encode=encode), found, sources, labels, images)
     given = {**(words or {}), **(scale.meanings() if scale else {})}
     imported = import_pairs(Path(pairs), columns, format, known, given)
-    scale = scale or imported.scale
+    table, scale = imported.table, scale or imported.scale
     if scale is None and words is None and confidence is None:
-        scale = _spoken_scale(imported.table, imported.columns)
+        scale = _spoken_scale(table, imported.columns)
     with naming_near(imported.near):
         meant = {**imported.words, **(words or {}), **(scale.meanings() if scale else {})}
-        everything = read_answers(imported.table, imported.columns, known, meant)
+        everything = read_answers(table, imported.columns, known, meant)
     answers, copies, on_copies = without_copies(everything, keep_copies)
-    read = (
-        _imported_items(imported.items, columns)
-        if beside is None
-        else items_of(beside, columns.id, answers.ids, columns.group)
-    )
-    where = imported.table.path.name if read is None else Path(read.source["path"]).name
-    ids = None if read is None else read.ids
-    loaded, more, rows = pairs_of(answers, ids, where, copies)
+    if beside is not None:
+        read: Items | None = items_of(beside, columns.id, answers.ids, columns.group)
+    else:
+        _require_items(read := imported.items, columns)
+        if read is not None and columns.group is not None:
+            read = with_group(read, columns.group)
+    where = table.path.name if read is None else Path(read.source["path"]).name
+    loaded, more, rows = pairs_of(answers, None if read is None else read.ids, where, copies)
+
+    def cells(name: str, option: str) -> NDArray[Any]:
+        if name not in table.names:
+            hint = did_you_mean(name, table.names)
+            raise BadFile(f"{table.path} has no column {name!r}, which {option} names: {hint}")
+        return table.text(name)[rows]
+
     if question is not None:
-        loaded = with_questions(loaded, _column(imported.table, question, "--question")[rows])
+        loaded = with_questions(loaded, cells(question, "--question"))
     if scale is not None and answers.columns.same is not None:
-        cells = _column(imported.table, answers.columns.same, "--same")
-        loaded = with_levels(loaded, cells[rows], scale)
-        more.append(f"{imported.table.path.name}: levels {scale}")
+        loaded = with_levels(loaded, cells(answers.columns.same, "--same"), scale)
+        more.append(f"{table.path.name}: levels {scale}")
     if confidence is not None:
-        name, words_of = confidence
-        cells = _column(imported.table, name, "--confidence")[rows]
-        try:
-            loaded = with_confidence(loaded, cells, words_of)
-        except ValueError as error:
-            raise BadFile(f"{imported.table.path}: column {name!r}: {error}") from error
-        more.append(f"{imported.table.path.name}: levels {loaded.scale}")
+        with about(f"{table.path}: column {confidence[0]!r}"):
+            sure = cells(confidence[0], "--confidence")
+            loaded = with_confidence(loaded, sure, confidence[1])
+        more.append(f"{table.path.name}: levels {loaded.scale}")
     if family is not None:
-        of_family = _column(imported.table, family, "--family")[rows]
-        loaded = with_families(loaded, of_family)
-    seconds, on_times = seconds_of(imported.table)
+        loaded = with_families(loaded, cells(family, "--family"))
+    seconds, on_times = seconds_of(table)
     more += on_times
     if imported.format == "table":
-        more += unused_columns(imported.table, answers.columns)
-    notes = [*imported.table.notes, *imported.notes, *answers.notes, *on_copies, *more]
-    used = replace(answers.columns, id=read.id_column if read else None, group=columns.group)
+        more += unused_columns(table, answers.columns)
     mapping = dict(answers.mapping)
     if scale is not None and scale.unsure in mapping:
         mapping[scale.unsure] = "unsure"
+    used = replace(answers.columns, id=read.id_column if read else None, group=columns.group)
+    notes = [*table.notes, *imported.notes, *answers.notes, *on_copies, *more]
     data = _dataset(loaded, read, used, mapping, notes)
-    data = replace(data, rows=rows, place=imported.table.place, encode=encode)
-    data = replace(data, seconds=None if seconds is None else seconds[rows])
     data = _with_files(data, read, imported.sources, labels, images)
-    return replace(data, format=imported.format)
+    return replace(
+        data,
+        rows=rows,
+        place=table.place,
+        encode=encode,
+        seconds=None if seconds is None else seconds[rows],
+        format=imported.format,
+    )
 
 
 def _spoken_scale(table: FileTable, columns: Columns) -> Scale | None:
     """Return the scale of the one column whose words spell out grades of same and different."""
-    names = list(table.frame) if columns.same is None else [columns.same]
-    scales = []
-    for name in filter(table.frame.__contains__, names):
-        distinct = set(as_text(table.frame[name]).head(N_LOOKED_AT)) - {""}
-        if 3 <= len(distinct) <= MOST_LEVELS:
-            distinct = set(as_text(table.frame[name])) - {""}
-            scales.append(spoken_scale(sorted(distinct)))
-    found = [scale for scale in scales if scale is not None]
+    tried = [name for name in table.names if columns.same in (None, name)]
+    few = [n for n in tried if 3 <= len({*table.beginning(n, N_LOOKED_AT)} - {""}) <= MOST_LEVELS]
+    found = [scale for n in few if (scale := spoken_scale(sorted({*table.text(n)} - {""})))]
     return found[0] if len(found) == 1 else None
-
-
-def _column(table: FileTable, name: str, option: str) -> NDArray[Any]:
-    """Return a column as text, or say which option names one that is not there."""
-    if name not in table.frame:
-        raise BadFile(
-            f"{table.path} has no column {name!r}, which {option} names: "
-            f"{did_you_mean(name, map(str, table.frame.columns))}"
-        )
-    cells: NDArray[Any] = as_text(table.frame[name]).to_numpy()
-    return cells
-
-
-def _imported_items(items: Items | None, columns: Columns) -> Items | None:
-    """Return the items that stand beside the answers, with their groups if a column is named."""
-    _require_items(items, columns)
-    return items if items is None or columns.group is None else with_group(items, columns.group)
 
 
 def _require_items(items: object | None, columns: Columns) -> None:
@@ -333,21 +318,15 @@ def kind_of_large(path: Path) -> Kind | None:
     """Return what a table of pairs is written in if it is too large to load, else None."""
     parts = [] if path.is_dir() and link_files(path) else parquet_parts(path)
     if parts and all(part.is_file() for part in parts):
-        rows, size = _rows(parts), sum(part.stat().st_size for part in parts)
+        from pyarrow import parquet
+
+        rows, size = 0, sum(part.stat().st_size for part in parts)
+        for part in parts:
+            with whole(part, *PARQUET):  # its last bytes say how many rows it has
+                rows += parquet.read_metadata(part).num_rows
         return "parquet" if rows > MOST_ROWS or size > MOST_BYTES else None
     text = path.is_file() and extension(path) in (".csv", ".tsv", ".txt")
     return "csv" if text and path.stat().st_size > MOST_BYTES else None
-
-
-def _rows(parts: Sequence[Path]) -> int:
-    """Return how many rows the footers of Parquet files promise."""
-    from pyarrow import parquet
-
-    rows = 0
-    for part in parts:
-        with whole_parquet(part):
-            rows += parquet.read_metadata(part).num_rows
-    return rows
 
 
 def read_large(
@@ -364,23 +343,19 @@ def read_large(
     files = Files.find(path, kind, {}, None)
     with about(path), files.unchanged():
         first = fetch(files.table.limit(N_LOOKED_AT)).to_pandas()
-        beginning = FileTable(
-            path, first, {"path": "", "bytes": 0, "sha256": "", "rows": 0}, by_row
-        )
+        nothing: SourceFile = {"path": "", "bytes": 0, "sha256": "", "rows": 0}
+        beginning = FileTable(path, first, nothing, by_row)
         named, guessed = find_roles(beginning, columns, None, known, words or {})
         raw, names = select_columns(files.table, named, OPTION)
-    ends = [as_text(first[names[end]]) for end in ("left", "right")]
-    asked = [name for end in ends for name in end]
+    asked = [name for end in ("left", "right") for name in beginning.text(names[end])]
     read = None if known is None else items_of(known.table, columns.id, asked, columns.group)
     with about(path), files.unchanged():
         keys, matched = _keys(raw, read, path, asked)
         table, notes = _opened(path, kind, keys, names, words)
     if table.n_pairs == 0:
-        items = None if known is None else known.table.path
         raise BadFile(
-            f"none of the pairs in {path} is about two items of {items}: the first holds "
-            f"{some(list(dict.fromkeys(asked)), 2)}, the second {some(list(keys), 2)}. Name the "
-            "columns that hold the ids with --left, --right and --id"
+            f"none of the pairs in {path} is about two of the items: the first holds "
+            f"{some(list(dict.fromkeys(asked)), 2)}, the second {some(list(keys), 2)}. {NAME_THEM}"
         )
     roles = {role: name for role, name in names.items() if role != "weight"}
     used = Columns(**roles, id=None if read is None else read.id_column, group=columns.group)
@@ -436,11 +411,11 @@ def _opened(
         except UnknownWords as error:
             raise BadFile(f"{path}: {told(error)}") from error
     fates = {"unsure": "missing or unsure, left out", "unknown": "left out that name unknown items"}
-    notes = []
-    for reason, fate in fates.items():
-        if table.dropped[reason]:
-            notes.append(f"{path.name}: {plural(table.dropped[reason], 'answer')} {fate}")
-    return table, notes
+    return table, [
+        f"{path.name}: {plural(table.dropped[reason], 'answer')} {fate}"
+        for reason, fate in fates.items()
+        if table.dropped[reason]
+    ]
 
 
 def _source(path: Path, table: PairTable) -> SourceFile:
@@ -450,8 +425,9 @@ def _source(path: Path, table: PairTable) -> SourceFile:
     for name in table.source.paths:
         with open(name, "rb") as file:
             digests.append(hashlib.file_digest(file, "sha256").hexdigest())
-    one = len(digests) == 1 and path.is_file()
-    digest = digests[0] if one else hashlib.sha256("".join(digests).encode()).hexdigest()
+    digest = digests[0]
+    if path.is_dir():
+        digest = hashlib.sha256("".join(digests).encode()).hexdigest()
     size = sum(part[1] for part in table.source.state)
     rows = table.n_pairs + sum(table.dropped.values())
     return {"path": str(path), "bytes": size, "sha256": digest, "rows": rows}

@@ -8,6 +8,7 @@ docs/architecture.md.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import tomllib
@@ -16,6 +17,7 @@ from collections.abc import Callable, Iterator, KeysView, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +52,9 @@ from noisypairs.app.files.table import (
     FileTable,
     by_row,
     extension,
+    flat,
     json_records,
     read_table,
-    records_table,
 )
 from noisypairs.errors import did_you_mean
 from noisypairs.pairs import Pairs, answers
@@ -94,23 +96,11 @@ class PairsFile:
         return decode(self.content)[0]
 
     @cached_property
-    def json(self) -> Any:
-        """The file as one JSON value."""
-        return parse_json(self.text, self.path)
-
-    @cached_property
-    def document(self) -> Any:
-        """The one JSON value of a .json file; None for JSON lines and for every other file."""
-        return self.json if self.extension == ".json" and not _has_lines(self.text) else None
-
-    @cached_property
     def records(self) -> list[Mapping[str, Any]]:
-        """The objects of a file of JSON lines or of a JSON list; empty for every other file."""
+        """The objects of a JSON file, one or many; empty for every other file."""
         if self.path.is_dir() or self.extension not in JSON_LINES:
             return []
-        if self.document is not None and not isinstance(self.document, list):
-            return []
-        found = json_records(self.content)[0]
+        found: list[Any] = json_records(self.content)[0]
         return found if all(isinstance(one, dict) for one in found) else []
 
     def place(self, record: int) -> str:
@@ -120,34 +110,13 @@ class PairsFile:
 
     @cached_property
     def table(self) -> FileTable:
-        """The file as a table; a .json file may be a list of records."""
-        if self.document is None:
-            return read_table(self.path)
-        if not isinstance(self.document, list):
-            raise BadFile(
-                f"{self.path}: expected a list of records, not one {_kind(self.document)}"
-            )
-        return records_table(self.content, self.document, None, decode(self.content)[1])
+        """The file as a table."""
+        return read_table(self.path, None if self.path.is_dir() else self.content)
 
     @property
     def column_names(self) -> set[str]:
         """The names of the table's columns, in small letters."""
         return set(by_plain_name(self.table.frame.columns))
-
-
-def _has_lines(text: str) -> bool:
-    """Whether the first line is a whole object: JSON lines under another name."""
-    if not text.lstrip().startswith("{"):
-        return False
-    try:
-        json.loads(text.lstrip().split("\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return "\n" in text.strip()
-
-
-def _kind(value: Any) -> str:
-    return "object" if isinstance(value, dict) else f"value such as {json.dumps(value)[:40]}"
 
 
 class Near(str):
@@ -372,31 +341,28 @@ def _is_rejected(record: Mapping[str, Any], rejected: Mapping[str, Sequence[str]
 def _rows(table: FileTable, about: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the rows of a table as objects, with `mark` and `json` undone."""
     rows: list[dict[str, Any]] = [{} for _ in range(len(table.frame))]
-    for name in map(str, table.frame.columns):
+    for name in table.names:
         head, mark, rest = name.partition(about.get("mark", "\0"))
         plain = head if {"mark", "table"} & about.keys() else head.strip().lower()
-        for k, cell in enumerate(as_text(table.frame[name]).tolist()):
+        for k, cell in enumerate(table.text(name).tolist()):
             into = rows[k].setdefault(head, {}) if mark else rows[k]
             if name not in about.get("json", ()):
                 into[rest or plain] = cell
-            elif not mark:
-                into[plain] = _json_cell(table, k, name, cell)
-            else:  # an object of several answers
-                found = _only(_json_cell(table, k, name, cell))
-                if found is not None and not isinstance(found, dict):
-                    raise BadFile(
-                        f"{table.where(k)}: {name} holds {cell[:60]}, expected a list of one object"
-                    )
-                into |= found or {}
+                continue
+            try:
+                found = parse_json(cell, table.path) if cell else None
+            except BadFile as error:
+                why = str(error).partition(": ")[2]
+                raise BadFile(f"{table.where(k)}, column {name!r}: {why}") from error
+            if not mark:
+                into[plain] = found
+            elif isinstance(several := _only(found or {}), dict):
+                into |= several
+            else:
+                raise BadFile(
+                    f"{table.where(k)}: {name} holds {cell[:60]}, expected a list of one object"
+                )
     return rows
-
-
-def _json_cell(table: FileTable, row: int, name: str, cell: str) -> Any:
-    try:
-        return parse_json(cell, table.path) if cell else None
-    except BadFile as error:
-        why = str(error).partition(": ")[2]
-        raise BadFile(f"{table.where(row)}, column {name!r}: {why}") from error
 
 
 def _looks_declared(file: PairsFile, about: Mapping[str, Any]) -> bool | Near:
@@ -479,18 +445,17 @@ def _answers_to_tasks(
         if name
     }
     named = replace(named, **bare)
-    said = {name: [task.said.get(name, "") for task in tasks] for name in _names(tasks, "said")}
-    question = find_question(said, named.same, file.path, {**(words or {}), **file.words})
-    shown = {name: [task.shown.get(name) for task in tasks] for name in _names(tasks, "shown")}
+    said, shown = (
+        pd.DataFrame(one, dtype=object).apply(as_text)
+        for one in ([task.said for task in tasks], [task.shown for task in tasks])
+    )
+    question = _question(said, named.same, file.path, {**words, **file.words})
     keyless = "keys" not in about
     if "split" in about and not couples_by_name(list(shown)):
         shown = _split(file, about["split"], shown, notes)
-    texts = {
-        name: as_text(pd.Series(cells, dtype=object)).tolist() for name, cells in shown.items()
-    }
-    left, right = find_ends(list(texts), texts.__getitem__, named, file.path, file.known)
-    used = Columns(shows + left, shows + right, says + question, None, named.id)
-    data: dict[str, Sequence[Any]] = {shows + end: shown[end] for end in (left, right)}
+    ends = find_ends(list(shown), lambda name: shown[name].tolist(), named, file.path, file.known)
+    used = Columns(shows + ends[0], shows + ends[1], says + question, None, named.id)
+    data: dict[str, Sequence[Any]] = {shows + end: shown[end] for end in ends}
     data[says + question] = said[question]
     if any(who := [task.who for task in tasks]):
         by = about["who"][0].replace(".", mark or ".", 1) if keyless else "annotator"
@@ -508,15 +473,11 @@ def _answers_to_tasks(
         )
     source = file.content.source(len(records) if keyless else len(tasks))
     table = answer_table(file.path, source, data, lambda row: place(tasks[row].number), notes)
-    ids = [text for text in dict.fromkeys([*texts[left], *texts[right]]) if text]
+    ids = [text for text in dict.fromkeys([*shown[ends[0]], *shown[ends[1]]]) if text]
     # What tasks show of an item is a feature where it is text, not where it is a name.
     worded = any(len(text.split()) > 1 for text in ids)
     items = Items(pd.DataFrame({"text": ids}), ids, None, source, []) if worded else None
     return ImportedTable(table, used, items=items, words=words)
-
-
-def _names(tasks: Sequence[Answered], part: str) -> list[str]:
-    return list(dict.fromkeys(name for task in tasks for name in getattr(task, part)))
 
 
 SEPARATORS = (" vs. ", " vs ", "|", "::", "--", "__", "~", ";", ",", "/", "&", ":", "_", "-", " ")
@@ -540,56 +501,45 @@ def split_names(names: Sequence[str]) -> tuple[list[tuple[str, str]], str] | Non
 
 
 def _split(
-    file: PairsFile, keys: Sequence[str], shown: dict[str, list[Any]], notes: list[str]
-) -> dict[str, list[Any]]:
+    file: PairsFile, keys: Sequence[str], shown: pd.DataFrame, notes: list[str]
+) -> pd.DataFrame:
     """Return the two items that one field names, the first of ``keys`` that splits everywhere."""
     there = [key for key in keys if key in shown]
     for key in there:
-        names = ["" if name is None else str(name) for name in shown[key]]
-        if (found := split_names(names)) is not None:
-            (left, right), mark = zip(*found[0], strict=True), found[1]
-            notes.append(
-                f"{file.path.name}: {key} split at {mark!r} into two items, as in {names[0]!r}"
-            )
-            return {"left": list(left), "right": list(right)}
+        if (found := split_names(shown[key].tolist())) is not None:
+            such = f"into two items, as in {shown[key].iloc[0]!r}"
+            notes.append(f"{file.path.name}: {key} split at {found[1]!r} {such}")
+            return pd.DataFrame(found[0], columns=["left", "right"], dtype=object)
     if not there:
         return shown
     raise BadFile(
-        f"{file.path}: {there[0]} holds {some([*dict.fromkeys(shown[there[0]])], 2)}, "
+        f"{file.path}: {there[0]} holds {some(shown[there[0]].unique().tolist(), 2)}, "
         "which do not name two items each. Labels of single items are not answers about pairs; "
         "for pairs write 'a|b' there, or give columns left and right"
     )
 
 
-def find_question(
-    said: Mapping[str, Sequence[str]],
-    named: str | None,
-    path: Path,
-    words: Mapping[str, str] | None = None,
-) -> str:
+def _question(said: pd.DataFrame, named: str | None, path: Path, words: Mapping[str, str]) -> str:
     """Return the question about the pair: the one named, the only one, or the one so answered."""
     if named is not None:
         if named not in said:
-            raise BadFile(f"{path}: no answer {named!r}; {did_you_mean(named, said)}")
+            raise BadFile(f"{path}: no answer {named!r}; {did_you_mean(named, list(said))}")
         return named
     likely = [name for name in said if _is_answered(said[name], words)] or list(said)
     likely = [name for name in likely if name.lower() == "same"] or likely
     if len(likely) != 1:
-        raise BadFile(
-            f"{path}: answers to several questions, {some(sorted(likely), 8) or 'none'}: name the "
-            "one about the pair with --same"
-        )
-    return likely[0]
+        several = some(sorted(likely), 8) or "none"
+        raise BadFile(f"{path}: answers to several questions, {several}: name the one with --same")
+    return str(likely[0])
 
 
-def _is_answered(cells: Sequence[str], words: Mapping[str, str] | None) -> bool:
+def _is_answered(cells: pd.Series[Any], words: Mapping[str, str]) -> bool:
     """Whether cells hold answers, or which of two is better, which is refused later by name."""
-    distinct = list(dict.fromkeys(cells))
+    distinct = cells.unique()
     try:
-        read = answers.parse(distinct, unsure="drop", words=words)
+        return bool(answers.parse(distinct, unsure="drop", words=words).usable.any())
     except ValueError:
         return spoken_scale(filter(None, distinct)) is not None
-    return bool(read.usable.any())
 
 
 def _chosen(record: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -610,16 +560,14 @@ def _read_splink(file: PairsFile) -> ImportedTable:
     _require_columns(file, "splink")
     table, ends = file.table, DECLARED["splink"]["columns"]
     frame, notes = table.frame.copy(), []
-    sets = [f"source_dataset_{side}" for side in "lr"]
-    if all(name in frame for name in sets):
-        sources = [as_text(frame[name]) for name in sets]
-        if len(set(sources[0]) | set(sources[1])) > 1:
-            for end, source in zip(ends, sources, strict=True):
-                frame[end] = source + "-__-" + as_text(frame[end])
-            notes.append(
-                f"{table.path.name}: records of several data sets, so ids are written like "
-                f"{frame[ends[0]].iloc[0]!r}; the items need a column of such ids"
-            )
+    sets = [name for name in ("source_dataset_l", "source_dataset_r") if name in frame]
+    if len(sets) == 2 and len({*table.text(sets[0]), *table.text(sets[1])}) > 1:
+        for end, name in zip(ends, sets, strict=True):
+            frame[end] = table.text(name) + "-__-" + table.text(end)
+        notes.append(
+            f"{table.path.name}: records of several data sets, so ids are written like "
+            f"{frame[ends[0]].iloc[0]!r}; the items need a column of such ids"
+        )
     scored = "clerical_match_score" if "clerical_match_score" in frame else None
     used = replace(file.named, left=ends[0], right=ends[1], same=file.named.same or scored)
     return ImportedTable(replace(table, frame=frame), used, notes=notes)
@@ -654,12 +602,10 @@ def _read_links(file: PairsFile) -> ImportedTable:
     tables = [read_table(one) for one in files]
     cells = {cell for table in tables for name in table.frame for cell in table.frame[name]}
     must, cannot = (_two_columns(table, cells) for table in tables)
-    data: dict[str, list[Any]] = {
-        end: [*as_text(must.frame.iloc[:, k]), *as_text(cannot.frame.iloc[:, k])]
-        for k, end in enumerate(("left", "right"))
-    }
     n_must, n_cannot = len(must.frame), len(cannot.frame)
-    data["constraint"] = ["must-link"] * n_must + ["cannot-link"] * n_cannot
+    left, right = ([*must.text(must.names[k]), *cannot.text(cannot.names[k])] for k in (0, 1))
+    kinds = ["must-link"] * n_must + ["cannot-link"] * n_cannot
+    data = {"left": left, "right": right, "constraint": kinds}
 
     def place(row: int) -> str:
         table, at = (must, row) if row < n_must else (cannot, row - n_must)
@@ -676,19 +622,13 @@ def _read_links(file: PairsFile) -> ImportedTable:
 def link_files(path: Path) -> tuple[Path, Path] | None:
     """Return the files of must-links and cannot-links that a folder or one of them stands for."""
     named = _MUST.search(path.name) or _CANNOT.search(path.name)
-    if path.is_file() and not named:
+    folder = path if path.is_dir() else path.parent
+    if not folder.is_dir() or (path.is_file() and not named):
         return None
-    try:
-        names = sorted(p for p in (path if path.is_dir() else path.parent).iterdir() if p.is_file())
-    except OSError:
-        return None
-    couples = (
-        (must, cannot)
-        for must in names
-        if _MUST.search(must.name)
-        for cannot in names
-        if _MUST.sub("*", must.name) == _CANNOT.sub("*", cannot.name)
-    )
+    names = sorted(one for one in folder.iterdir() if one.is_file())
+    cannot_links = {_CANNOT.sub("*", one.name): one for one in names if _CANNOT.search(one.name)}
+    musts = ((one, _MUST.sub("*", one.name)) for one in names if _MUST.search(one.name))
+    couples = ((must, cannot_links[rest]) for must, rest in musts if rest in cannot_links)
     return next((two for two in couples if path.is_dir() or path in two), None)
 
 
@@ -697,7 +637,7 @@ def _two_columns(table: FileTable, cells: Set[Any]) -> FileTable:
 
     A header is a couple of names we know that is no item of either list: a,b may be both.
     """
-    names = [str(name) for name in table.frame.columns]
+    names = table.names
     header = not table.delimited or (couples_of(names) and not cells & set(names))
     if len(names) < 2 or (len(names) > 2 and not header):
         raise BadFile(
@@ -721,7 +661,7 @@ def _is_constraints(file: PairsFile) -> bool | Near:
     if file.path.is_dir() or file.content.is_archive or file.content.is_parquet:
         return False
     try:
-        first = _fields_of_lines(file)[:LOOKED_AT]
+        first = list(islice(_fields_of_lines(file), LOOKED_AT))
     except BadFile:  # no text
         return False
     wrong = [number for number, fields in first if not _is_constraint(fields)]
@@ -732,7 +672,7 @@ def _is_constraints(file: PairsFile) -> bool | Near:
 
 
 def _read_constraints(file: PairsFile) -> ImportedTable:
-    lines = _fields_of_lines(file)
+    lines = list(_fields_of_lines(file))
     for number, fields in lines:
         if not _is_constraint(fields):
             raise BadFile(
@@ -752,16 +692,17 @@ def _is_constraint(fields: list[str]) -> bool:
     return len(fields) == 3 and SIGNS.fullmatch(fields[2]) is not None
 
 
-def _fields_of_lines(file: PairsFile) -> list[tuple[int, list[str]]]:
-    """Return the fields of each line that is no comment, with its number."""
-    numbered = ((k, line.strip()) for k, line in enumerate(file.text.splitlines(), 1))
-    return [(k, _GAP.split(line)) for k, line in numbered if line and line[0] not in "#%"]
+def _fields_of_lines(file: PairsFile) -> Iterator[tuple[int, list[str]]]:
+    """Yield the fields of each line that is no comment, with its number."""
+    for number, line in enumerate(io.StringIO(file.text, newline=None), 1):
+        if (plain := line.strip()) and plain[0] not in "#%":
+            yield number, _GAP.split(plain)
 
 
 def _is_dedupe(file: PairsFile) -> bool | Near:
-    if not isinstance(file.document, dict):
+    if len(file.records) != 1 or file.extension != ".json":
         return False
-    known = bool({"match", "distinct"} & file.document.keys())
+    known = bool({"match", "distinct"} & file.records[0].keys())
     return known or Near("the object has neither match nor distinct")
 
 
@@ -773,15 +714,15 @@ def _read_dedupe(file: PairsFile) -> ImportedTable:
 
     Where a file holds the items, records without its ids are found there by their fields.
     """
-    path, training = file.path, fields(file.json)
+    path, training = file.path, fields(parse_json(file.text, file.path))
     if not {"match", "distinct"} & training.keys():
         raise BadFile(f"{path}: a dedupe training file is an object with match and distinct")
     couples, same = list[list[dict[str, Any]]](), list[str]()
     for answer in ("match", "distinct"):
         given = _plain(training.get(answer, []))
         for k, couple in enumerate(given if isinstance(given, list) else [given]):
-            two = isinstance(couple, list) and len(couple) == 2
-            if not two or not all(isinstance(record, dict) for record in couple):
+            kinds = [type(record) for record in couple] if isinstance(couple, list) else []
+            if kinds != [dict, dict]:
                 shown = json.dumps(couple, default=str)[:60]
                 raise BadFile(f"{path}, {answer} {k + 1}: expected two records, found {shown}")
             couples.append(couple)
@@ -798,7 +739,7 @@ def _read_dedupe(file: PairsFile) -> ImportedTable:
     source, notes = file.content.source(len(couples)), file.content.notes
     table = answer_table(path, source, data, lambda row: f"couple {row + 1}", notes)
     own = {"id": [name for name, _ in seen.values()]}
-    own |= {n: [_cell(one.get(n)) for _, one in seen.values()] for n in names if n != key}
+    own |= {n: [flat(one.get(n)) for _, one in seen.values()] for n in names if n != key}
     records = answer_table(path, source, own, lambda row: f"record {row + 1}")
     items = None if file.known else replace(items_of(records, "id"), id_column=None)
     used = Columns("left", "right", "answer", None, file.named.id)
@@ -823,16 +764,15 @@ def _in_items(
     shared = [field for field in fields if field in frame and field != column]
     if not shared:
         return {}, []
-    ids = [str(k) for k in range(len(frame))] if column is None else as_text(frame[column]).tolist()
+    table = file.known.table
+    ids = map(str, range(len(frame))) if column is None else table.text(column).tolist()
+    cells = [map(_cleaned, table.text(field)) for field in shared]
     rows: dict[tuple[str, ...], list[str]] = {}
-    cells = [[_cleaned(cell) for cell in as_text(frame[field])] for field in shared]
     for name, *row in zip(ids, *cells, strict=True):
         rows.setdefault(tuple(row), []).append(name)
-    found = {}
-    for name, record in records.values():
-        same = rows.get(tuple(_cleaned(record.get(field)) for field in shared), [])
-        if len(same) == 1:
-            found[name] = same[0]
+    wanted = {n: tuple(_cleaned(one.get(field)) for field in shared) for n, one in records.values()}
+    same = {name: rows.get(row, []) for name, row in wanted.items()}
+    found = {name: alike[0] for name, alike in same.items() if len(alike) == 1}
     return found, [
         f"{file.path.name}: {len(found):,} of {plural(len(names), 'record')} found in {where} by "
         f"the fields {some(shared, 6)}"
@@ -867,15 +807,11 @@ def _named_record(record: Mapping[str, Any], key: str | None, seen: Records) -> 
     return seen.setdefault(content, (name, record))[0]
 
 
-def _cell(value: Any) -> Any:
-    return json.dumps(value, default=str) if isinstance(value, dict | list) else value
-
-
-ARRAY_NAMES = {
-    "pairs": ("pairs", "tuples", "X_pairs", "pairs_train", "indices", "pairs_indices", "X"),
-    "y": ("y", "y_pairs", "labels", "y_train", "same"),
-    "X": ("X", "preprocessor", "items", "points"),
-}
+ARRAY_NAMES = (
+    ("pairs", "tuples", "X_pairs", "pairs_train", "indices", "pairs_indices", "X"),
+    ("y", "y_pairs", "labels", "y_train", "same"),
+    ("X", "preprocessor", "items", "points"),
+)
 """What arrays of tuples, answers and items are called."""
 SAVE = "save plain arrays with numpy.savez(path, pairs=pairs, y=y)"
 
@@ -883,24 +819,22 @@ SAVE = "save plain arrays with numpy.savez(path, pairs=pairs, y=y)"
 def _read_metric_learn(file: PairsFile) -> ImportedTable:
     """Read tuples (n, 2, d), whose different rows are the items, or (n, 2) row numbers of them."""
     path, content = file.path, file.content
-    arrays, more = load_arrays(content, SAVE), []
+    arrays, sources = load_arrays(content, SAVE), list[SourceFile]()
     if not content.is_archive:
         second = load(_answers_beside(path))
         arrays = {"pairs": arrays[""], "y": load_arrays(second, SAVE)[""]}
-        more = [second.source(arrays["y"].size)]
-    found = {
-        role: next((arrays[name] for name in names if name in arrays), None)
-        for role, names in ARRAY_NAMES.items()
-    }
-    tuples, y, X = found.values()
+        sources = [second.source(arrays["y"].size)]
+    found = (next((arrays[n] for n in names if n in arrays), None) for names in ARRAY_NAMES)
+    tuples, y, X = found
     if tuples is None or y is None:
+        missing = "pairs" if tuples is None else "y"
         raise BadFile(
-            f"{path} holds the arrays {some(list(arrays), 8)}, expected one called "
-            f"{'pairs' if tuples is None else 'y'!r}: {SAVE}"
+            f"{path} holds the arrays {some(list(arrays), 8)}, expected one called {missing!r}: "
+            f"{SAVE}"
         )
-    numbered = tuples.ndim == 2 and tuples.shape[1] == 2 and tuples.dtype.kind in "iu"
-    if not numbered and (
-        tuples.ndim != 3 or tuples.shape[1] != 2 or tuples.dtype.kind not in "biuf"
+    numbered = tuples.ndim == 2 and tuples.dtype.kind in "iu"
+    if tuples.shape[1:2] != (2,) or not (
+        numbered or (tuples.ndim == 3 and tuples.dtype.kind in "biuf")
     ):
         raise BadFile(
             f"{path}: the tuples have shape {tuples.shape} of {tuples.dtype}, expected numbers of "
@@ -908,16 +842,15 @@ def _read_metric_learn(file: PairsFile) -> ImportedTable:
         )
     if y.shape != (len(tuples),) or len(y) == 0:
         raise BadFile(f"{path}: {len(tuples)} tuples, but y has shape {y.shape}: one answer each")
-    notes, what = list[str](), "pair" if numbered else "tuple"
-    if numbered:
-        left, right = tuples.T
-    else:  # only the items and their places: the answers are read with those of every other format
+    notes, what = list[str](), "pair"
+    ends: Any = tuples.T
+    if not numbered:  # only the items and their places: answers are read as in any other format
         X, pairs = Pairs.from_tuples(tuples, np.ones(len(tuples), dtype=bool))
-        left, right = pairs.left, pairs.right
         notes = [f"{path.name}: {len(X):,} different rows among the tuples are the items"]
-    data = {"left": list(map(str, left.tolist())), "right": list(map(str, right.tolist()))}
-    data["y"] = list(map(str, y.tolist()))
+        what, ends = "tuple", (pairs.left, pairs.right)
+    cells = [[str(cell) for cell in one.tolist()] for one in (*ends, y)]
     source = content.source(len(tuples))
+    data = dict(zip(("left", "right", "y"), cells, strict=True))
     table = answer_table(path, source, data, lambda row: f"{what} {row + 1}")
     items = None
     if X is not None and X.ndim == 2 and X.dtype.kind in "biuf":
@@ -925,17 +858,16 @@ def _read_metric_learn(file: PairsFile) -> ImportedTable:
         features = pd.DataFrame(np.where(np.isfinite(X), X, np.nan), columns=names)
         items = Items(features, [str(k) for k in range(len(X))], None, source, [])
     used = Columns("left", "right", "y", None, file.named.id)
-    return ImportedTable(table, used, [source, *more], items, notes)
+    return ImportedTable(table, used, [source, *sources], items, notes)
 
 
 def _answers_beside(path: Path) -> Path:
-    names = [f"{path.stem}_y.npy", "y.npy", f"{path.stem.replace('pairs', 'y')}.npy"]
-    for name in names:
-        if name != path.name and (path.parent / name).is_file():
-            return path.parent / name
+    stems = f"{path.stem}_y", "y", path.stem.replace("pairs", "y")
+    for place in (path.with_name(f"{stem}.npy") for stem in stems):
+        if place != path and place.is_file():
+            return place
     raise BadFile(
-        f"{path} holds tuples but no answers: put them beside it as {names[0]}, or save both with "
-        "numpy.savez(path, pairs=pairs, y=y)"
+        f"{path} holds tuples but no answers: put them beside it as {stems[0]}.npy, or {SAVE}"
     )
 
 

@@ -26,7 +26,7 @@ from noisypairs.app.files.cells import (
 )
 from noisypairs.app.files.columns import (
     DECIMAL,
-    LOOKED_AT,
+    ENOUGH,
     NUMBER,
     KnownItems,
     match_ids,
@@ -36,9 +36,11 @@ from noisypairs.app.files.contents import BadFile, SourceFile, plural, some
 from noisypairs.app.files.dates import kind_of_dates
 from noisypairs.app.files.table import UNNAMED, FileTable, expanded, read_table, with_array_beside
 from noisypairs.errors import did_you_mean
-from noisypairs.pairs.answers import IntArray, factorise
+from noisypairs.pairs.answers import IntArray
 from noisypairs.pairs.ids import loose
 
+#: Rows looked at before a column is taken for one of ids.
+LOOKED_AT = 200
 #: How `row_contents` calls rows.
 _CONTENT = re.compile(r"row-[0-9a-f]{12}(-\d+)?")
 
@@ -108,36 +110,35 @@ def items_of(
     raw = table.frame
     table, on_vectors = expanded(with_array_beside(table))
     if group is not None:
-        _check_group(group, id, list(map(str, table.frame.columns)), table.path)
-    apart = [] if group is None else [group]
-    rest = replace(table, frame=table.frame.drop(columns=apart))
+        _check_group(group, id, table.names, table.path)
+    rest = replace(table, frame=table.frame.drop(columns=[] if group is None else [group]))
     column, notes = find_ids(rest, id, asked, features)
     notes += on_vectors
-    by_content = by_content or (column is None and are_contents(asked))
-    contents = row_contents(raw, column) if by_content else None
-    if column is None:
-        ids = contents or [str(k) for k in range(len(raw))]
+    contents = None
+    if by_content or (column is None and are_contents(asked)):
+        contents = row_contents(raw, column)
+    if column is not None:
+        ids, kept, more = _unique_ids(table, column)
+        notes += more
+    else:
+        ids, kept = contents or [str(k) for k in range(len(raw))], np.arange(len(raw))
         if are_contents(asked) and not set(ids) & set(asked or ()):
             raise BadFile(
                 f"{table.path}: none of its rows is one of those that the pairs are about, such as "
                 f"{some(asked or (), 1)}: {ROWS_CHANGED}"
             )
-        kept = np.arange(len(raw))
-    else:
-        ids, kept, more = _unique_ids(table, column)
-        notes += more
     frame = rest.frame.drop(columns=[] if column is None else [column]).iloc[kept]
     columns, repaired = typed(frame.reset_index(drop=True), (), table.decimal_comma)
     notes += [f"{table.path.name}: {note}" for note in repaired]
-    for name in columns.columns:
-        if str(name).lower() in CLASS_NAMES:
-            notes.append(
-                f"{table.path.name}: column {name!r} may be the class itself and is used as a "
-                "feature; take it out, or give it as a file of known classes (--labels)"
-            )
-    items = Items(columns, ids, column, table.source, [*table.notes, *notes])
-    if contents is not None:
-        items = replace(items, contents=[contents[row] for row in kept])
+    notes += [
+        f"{table.path.name}: column {name!r} may be the class itself and is used as a feature; "
+        "take it out, or give it as a file of known classes (--labels)"
+        for name in columns.columns
+        if name.lower() in CLASS_NAMES
+    ]
+    known = None if contents is None else [contents[row] for row in kept]
+    notes = [*table.notes, *notes]
+    items = Items(columns, ids, column, table.source, notes, contents=known)
     return items if group is None else _grouped(items, table.frame[group].iloc[kept], table.path)
 
 
@@ -152,14 +153,12 @@ def with_group(items: Items, group: str) -> Items:
 def _check_group(group: str, id: str | None, columns: Sequence[str], path: Path) -> None:
     """Refuse a column of groups that is not there, or that holds the ids."""
     if group not in columns:
-        raise BadFile(
-            f"{path}: there is no column {group!r} to hold the groups of the items (--group); "
-            + did_you_mean(group, columns)
-        )
+        hint = did_you_mean(group, columns)
+        raise BadFile(f"{path}: there is no column {group!r} to hold the groups (--group); {hint}")
     if group == id:
         raise BadFile(
             f"{path}: column {group!r} cannot hold both the ids (--id) and the groups (--group): a "
-            "group is a value that several items share, an id belongs to one item"
+            "group is shared by several items, an id belongs to one"
         )
 
 
@@ -170,8 +169,7 @@ def _grouped(items: Items, cells: pd.Series, path: Path) -> Items:
     if len(named) == 1 and not alone and len(groups) > 1:
         raise BadFile(
             f"{path}: column {cells.name!r} (--group) holds {groups[0]!r} for all "
-            f"{len(groups):,} items: expected two groups or more. Name another column, or leave "
-            "--group out"
+            f"{len(groups):,} items: expected two groups or more"
         )
     n_groups = len(named) + alone
     note = f"{path.name}: {plural(len(groups), 'item')} in {plural(n_groups, 'group')} by column "
@@ -194,24 +192,32 @@ def find_ids(
     The column that holds what is asked for; names break ties, and lead where nothing is asked.
     Without such a name it is the first of `id_columns` that is none of the features.
     """
-    columns = [str(name) for name in table.frame.columns]
+    columns, name = table.names, table.path.name
     if named is not None:
         if named not in columns:
             hint = did_you_mean(named, columns)
             raise BadFile(f"{table.path}: there is no column {named!r} to hold the ids; {hint}")
         return named, []
-    likely = [name for name in columns if name.strip().lower() in ITEM_NAMES]
-    likely = likely or [name for name in columns if name == UNNAMED.format(1)]
+    likely = _named(columns, ITEM_NAMES) or _named(columns, {UNNAMED.format(1)})
     if asked is not None:
         likely = _holding(table, likely, asked) or likely
     elif not likely:
         likely = id_columns(table.frame.drop(columns=[n for n in columns if n in features]))
     if likely:
-        return likely[0], [f"{table.path.name}: ids of the items in column {likely[0]!r}"]
+        return likely[0], [f"{name}: ids of the items in column {likely[0]!r}"]
     if are_contents(asked):
-        return None, [f"{table.path.name}: no column of ids, so items are known by what they hold"]
-    _check_row_numbers(table, asked)
-    return None, [f"{table.path.name}: no column of ids, so items are numbered by row, from 0"]
+        return None, [f"{name}: no column of ids, so items are known by what they hold"]
+    if strange := _no_row_numbers(table, asked or ()):
+        raise BadFile(
+            f"{table.path}: no column holds the ids that the pairs name, such as "
+            f"{some(strange, 2)}, which are no row numbers below {len(table.frame)} either. The "
+            f"columns begin {_beginnings(table)}: name the one with the ids with --id"
+        )
+    return None, [f"{name}: no column of ids, so items are numbered by row, from 0"]
+
+
+def _named(columns: Sequence[str], names: Collection[str]) -> list[str]:
+    return [name for name in columns if name.strip().lower() in names]
 
 
 def id_columns(frame: pd.DataFrame) -> list[str]:
@@ -226,8 +232,7 @@ def id_columns(frame: pd.DataFrame) -> list[str]:
 
 def _id_rank(column: pd.Series[Any]) -> int | None:
     """Return how well a column identifies rows, 0 the best; None where it does not."""
-    first = as_text(column.iloc[:LOOKED_AT]).tolist()
-    if len(set(first)) < len(first) or len(column) < 2:
+    if column.iloc[:LOOKED_AT].astype(str).duplicated().any() or len(column) < 2:
         return None
     texts = as_text(column).tolist()
     if len(set(map(loose, texts))) < len(texts) or any(text.lower() in MISSING for text in texts):
@@ -294,17 +299,6 @@ def _holding(table: FileTable, likely: Sequence[str], asked: Sequence[str]) -> l
     return good[:1]
 
 
-def _check_row_numbers(table: FileTable, asked: Sequence[str] | None) -> None:
-    """Refuse to number items by row where the ids asked for are no row numbers."""
-    strange = _no_row_numbers(table, asked or ())
-    if strange:
-        raise BadFile(
-            f"{table.path}: no column holds the ids that the pairs name, such as "
-            f"{some(strange, 2)}, which are no row numbers below {len(table.frame)} either. The "
-            f"columns begin {_beginnings(table)}: name the one with the ids with --id"
-        )
-
-
 def _no_row_numbers(table: FileTable, asked: Sequence[str]) -> list[str]:
     size = len(table.frame)
     return [name for name in asked if not (name.isdecimal() and int(name[:18]) < size)]
@@ -312,29 +306,23 @@ def _no_row_numbers(table: FileTable, asked: Sequence[str]) -> list[str]:
 
 def _beginnings(table: FileTable) -> str:
     """Return the first two cells of up to six columns, in words."""
-    shown = [
-        f"{name!r} with {some(as_text(table.frame[name].iloc[:2]).tolist())}"
-        for name in table.frame.columns[:6]
-    ]
-    return ", ".join(shown) + (", …" if table.frame.shape[1] > 6 else "")
+    shown = [f"{name!r} with {some(table.beginning(name, 2))}" for name in table.names[:6]]
+    return ", ".join(shown) + (", …" if len(table.names) > 6 else "")
 
 
 def _label_ids(table: FileTable, ids: Sequence[str], id: str | None) -> str:
     """Return the column of a file of known classes that names items: by name, else by content."""
-    columns = [str(name) for name in table.frame.columns]
-    if id in columns:
+    if id in table.names:
         return str(id)
-    likely = [name for name in columns if name.strip().lower() in ITEM_NAMES]
-    if likely:
+    if likely := _named(table.names, ITEM_NAMES):
         return likely[0]
-    known = {loose(name) for name in ids}
-    shares = {}
-    for name in columns:
+    known, shares = {loose(name) for name in ids}, dict[str, float]()
+    for name in table.names:
         if name.strip().lower() not in CLASS_NAMES:
-            cells = [loose(text) for text in as_text(table.frame[name])]
-            shares[name] = sum(cell in known for cell in cells) / max(len(cells), 1)
-    best = max(shares, key=shares.__getitem__, default=None)
-    if best is None or shares[best] < 0.5:
+            cells = [loose(text) in known for text in table.text(name)]
+            shares[name] = sum(cells) / max(len(cells), 1)
+    best = max(shares, key=shares.__getitem__, default="")
+    if shares.get(best, 0.0) < ENOUGH:
         raise BadFile(
             f"{table.path}: no column holds ids of the items such as {some(ids, 2)}; the columns "
             f"begin {_beginnings(table)}. Expected columns such as {id or 'id'} and class"
@@ -344,41 +332,30 @@ def _label_ids(table: FileTable, ids: Sequence[str], id: str | None) -> str:
 
 def _unique_ids(table: FileTable, column: str) -> tuple[list[str], IntArray, list[str]]:
     """Return ids, the rows kept and notes; equal rows are merged, others of one id refused."""
-    raw = table.frame[column]
-    texts = as_text(raw)
-    table.refuse_long_names(column, texts.tolist())
+    texts, notes = table.text(column), list[str]()
+    table.refuse_long_names(column, texts)
     missing = np.flatnonzero([text.lower() in MISSING for text in texts])
     if missing.size:
         raise BadFile(
             f"{table.where(int(missing[0]))}: the id in column {column!r} is missing "
             f"({plural(missing.size, 'row')} in all): fill it in or take the row out"
         )
-    notes = []
-    spaced = sum(isinstance(v, str) and v != text for v, text in zip(raw, texts, strict=True))
-    if spaced:
+    raw = zip(table.frame[column], texts, strict=True)
+    if spaced := sum(isinstance(value, str) and value != text for value, text in raw):
         notes.append(f"{table.path.name}: blanks around {plural(spaced, 'id')} removed")
-    ids, codes = factorise(texts.to_numpy())
-    first = np.full(len(ids), -1)
-    first[codes[::-1]] = np.arange(codes.size)[::-1]
-    repeats = np.flatnonzero(first[codes] != np.arange(codes.size))
-    if repeats.size:
-        _refuse_conflicts(table, column, repeats, first[codes])
-        notes.append(f"{table.path.name}: {plural(repeats.size, 'repeated row')} left out")
-    return ids, first, notes
-
-
-def _refuse_conflicts(table: FileTable, column: str, repeats: IntArray, first: IntArray) -> None:
-    """Refuse rows that repeat an id with other values; `first` is the first row of each id."""
-    differs = np.zeros(repeats.size, dtype=bool)
-    for name in table.frame.columns:
-        cells = as_text(table.frame[name]).to_numpy()
-        differs |= cells[repeats] != cells[first[repeats]]
-    if differs.any():
-        row = int(repeats[np.argmax(differs)])
-        raise BadFile(
-            f"{table.where(row)}: the id {table.frame[column].iloc[row]!r} stands already on "
-            f"{table.place(int(first[row]))}, with other values: give each item its own id"
-        )
+    repeated = pd.Series(texts).duplicated().to_numpy()
+    if repeated.any():
+        rows = pd.Series(np.arange(texts.size)).groupby(texts).transform("first").to_numpy()
+        cells = table.frame.apply(as_text).to_numpy()
+        if (differs := (cells != cells[rows]).any(axis=1)).any():
+            row = int(np.argmax(differs))
+            raise BadFile(
+                f"{table.where(row)}: the id {table.frame[column].iloc[row]!r} stands already on "
+                f"{table.place(int(rows[row]))}, with other values: give each item its own id"
+            )
+        notes.append(f"{table.path.name}: {plural(int(repeated.sum()), 'repeated row')} left out")
+    kept = np.flatnonzero(~repeated)
+    return texts[kept].tolist(), kept, notes
 
 
 def read_labels(
@@ -411,36 +388,34 @@ def labels_of(
     file, if it has one.
     """
     column = _label_ids(table, ids, id)
-    notes = [f"{table.path.name}: ids of the items in column {column!r}"]
-    others = [str(name) for name in table.frame.columns if name != column]
-    named = [name for name in others if name.strip().lower() in CLASS_NAMES] or others
+    others = [name for name in table.names if name != column]
+    named = _named(others, CLASS_NAMES) or others
     if len(named) != 1:
         raise BadFile(
             f"{table.path}: columns {some(named, 8)} could each hold the classes: keep the ids and "
             "one column called class"
         )
-    texts, classes = as_text(table.frame[column]), as_text(table.frame[named[0]])
-    given = np.array([name.lower() not in MISSING for name in classes], dtype=bool)
+    texts, classes = table.text(column), table.text(named[0])
+    given = np.flatnonzero([name.lower() not in MISSING for name in classes])
     same, more = match_ids(texts[given], ids, table.path.name, "the items")
     position = {name: k for k, name in enumerate(ids)}
     known: dict[int, str] = {}
-    unknown: list[int] = []
-    for row in np.flatnonzero(given).tolist():
-        if texts[row] not in same:
-            unknown.append(row)
-            continue
-        at = position[same[texts[row]]]
-        if known.setdefault(at, classes[row]) != classes[row]:
-            raise BadFile(
-                f"{table.where(row)}: item {texts[row]!r} is {classes[row]!r} here and "
-                f"{known[at]!r} above: an item has one class"
-            )
+    for row in given.tolist():
+        if texts[row] in same:
+            at = position[same[texts[row]]]
+            if known.setdefault(at, classes[row]) != classes[row]:
+                raise BadFile(
+                    f"{table.where(row)}: item {texts[row]!r} is {classes[row]!r} here and "
+                    f"{known[at]!r} above: an item has one class"
+                )
+    if not known:
+        raise BadFile(f"{table.path} names no class of any item: expected columns id and class")
+    unknown = [row for row in given.tolist() if texts[row] not in same]
     unknown_ids = [
         f"{table.path.name}: {plural(len(unknown), 'class', 'classes')} of unknown items left out, "
         f"such as {texts[first]!r}{near_miss(texts[first], ids)} on {table.place(first)}"
         for first in unknown[:1]
     ]
-    if not known:
-        raise BadFile(f"{table.path} names no class of any item: expected columns id and class")
-    notes.append(f"{table.path.name}: classes of {plural(len(known), 'item')} in {named[0]!r}")
-    return known, [*table.notes, *notes, *more], unknown_ids
+    ids_in = f"{table.path.name}: ids of the items in column {column!r}"
+    many = f"{table.path.name}: classes of {plural(len(known), 'item')} in {named[0]!r}"
+    return known, [*table.notes, ids_in, many, *more], unknown_ids

@@ -17,17 +17,23 @@ from noisypairs.app.files.cells import MISSING, as_text
 from noisypairs.errors import did_you_mean
 
 TYPES = {
-    **{f".{one}": f"image/{one}" for one in ("png", "gif", "webp", "bmp", "avif", "jpeg", "tiff")},
-    ".jpg": "image/jpeg",
-    ".tif": "image/tiff",
-    ".svg": "image/svg+xml",
-    ".wav": "audio/wav",
-    ".mp3": "audio/mpeg",
-    ".ogg": "audio/ogg",
-    ".oga": "audio/ogg",
-    ".opus": "audio/ogg",
-    ".flac": "audio/flac",
-    ".m4a": "audio/mp4",
+    f".{ending}": kind
+    for kind, endings in {
+        "image/png": "png",
+        "image/jpeg": "jpg jpeg",
+        "image/gif": "gif",
+        "image/webp": "webp",
+        "image/bmp": "bmp",
+        "image/avif": "avif",
+        "image/tiff": "tif tiff",
+        "image/svg+xml": "svg",
+        "audio/wav": "wav",
+        "audio/mpeg": "mp3",
+        "audio/ogg": "ogg oga opus",
+        "audio/flac": "flac",
+        "audio/mp4": "m4a",
+    }.items()
+    for ending in endings.split()
 }
 """What a picture or sound is, by the end of its name."""
 
@@ -73,13 +79,13 @@ def with_media(
     folder in which files are called as a column says or as the ids, which then are a column of
     their own. Without it a column is taken of which at least half the names are of files.
     """
-    if given is None:
-        tried = [str(name) for name in features.columns] if features is not None else []
+    columns = [] if features is None else [str(name) for name in features.columns]
+    if given is None or given in columns:
+        tried = columns if given is None else [given]
         named = {name: _in_column(features[name], folder_of(items)) for name in tried}  # type: ignore[index]
-        named = {name: files for name, files in named.items() if 2 * len(files) >= len(ids)}
-    elif features is not None and given in features.columns:
-        named = {given: _in_column(features[given], folder_of(items))}
         where = f"column {given!r} names no picture or sound in {folder_of(items)}"
+        if given is None:
+            named = {name: files for name, files in named.items() if 2 * len(files) >= len(ids)}
     elif Path(given).is_dir():
         root = Path(given).resolve()
         column, found = files_named(root, features, ids, TYPES)
@@ -91,7 +97,6 @@ def with_media(
             features = features.assign(picture=pd.Series(list(ids), dtype=object))
         where = f"neither the ids nor a column of {items.name} name any picture or sound in {root}"
     else:
-        columns = [] if features is None else [str(name) for name in features.columns]
         hint = did_you_mean(given, columns) if columns else "the items have no columns"
         raise ValueError(f"--images {given} is neither a folder nor a column of the items: {hint}")
     if given is not None and not any(named.values()):
@@ -165,21 +170,20 @@ def files_named(
 ) -> tuple[str | None, dict[int, Path]]:
     """Return the files of a folder by the row of their item, and the column that names them.
 
-    Names match with and without folder and ending; those of two folders, by their folder only. The
+    Names match with and without folder and ending, whatever their case; those of two folders, by
+    their folder only. The
     column is None where the ids name more files than any column does; one that names as many goes
     before them, since it says nothing else.
     """
     by_name: dict[str, list[Path]] = {}
     for path in media_in(folder, endings):
-        name = path.relative_to(folder)
-        for form in {name.as_posix(), name.with_suffix("").as_posix(), path.name, path.stem}:
+        for form in _forms(path.relative_to(folder)):
             by_name.setdefault(form, []).append(path)
 
     def file(name: str) -> Path | None:
-        for form in (name, Path(name).name, Path(name).stem):
-            if form in by_name and len({path.parent for path in by_name[form]}) == 1:
-                return by_name[form][0]
-        return None
+        found = (by_name[form] for form in _forms(Path(name)) if form in by_name)
+        alone = (paths[0] for paths in found if len({path.parent for path in paths}) == 1)
+        return next(alone, None)
 
     columns = {} if features is None else {str(n): as_text(features[n]) for n in features.columns}
     tried = [*columns.items(), (None, ids)]
@@ -188,3 +192,9 @@ def files_named(
         for column, names in tried
     ]
     return max(found, key=lambda one: len(one[1]))
+
+
+def _forms(name: Path) -> dict[str, None]:
+    """Return the names that a file may be called by, the most exact first."""
+    forms = name.as_posix(), name.with_suffix("").as_posix(), name.name, name.stem
+    return dict.fromkeys(form.casefold() for form in forms if name.name)

@@ -17,8 +17,7 @@ from noisypairs.algebra import Array, class_prior
 from noisypairs.app.encoding import describe
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.fit.result import ClassSummary, ShownItem
-from noisypairs.app.suspects import cells_of
-from noisypairs.app.suspects.suspect import whole
+from noisypairs.app.suspects import cells_of, whole
 from noisypairs.assess.words import class_title, percent
 
 #: Items shown of each class, typical and doubtful each: two name a class, one more shows a mistake.

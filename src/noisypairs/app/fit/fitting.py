@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -25,9 +26,9 @@ from sklearn.pipeline import Pipeline
 from noisypairs import metrics
 from noisypairs.algebra import Array, class_prior, mean_rates
 from noisypairs.annotators import AnnotatorTable, annotator_table, table_of_fit
-from noisypairs.annotators.linkage import records_to_link
+from noisypairs.annotators.choice import records_to_link
 from noisypairs.app.drift import summarise_training
-from noisypairs.app.encoding import describe, encoded
+from noisypairs.app.encoding import Encoded, describe, encoded
 from noisypairs.app.fit.calibration import check_calibration
 from noisypairs.app.fit.classes import hard_items, items_table, summarise_classes
 from noisypairs.app.fit.request import (
@@ -47,16 +48,9 @@ from noisypairs.app.fit.result import (
     RunFacts,
 )
 from noisypairs.app.suspects import MOST_SHOWN, Suspects, training_suspects
-from noisypairs.assess.intervals import N_REDRAWN
+from noisypairs.assess.intervals import LEVEL, N_REDRAWN
 from noisypairs.assess.labels import Measured, compared
-from noisypairs.assess.verdict import (
-    CLEAR,
-    LEVEL,
-    Check,
-    Verdict,
-    judged,
-    of_warnings,
-)
+from noisypairs.assess.verdict import Check, Verdict, judged, of_warnings
 from noisypairs.assess.words import percent
 from noisypairs.classifier import MOST_NUMBERS_LOOKED_AT, JointPairClassifier
 from noisypairs.errors import (
@@ -66,7 +60,7 @@ from noisypairs.errors import (
     collected_warnings,
 )
 from noisypairs.estimation import Interval, wilson
-from noisypairs.estimation.heldout import Gain, HeldOut, items_by_fold
+from noisypairs.estimation.heldout import CLEAR, Gain, HeldOut, items_by_fold
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.groups import warn_of_repeated_items
 from noisypairs.pairs.pairs import in_memory
@@ -101,22 +95,21 @@ class Fitted:
     suspects: Suspects
     items: pd.DataFrame
 
-    def to_name(self) -> pd.DataFrame:
-        """Return the items to name that measure the accuracy: ids, and classes to be filled in."""
-        ids = self.items["id"].iloc[list(self.result.verdict.to_name)]
-        return pd.DataFrame({"id": ids, "class": ""})
+    @property
+    def marked(self) -> dict[str, list[str]]:
+        """Ids of the items to name that measure the accuracy, and of labels to look at again."""
+        verdict, ids = self.result.verdict, self.items["id"]
+        doubted = () if verdict.measured is None else verdict.measured.contradicted
+        found = {"items_to_name": verdict.to_name, "doubtful_labels": doubted}
+        return {what: ids.iloc[list(items)].tolist() for what, items in found.items()}
 
-
-class Learnt(NamedTuple):
-    """A learner fitted to a data set, with what it was given; ``X`` is None without features."""
-
-    model: Any
-    X: Array | None
-    encoder: Any
-    nothing: str  # why there are no features, or ""
-    asked: Request
-    warned: CollectedWarnings
-    unread: tuple[str, ...]  # a line on each item whose content cannot be read
+    def table(self, what: str) -> pd.DataFrame:
+        """Return a table to write: "the suspects", "the items", or "the items to name"."""
+        if what == "the suspects":
+            return self.suspects.frame()
+        if what == "the items":
+            return self.items
+        return pd.DataFrame({"id": self.marked["items_to_name"], "class": ""})
 
 
 class HeldOutAnswers(NamedTuple):
@@ -126,6 +119,68 @@ class HeldOutAnswers(NamedTuple):
     chance: Array
     classes: NDArray[np.intp]
     gain: Gain  # over the share of "same"
+
+
+@dataclass(frozen=True, eq=False)
+class Learnt:
+    """A learner fitted to a data set, and what every command asks of it.
+
+    ``X`` (n_items, d) are the features as numbers, None where there are none.
+    """
+
+    model: Any
+    data: Dataset
+    X: Array | None
+    encoder: Any
+    nothing: str  # why there are no features, or ""
+    asked: Request
+    warned: CollectedWarnings
+
+    @property
+    def features(self) -> pd.DataFrame:
+        """The items as the file has them; without columns where none has."""
+        found = self.data.features
+        return pd.DataFrame(index=range(self.data.pairs.n_items)) if found is None else found
+
+    @property
+    def items(self) -> Array:
+        """The items as numbers; a column of zeros where nothing is known of them."""
+        return np.zeros((self.data.pairs.n_items, 1)) if self.X is None else self.X
+
+    @cached_property
+    def held_out(self) -> HeldOutAnswers | None:
+        """Answers that the items' features predict without them; None without features."""
+        return None if self.X is None else held_out_answers(self)
+
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The verdict on the model."""
+        return verdict_on(self)
+
+    @property
+    def class_number(self) -> ClassNumber | None:
+        """How many classes were chosen, and from what; None where their number was given."""
+        return class_number(self.model, self.asked.n_classes)
+
+    @property
+    def noise(self) -> NoiseSummary:
+        """The noise of the answers, with intervals where the verdict has them."""
+        model, K = self.model, len(self.model.classes_)
+        S = model.noise_.same_probability(K)
+        rates = mean_rates(S, class_prior(model.prior_, K))
+        similar, dissimilar = (
+            self.verdict.intervals.get(name) or Interval(rate, rate, rate, LEVEL)
+            for name, rate in zip(("similar_flip", "dissimilar_flip"), rates, strict=True)
+        )
+        return NoiseSummary(
+            family=str(getattr(model, "noise_model_", model.noise)),
+            text=str(model.noise_),
+            similar_flip=similar,
+            dissimilar_flip=dissimilar,
+            has_interval=similar.high > similar.low,
+            same_probability=tuple(tuple(map(float, row)) for row in S),
+            repeat_correlation=float(getattr(model, "repeat_correlation_", 0.0)),
+        )
 
 
 def fit_dataset(
@@ -138,35 +193,39 @@ def fit_dataset(
     """
     begun, step = time.perf_counter(), progress or (lambda _: None)
     learnt = learn(dataset, request or Request(), step)
-    model, X, pairs, ids = learnt.model, learnt.X, dataset.pairs, dataset.ids
-    dataset = replace(dataset, notes=[*learnt.unread, *dataset.notes])
+    model, data = learnt.model, learnt.data
     step("Noise and accuracy")
-    held_out = None if X is None else held_out_answers(learnt, pairs)
-    verdict = verdict_on(learnt, held_out)
+    verdict = learnt.verdict
     step("People and suspect answers")
-    items = np.zeros((pairs.n_items, 1)) if X is None else X
-    features = dataset.features
-    features = pd.DataFrame(index=range(pairs.n_items)) if features is None else features
-    suspects = training_suspects(model, items, pairs, dataset.features, ids).in_file(dataset)
+    suspects = training_suspects(model, learnt.items, data.pairs, data.features, data.ids)
+    suspects = suspects.in_file(data)
     result = FitResult(
-        summarise_data(dataset, X),
-        _summarise_model(learnt, items, features, dataset, verdict),
-        _gather_evidence(learnt, dataset, held_out, suspects),
+        summarise_data(data, learnt.X),
+        _summarise_model(learnt),
+        _gather_evidence(learnt, suspects),
         _run_facts(learnt, begun),
         verdict,
     )
-    table = items_table(model, items, ids, pairs)
+    table = items_table(model, learnt.items, data.ids, data.pairs)
     steps = [("encoder", learnt.encoder), ("classifier", model)]
-    return Fitted(None if X is None else Pipeline(steps), result, suspects, table)
+    return Fitted(None if learnt.X is None else Pipeline(steps), result, suspects, table)
 
 
-def learn(dataset: Dataset, request: Request, step: Progress = lambda _: None) -> Learnt:
-    """Encode the items and fit the learner; warn if these are records to link, not classes."""
+def learn(
+    dataset: Dataset,
+    request: Request,
+    step: Progress = lambda _: None,
+    ready: Encoded | None = None,
+) -> Learnt:
+    """Encode the items and fit the learner; warn if these are records to link, not classes.
+
+    ``ready`` are the items where they are encoded already.
+    """
     pairs = dataset.pairs
     require_both_answers(pairs)
     asked = request.settled(pairs)
     step("Features of the items")
-    encoder, X, nothing, unread = encoded(dataset.features, asked.seed, dataset.encode)
+    encoder, X, nothing, unread = ready or encoded(dataset.features, asked.seed, dataset.encode)
     if X is not None and pairs.n_items < FEWEST_ITEMS:
         raise ValueError(
             f"there are {pairs.n_items} items: too few to hold some out and learn from the others. "
@@ -188,19 +247,20 @@ def learn(dataset: Dataset, request: Request, step: Progress = lambda _: None) -
             model = pair_classifier(asked).fit(X, pairs)
         except NotIdentifiable as error:
             raise NotIdentifiable(f"{error}; {records}" if records else str(error)) from error
-    return Learnt(model, X, encoder, nothing, asked, warned, unread)
+    data = replace(dataset, notes=[*unread, *dataset.notes])
+    return Learnt(model, data, X, encoder, nothing, asked, warned)
 
 
 # --- what the model is judged by --------------------------------------------------------------
 
 
-def held_out_answers(learnt: Learnt, pairs: Any) -> HeldOutAnswers:
+def held_out_answers(learnt: Learnt) -> HeldOutAnswers:
     """Return P("same") of answers by P(class | x) of items that were left out.
 
     The joint learner has that of every item. A point-wise method is fitted again without each of
     `N_FOLDS` parts of the items, and predicts the answers inside them.
     """
-    plain: Any = in_memory(pairs, MOST_JUDGED).yes_or_no().without_self_pairs()
+    plain: Any = in_memory(learnt.data.pairs, MOST_JUDGED).yes_or_no().without_self_pairs()
     eta = getattr(learnt.model, "oof_proba_", None)
     if eta is not None:
         S = learnt.model.noise_.same_probability(eta.shape[1])
@@ -246,11 +306,12 @@ def _scored(held: HeldOut, chance: Array, classes: NDArray[np.intp]) -> HeldOutA
     return HeldOutAnswers(held.pairs, chance, classes, gain)
 
 
-def verdict_on(learnt: Learnt, held_out: HeldOutAnswers | None) -> Verdict:
+def verdict_on(learnt: Learnt) -> Verdict:
     """Return the verdict on a model: its own where it has one, else by the answers held out."""
     checks = list(of_warnings(learnt.warned.caught))
     if isinstance(learnt.model, JointPairClassifier):
         return learnt.model.verdict().with_checks(checks)
+    held_out = learnt.held_out
     assert held_out is not None  # only the joint learner goes without features
     shares = class_prior(learnt.model.prior_, len(learnt.model.classes_))
     accuracy = metrics.estimate_accuracy(
@@ -282,12 +343,10 @@ def _measured(held_out: HeldOutAnswers) -> Measured | None:
 # --- what it says -----------------------------------------------------------------------------
 
 
-def _summarise_model(
-    learnt: Learnt, X: Array, features: pd.DataFrame, dataset: Dataset, verdict: Verdict
-) -> ModelSummary:
-    model, asked = learnt.model, learnt.asked
+def _summarise_model(learnt: Learnt) -> ModelSummary:
+    model, asked, verdict, data = learnt.model, learnt.asked, learnt.verdict, learnt.data
     answers = getattr(model, "answer_model_", None)
-    hard, n_hard = hard_items(model, features, dataset.ids)
+    hard, n_hard = hard_items(model, learnt.features, data.ids)
     prior = None
     if len(model.classes_) == 2:
         prior = verdict.intervals.get("prior") or root_taken(model)
@@ -296,13 +355,13 @@ def _summarise_model(
         method_title=METHOD_TITLES[asked.method],
         estimator=asked.estimator,
         estimator_title="none" if learnt.nothing else estimator_title(model),
-        class_number=class_number(model, asked),
-        classes=summarise_classes(model, X, features, dataset.ids),
-        names_known=bool(dataset.pairs.labels),
+        class_number=learnt.class_number,
+        classes=summarise_classes(model, learnt.items, learnt.features, data.ids),
+        names_known=bool(data.pairs.labels),
         prior=prior,
-        noise=summarise_noise(model, verdict),
+        noise=learnt.noise,
         accuracy=verdict.accuracy,
-        accuracy_how=_how_accurate(learnt, verdict),
+        accuracy_how=_how_accurate(learnt),
         majority_share=verdict.baseline,
         parts={} if answers is None else _strengths(answers),
         hard_items=hard,
@@ -310,8 +369,8 @@ def _summarise_model(
     )
 
 
-def _how_accurate(learnt: Learnt, verdict: Verdict) -> str:
-    found = verdict.measured
+def _how_accurate(learnt: Learnt) -> str:
+    found = learnt.verdict.measured
     if learnt.nothing:
         right = percent(float(learnt.model.item_proba_.max(axis=1).mean()))
         return (
@@ -341,32 +400,12 @@ def _strengths(answers: Any) -> dict[str, float]:
     return {name: 0.0 if part is None else float(part.strength) for name, part in parts.items()}
 
 
-def class_number(model: Any, asked: Request) -> ClassNumber | None:
+def class_number(model: Any, asked: Any) -> ClassNumber | None:
     """Return how many classes were chosen, and from what; None where their number was given."""
     tried = getattr(model, "class_numbers_", {})
-    if isinstance(asked.n_classes, int) or not tried:
+    if isinstance(asked, int) or not tried:
         return None
     return ClassNumber(model.n_classes_, {str(K): float(score) for K, score in tried.items()})
-
-
-def summarise_noise(model: Any, verdict: Verdict) -> NoiseSummary:
-    """Return the noise of a fitted model, with intervals where the verdict has them."""
-    K = len(model.classes_)
-    S = model.noise_.same_probability(K)
-    rates = mean_rates(S, class_prior(model.prior_, K))
-    similar, dissimilar = (
-        verdict.intervals.get(name) or Interval(rate, rate, rate, LEVEL)
-        for name, rate in zip(("similar_flip", "dissimilar_flip"), rates, strict=True)
-    )
-    return NoiseSummary(
-        family=str(getattr(model, "noise_model_", model.noise)),
-        text=str(model.noise_),
-        similar_flip=similar,
-        dissimilar_flip=dissimilar,
-        has_interval=similar.high > similar.low,
-        same_probability=tuple(tuple(map(float, row)) for row in S),
-        repeat_correlation=float(getattr(model, "repeat_correlation_", 0.0)),
-    )
 
 
 def root_taken(model: Any) -> Interval:
@@ -375,12 +414,11 @@ def root_taken(model: Any) -> Interval:
     return min(roots, key=lambda root: abs(root.estimate - model.prior_))
 
 
-def _gather_evidence(
-    learnt: Learnt, dataset: Dataset, held_out: HeldOutAnswers | None, found: Suspects
-) -> Evidence:
+def _gather_evidence(learnt: Learnt, found: Suspects) -> Evidence:
+    held_out = learnt.held_out
     return Evidence(
         reliability=() if held_out is None else _reliability(held_out),
-        annotators=_annotators(learnt, dataset.pairs),
+        annotators=_annotators(learnt),
         suspects=tuple(found.first(MOST_SHOWN)),
         n_suspects=found.n_wrong,
         n_hard=found.n_hard,
@@ -404,10 +442,11 @@ def _reliability(held_out: HeldOutAnswers) -> tuple[ReliabilityBin, ...]:
     )
 
 
-def _annotators(learnt: Learnt, pairs: Any) -> AnnotatorTable | None:
+def _annotators(learnt: Learnt) -> AnnotatorTable | None:
     """Return everybody's rates, by the fit itself where it has them; None where nobody is named."""
     if not learnt.asked.annotators:
         return None
+    pairs: Any = learnt.data.pairs
     with collected_warnings():
         if isinstance(learnt.model, JointPairClassifier):
             return table_of_fit(learnt.model, pairs)

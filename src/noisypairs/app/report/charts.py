@@ -14,11 +14,13 @@ from matplotlib.ticker import FuncFormatter
 from numpy.typing import ArrayLike
 
 from noisypairs.app.report.page import clean
-from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, WIDTH, drawn, svg, tell
+from noisypairs.app.report.picture import INK, LINE, PAPER, SERIES, SOFT, drawn, svg, tell
 from noisypairs.assess import words
 
 __all__ = ["annotator_plot", "bars", "drawn", "heat_map", "learning_curve", "reliability", "svg"]
 
+#: Inches: on a telephone the letters of a wider chart could not be read.
+WIDTH, HEIGHT = 5.4, 3.2
 #: Markers differ as the colours do: a picture must also be read without them.
 MARKERS = "os"
 #: Cells of larger squares have no room for a number; it is shown under the pointer.
@@ -41,13 +43,11 @@ def learning_curve(
     now: float | None = None,
     x_label: str = "answers used",
     y_label: str = "estimated accuracy",
-    percent: bool = True,
 ) -> str:
     """Draw scores (n,) against numbers of pairs (n,), with the law fitted to them if there is one.
 
     ``fitted`` = (sizes, scores) of a curve that may reach past the points, ``fitted_interval`` its
     (lower, upper); ``target`` and ``ceiling`` are levels, ``now`` the number of pairs at hand.
-    Scores are shares if ``percent``.
 
     >>> learning_curve([100, 200, 400], [0.8, 0.9, 0.93], target=0.95)[:4]
     '<svg'
@@ -64,23 +64,22 @@ def learning_curve(
         (line,) = axes.plot(
             sizes, scores, dots, color=SERIES[0], label="measured", markeredgecolor=PAPER
         )
-        found = zip(np.asarray(sizes), _values(scores, interval, percent), strict=True)
+        found = zip(np.asarray(sizes), _values(scores, interval), strict=True)
         tell(line, [f"{size:,.0f} {x_label}\n{value}" for size, value in found])
         for level, style, name in ((ceiling, ":", "ceiling"), (target, "-.", "target")):
             if level is not None:
-                label = f"{name} {words.percent(level, 1)}" if percent else f"{name} {level:.3g}"
+                label = f"{name} {words.percent(level, 1)}"
                 axes.axhline(level, linestyle=style, color=SOFT, linewidth=1.2, label=label)
         if now is not None:
             label = f"now: {now:,.0f}"
             axes.axvline(now, linestyle="-", color=SERIES[1], linewidth=1.2, label=label)
         axes.set(xlabel=x_label, ylabel=y_label)
         axes.xaxis.set_major_formatter("{x:,.0f}")
-        if percent:
-            axes.yaxis.set_major_formatter(_in_percent())
+        axes.yaxis.set_major_formatter(_in_percent())
         if axes.get_legend_handles_labels()[1] != ["measured"]:
             axes.legend(loc="lower right")
 
-    return drawn(draw)
+    return drawn(draw, WIDTH, HEIGHT)
 
 
 def reliability(
@@ -98,7 +97,7 @@ def reliability(
     '<svg'
     """
     size = np.asarray(counts, dtype=float)
-    area = 15.0 + 130.0 * size / max(float(size.max(initial=1.0)), 1.0)
+    area = 15.0 + 130.0 * size / float(size.max(initial=1.0))
 
     def draw(axes: Any) -> None:
         axes.plot([0, 1], [0, 1], "--", color=SOFT, linewidth=1.0, label="where both agree")
@@ -201,66 +200,53 @@ def bars(
     baseline: Sequence[bool] | None = None,
     stressed: Sequence[bool] | None = None,
     x_label: str = "accuracy",
-    percent: bool = True,
-    start: float = 0.0,
-    stop: float | None = None,
-    missing: str = "refuses",
 ) -> str:
     """Draw one bar per method, the first one on top, with its value written beside it.
 
     ``baseline`` marks the bars drawn in grey, ``stressed`` the names set in bold; None in
-    ``values`` is a method without a result. The axis goes from ``start`` to ``stop``, by default
-    100% or what it takes.
+    ``values`` is a method that refuses.
 
     >>> bars(["joint", "k-means", "other"], [0.97, 0.9, None], baseline=[False, True, False])[:4]
     '<svg'
     """
-    rows, left = np.arange(len(names)), start
+    rows = np.arange(len(names))
     known = np.array([np.nan if value is None else value for value in values], dtype=float)
     grey = np.zeros(len(names), dtype=bool) if baseline is None else np.asarray(baseline)
     colors = np.where(grey, SOFT, SERIES[0])
 
     def draw(axes: Any) -> None:
-        drawn_bars = axes.barh(rows, known - left, left=left, height=0.62, color=colors, alpha=0.85)
+        drawn_bars = axes.barh(rows, known, height=0.62, color=colors, alpha=0.85)
         tips = known
         if interval is not None:
             low, high = (np.array(ends, dtype=float) for ends in interval)
             axes.hlines(rows, low, high, color=INK, linewidth=1.4)
             tips = np.fmax(known, high)
-        for row, value, tip in zip(rows, known, np.nan_to_num(tips, nan=left), strict=True):
-            text = (
-                missing
-                if np.isnan(value)
-                else words.percent(value, 1)
-                if percent
-                else f"{value:.3g}"
-            )
+        for row, value, tip in zip(rows, known, np.nan_to_num(tips), strict=True):
+            text = "refuses" if np.isnan(value) else words.percent(value, 1)
             axes.annotate(text, (tip, row), (5, 0), textcoords="offset points", va="center")
-        said = _values(known, interval, percent)
+        said = _values(known, interval)
         for name, bar, value, text in zip(names, drawn_bars, known, said, strict=True):
             if not np.isnan(value):
                 tell(bar, [f"{clean(name)}\n{text}"])
         axes.set(ylim=(len(names) - 0.5, -0.5), xlabel=x_label)
-        end = stop if stop is not None else 1.0 if percent else axes.get_xlim()[1]
-        axes.set_xlim(left, left + 1.12 * (end - left))  # room for what is written beside the bars
-        if percent:
-            axes.set_xticks(np.linspace(left, end, 6))
-            axes.xaxis.set_major_formatter(_in_percent())
+        axes.set_xlim(0.0, 1.12)  # room for what is written beside the bars
+        axes.set_xticks(np.linspace(0.0, 1.0, 6))
+        axes.xaxis.set_major_formatter(_in_percent())
         axes.grid(False, axis="y")
         _name_rows(axes, names, stressed)
 
     return drawn(draw, WIDTH, 0.7 + 0.3 * len(names))
 
 
-def _values(values: ArrayLike, interval: Any = None, percent: bool = True) -> list[str]:
+def _values(values: ArrayLike, interval: Any = None) -> list[str]:
     """Return values as text, with the ends of their intervals if there are any.
 
-    >>> _values([0.5], ([0.4], [0.61])), _values([-0.51], percent=False)
-    (['50.0% (40.0 to 61.0%)'], ['-0.51'])
+    >>> _values([0.5], ([0.4], [0.61]))
+    ['50.0% (40.0 to 61.0%)']
     """
 
     def text(value: float) -> str:
-        return words.percent(value, 1) if percent else f"{value:.3g}"
+        return words.percent(value, 1)
 
     known = [float(one) for one in np.asarray(values, dtype=float)]
     if interval is None:

@@ -5,7 +5,7 @@ Here is what a template cannot do: the pictures, and who and what is shown first
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
@@ -14,19 +14,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorRow
-from noisypairs.annotators.linkage import TOOLS
-from noisypairs.app.plan import Forecast, Goal, Plan
-from noisypairs.app.plan.statement import N_AGAIN, outlook, pair_rows, price_of, statement
+from noisypairs.annotators.choice import TOOLS
+from noisypairs.app.learning_curve import NEW, THESE, Forecast
+from noisypairs.app.plan import (
+    N_AGAIN,
+    Goal,
+    Plan,
+    outlook,
+    pair_rows,
+    price_of,
+    statement,
+)
 from noisypairs.app.report import advice, charts
 from noisypairs.app.report.page import render
-from noisypairs.app.report.thumbnails import Thumbnails
+from noisypairs.app.report.thumbnails import Thumbnails, image_source
+from noisypairs.app.suspects import MOST_SHOWN, items_of
 from noisypairs.assess.words import name_of
 
 if TYPE_CHECKING:
     from noisypairs.annotators.crowd import Crowd
     from noisypairs.app.check import DataCheck
+    from noisypairs.app.files import Dataset
     from noisypairs.app.fit.result import ClassSummary, FitResult, ModelSummary, ShownItem
-    from noisypairs.app.suspects import SuspectPair
+    from noisypairs.app.suspects import Suspects
     from noisypairs.assess import NextPairs
 
 #: Flip rates below this are shown with what they cannot show.
@@ -58,8 +68,8 @@ def check_report(found: DataCheck) -> str:
 
 def fit_report(
     result: FitResult,
-    thumbnails: Thumbnails | None = None,
-    of_classes: Thumbnails | None = None,
+    thumbnails: Thumbnails = _NO_PICTURES,
+    of_classes: Thumbnails = _NO_PICTURES,
     commands: Sequence[str] = (),
 ) -> str:
     """Return the page of a fit: what was learnt, how good it is, whether it may be trusted.
@@ -73,8 +83,8 @@ def fit_report(
         "fit.html",
         "noisypairs fit",
         result=result,
-        thumbnails=thumbnails or _NO_PICTURES,
-        of_classes=of_classes or _NO_PICTURES,
+        thumbnails=thumbnails,
+        of_classes=of_classes,
         commands=commands,
         couples=_couples,
         heat_map=charts.heat_map(model.groups, S),
@@ -94,22 +104,18 @@ def plan_report(
 
     ``cost`` is the price of an answer, ``chosen`` the pairs to ask next, items named by ``ids``.
     """
-    new, these = found.forecasts
-    curves = [
-        ("New items, by their features alone", new, _curve(found.new_items, new, found)),
-        (
-            "The compared items, by features and answers",
-            these,
-            _curve(found.these_items, these, found),
-        ),
-    ]
+    headings = {
+        NEW: "New items, by their features alone",
+        THESE: "The compared items, by features and answers",
+    }
+    curves = [(headings[goal.name], law, _curve(goal, law, found)) for goal, law in found.goals]
     return render(
         "plan.html",
         "noisypairs plan",
         found=found,
         ids=ids,
         cost=cost,
-        price=price_of(found.new_items, cost),
+        price=price_of(found.goals[0][0], cost),
         chosen=chosen,
         curves=curves,
         statement=statement,
@@ -125,17 +131,20 @@ def annotators_report(found: Crowd, notes: Sequence[str] = ()) -> str:
     return render("crowd.html", "noisypairs annotators", **given)
 
 
-def suspects_report(
-    found: Sequence[SuspectPair],
-    n_suspects: int,
-    n_pairs: int,
-    thumbnails: Thumbnails | None = None,
-    n_hard: int = 0,
-) -> str:
+def suspects_report(found: Suspects, data: Dataset) -> str:
     """Return the page of ``noisypairs suspects``: nothing but the answers to look at again."""
-    given: dict[str, Any] = {"found": found, "n_suspects": n_suspects, "n_pairs": n_pairs}
-    given |= {"seen": thumbnails or _NO_PICTURES, "n_hard": n_hard}
+    shown = list(found.first(MOST_SHOWN))
+    (seen,) = pictures(data, items_of(shown))
+    given: dict[str, Any] = {"found": shown, "n_suspects": found.n_wrong, "seen": seen}
+    given |= {"n_pairs": data.pairs.n_pairs, "n_hard": found.n_hard}
     return render("suspects.html", "noisypairs suspects", **given)
+
+
+def pictures(data: Dataset, *wanted: Iterable[str]) -> Iterator[Thumbnails]:
+    """Yield small pictures of these items, of each list by itself, as far as there are any."""
+    source = image_source(data.features, data.ids)
+    for prefix, ids in zip(("picture", "class"), wanted, strict=False):
+        yield _NO_PICTURES if source is None else source.thumbnails(ids, prefix)
 
 
 def _annotator_chart(shown: Sequence[AnnotatorRow]) -> str:

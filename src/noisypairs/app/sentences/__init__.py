@@ -8,6 +8,7 @@ says. Numbers become words by the functions of `noisypairs.assess.words`, as fil
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -34,6 +35,17 @@ class _OneLine(Extension):
         return re.sub(r"\s*\n\s*", _BREAK, source)
 
 
+def whole_sentences(text: str, most: int) -> str:
+    """Return the first sentences of a text, as many as have this number of letters together.
+
+    >>> whole_sentences("One. Two. Three.", 10)
+    'One. Two.'
+    """
+    while len(text) > most and ". " in text:
+        text = text.rpartition(". ")[0] + "."
+    return text
+
+
 FILTERS: dict[str, Callable[..., Any]] = {
     **{k: v for k, v in vars(words).items() if getattr(v, "__module__", "") == words.__name__},
     "asking_first": lambda notes: sorted(notes, key=lambda note: "--" not in note),
@@ -41,6 +53,8 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "file_name": lambda path: Path(path).name,
     "interval": lambda ends: Interval(**ends),
     "quoted": repr,
+    "whole_sentences": whole_sentences,
+    "shell": lambda path: shlex.quote(str(path)),
 }
 """What templates of sentences and of pages make words with."""
 

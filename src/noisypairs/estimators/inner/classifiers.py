@@ -8,7 +8,8 @@ mean of several classifiers.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from abc import abstractmethod
+from collections.abc import Iterator
 from inspect import signature
 from typing import Any, Protocol, Self, runtime_checkable
 
@@ -92,8 +93,6 @@ def default_candidates(
     candidates["small trees"] = make_pipeline(QuantileBins(), small)
     candidates["trees"] = make_pipeline(QuantileBins(), large)
     if _num_samples(X) >= NETWORK_ITEMS:
-        # With a share per item the steps are half as many, and far less noisy, than with a row
-        # for either class: they can be longer.
         rate = 0.004 if n_classes == 2 else 0.001
         network = SmallNetwork(
             max_iter=EPOCHS[-1], alpha=0.01, learning_rate_init=rate, random_state=random_state
@@ -216,7 +215,49 @@ def _shares(model: Any, X: Any) -> NDArray[np.float64]:
 MOST_FACTORISED = 1000
 
 
-class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class BeliefClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier that learns from P(class | item) as it does from labels.
+
+    Subclasses define `_learn` and `predict_proba`. ``_sparse`` says which sparse tables they take.
+    """
+
+    _sparse: str | bool = False
+
+    @abstractmethod
+    def _learn(self, X: Any, member: Array) -> Self:
+        """Fit to a weight of every item and class, (n, K)."""
+
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit to hard labels."""
+        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse=self._sparse)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
+        return self._learn(X, np.eye(len(self.classes_))[codes] * weight[:, None])
+
+    def fit_beliefs(self, X: Any, beliefs: Array) -> Self:
+        """Fit to P(class | item), shape (n, K), one row per item; the classes are 0 to K − 1."""
+        X = validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse)
+        self.classes_ = np.arange(beliefs.shape[1])
+        return self._learn(X, beliefs)
+
+    def _seen(self, X: Any) -> Any:
+        """Return new items after checking them."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float64, accept_sparse=self._sparse, reset=False)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the likeliest class, shape (n,)."""
+        likeliest = self.predict_proba(X).argmax(axis=1)  # first, for it says if fit is missing
+        return np.asarray(self.classes_[likeliest])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = bool(self._sparse)
+        return tags
+
+
+class LogisticClasses(BeliefClassifier):
     """Multinomial logistic regression with a ridge penalty, fitted to labels or to beliefs.
 
     scikit-learn's takes hard labels, so beliefs need a row per item and class there. Here
@@ -232,6 +273,8 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     array([[0.2, 0.8]])
     """
 
+    _sparse = "csr"
+
     def __init__(
         self, C: float = 1.0, tol: float = 1e-6, max_iter: int = 200, warm_start: bool = False
     ) -> None:
@@ -239,8 +282,6 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
-
-    warm_start: bool = False  # models of older files have none of their own
 
     @classmethod
     def of_scores(cls, slope: Array, constant: Array) -> Self:
@@ -257,31 +298,14 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model.coef_, model.intercept_, model.n_iter_ = slope, constant, 0
         return model
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit to hard labels."""
-        X, y = validate_data(self, X, y, dtype=np.float64, accept_sparse="csr")
-        check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        weight = _check_sample_weight(sample_weight, X, ensure_non_negative=True)
-        return self._minimise(X, np.eye(len(self.classes_))[codes] * weight[:, None])
-
-    def fit_beliefs(self, X: Any, beliefs: Array, moments: Array | None = None) -> Self:
-        """Fit to P(class | item), shape (n, K); the classes are 0 to K − 1.
-
-        ``moments`` (d + 1, d + 1) are XᵀX with a constant as the last column, where known.
-        """
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr")
-        self.classes_ = np.arange(beliefs.shape[1])
-        return self._minimise(X, beliefs, moments)
-
-    def _minimise(self, X: Any, wanted: Array, moments: Array | None = None) -> Self:
+    def _learn(self, X: Any, wanted: Array) -> Self:
         (n_rows, n_columns), K = X.shape, wanted.shape[1]
         if issparse(X) and n_rows < min(n_columns, MOST_FACTORISED):
             return self._minimise_by_rows(X, wanted)
         # Between two classes the second coefficients are the first with the other sign.
         wanted, pair = (wanted, False) if K > 2 else (wanted[:, ::-1], True)
         weight = wanted.sum(axis=1, keepdims=True)
-        root = self._curvature_root(X, weight, moments)
+        root = self._curvature_root(X, weight)
 
         def coefficients(v: Array) -> Array:
             W = v.reshape(n_columns + 1, -1)
@@ -319,7 +343,7 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         inner = LogisticClasses(self.C, self.tol, self.max_iter, self.warm_start)
         last = self._first_coefficients(X.shape[1], 1 if wanted.shape[1] == 2 else wanted.shape[1])
         inner.coef_, inner.intercept_ = solve_triangular(R, X @ last[:-1], lower=True), last[-1]
-        inner._minimise(R, wanted)
+        inner._learn(R, wanted)
         self.coef_ = X.T @ solve_triangular(R, inner.coef_, trans=1, lower=True)
         self.intercept_, self.n_iter_ = inner.intercept_, inner.n_iter_
         return self
@@ -331,41 +355,26 @@ class LogisticClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return np.zeros((n_columns + 1, n_scores))
         return np.vstack([last, self.intercept_])
 
-    def _curvature_root(self, X: Any, weight: Array, moments: Array | None) -> Array | None:
+    def _curvature_root(self, X: Any, weight: Array) -> Array | None:
         """Return the lower Cholesky factor of ¼ XᵀX + 1/C with a constant column, or None.
 
         None where it would cost too much.
         """
         if issparse(X) or X.shape[1] > MOST_FACTORISED:
             return None
-        if moments is None:
-            beside = np.column_stack([X, np.ones(len(X))])
-            moments = (beside * weight).T @ beside
-        bound: Array = 0.25 * moments
+        beside = np.column_stack([X, np.ones(len(X))])
+        bound: Array = 0.25 * ((beside * weight).T @ beside)
         bound[np.diag_indices_from(bound)] += np.r_[np.full(X.shape[1], 1.0 / self.C), 1e-6]
         root: Array = cholesky(bound, lower=True)
         return root
 
     def predict_proba(self, X: Any) -> Array:
         """Return P(class | x), shape (n, K)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, accept_sparse="csr", reset=False)
-        scores = X @ self.coef_ + self.intercept_
+        scores = self._seen(X) @ self.coef_ + self.intercept_
         if len(self.classes_) != 2:
             return np.asarray(softmax(scores, axis=1))
         second = expit(scores)
         return np.column_stack([1.0 - second[:, 0], second[:, 0]])
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likeliest class, shape (n,)."""
-        likeliest = self.predict_proba(X).argmax(axis=1)  # first, for it says if fit is missing
-        names: NDArray[Any] = self.classes_[likeliest]
-        return names
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def _loss(scores: Array, wanted: Array, weight: Array) -> tuple[float, Array]:
@@ -387,7 +396,7 @@ def _loss(scores: Array, wanted: Array, weight: Array) -> tuple[float, Array]:
 FEWEST_OTHERS = 0.3
 
 
-class GaussianClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class GaussianClasses(BeliefClassifier):
     """P(x | y) = N(μ_y, diag(v)), the same v for all classes; takes ``sample_weight``.
 
     P(y | x) ∝ π_y exp(−Σ_j (x_j − μ_yj)² / 2v_j). Where features cluster by class it trusts the
@@ -403,20 +412,7 @@ class GaussianClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, smoothing: float = 1e-6) -> None:
         self.smoothing = smoothing
 
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit weighted class means, shares, and the pooled variance of each column."""
-        X, y = validate_data(self, X, y, dtype=np.float64)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        weight = np.ones(len(X)) if sample_weight is None else np.asarray(sample_weight, float)
-        return self._estimate(X, np.eye(len(self.classes_))[codes] * weight[:, None])
-
-    def fit_beliefs(self, X: Any, beliefs: Array) -> Self:
-        """Fit to P(class | item), shape (n, K), one row per item; the classes are 0 to K − 1."""
-        X = validate_data(self, X, dtype=np.float64)
-        self.classes_ = np.arange(beliefs.shape[1])
-        return self._estimate(X, beliefs)
-
-    def _estimate(self, X: Array, member: Array) -> Self:
+    def _learn(self, X: Array, member: Array) -> Self:
         total = np.maximum(member.sum(axis=0), 1e-12)
         self.class_prior_ = total / total.sum()
         centre = X.mean(axis=0)  # about which squares are summed: far from it they would cancel
@@ -438,7 +434,7 @@ class GaussianClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         X = validate_data(self, X, dtype=np.float64)
         member = beliefs * weight[:, None]
         self.classes_ = np.arange(beliefs.shape[1])
-        self._estimate(X[weight > 0], member[weight > 0])
+        self._learn(X[weight > 0], member[weight > 0])
         scale, total = np.sqrt(self.variance_), member.sum(axis=0)
         seen, means = (X - X.mean(axis=0)) / scale, (self.means_ - X.mean(axis=0)) / scale
         squares = (seen**2).sum(axis=1)[:, None] - 2.0 * seen @ means.T + (means**2).sum(axis=1)
@@ -450,19 +446,12 @@ class GaussianClasses(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, X: Any) -> Array:
         """Return P(class | x), shape (n, K)."""
-        check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False) / np.sqrt(self.variance_)
+        X = self._seen(X) / np.sqrt(self.variance_)
         means = self.means_ / np.sqrt(self.variance_)
         # |x − μ|² less the |x|² that all classes share
         distance = (means**2).sum(axis=1) - 2.0 * X @ means.T
         proba: Array = softmax(np.log(self.class_prior_) - distance / 2.0, axis=1)
         return proba
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the likeliest class, shape (n,)."""
-        likeliest = self.predict_proba(X).argmax(axis=1)  # first, for it says if fit is missing
-        names: NDArray[Any] = self.classes_[likeliest]
-        return names
 
 
 #: Trees, or epochs, after which a stage is looked at.
@@ -474,70 +463,28 @@ class Staged(Protocol):
     """A classifier whose number of stages is best chosen by items it was not fitted to."""
 
     def stages(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any, first: int = 1
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any
     ) -> Iterator[tuple[int, Array]]:
-        """Fit, and yield after how many ``max_iter`` P(class | x_new) is what, shape (m, K).
-
-        Stages before the ``first`` are of no interest.
-        """
+        """Fit, and yield after how many ``max_iter`` P(class | x_new) is what, shape (m, K)."""
         ...
 
 
 class BoostedTrees(HistGradientBoostingClassifier):  # type: ignore[misc]
-    """scikit-learn's boosted trees, of as many rounds as held-out items call for.
-
-    Of two classes ``y`` may also hold the share of class 1, as floats in [0, 1]: one row per item
-    then does what a row for either class would do.
-
-    >>> X, share = np.arange(40.0)[:, None], np.linspace(0.1, 0.9, 40)
-    >>> BoostedTrees(min_samples_leaf=5).fit(X, share).predict_proba([[3.0], [37.0]]).round(1)
-    array([[0.9, 0.1],
-           [0.1, 0.9]])
-    """
-
-    takes_shares = True
+    """scikit-learn's boosted trees, of as many rounds as held-out items call for."""
 
     def stages(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any, first: int = 1
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any
     ) -> Iterator[tuple[int, Array]]:
         """Grow 10, 20, … trees, each time only so many more, and yield what they predict."""
         most = self.max_iter
         self.set_params(warm_start=True)
-        for number in sorted({*(few for few in TREES if first <= few < most), most}):
+        for number in sorted({*(few for few in TREES if few < most), most}):
             self.set_params(max_iter=number).fit(X, y, sample_weight=sample_weight)
             yield number, self.predict_proba(X_new)
 
-    def _encode_y(self, y: NDArray[Any]) -> NDArray[Any]:
-        """Name the classes; leave shares as they are, which the loss of two classes allows."""
-        if not _are_shares(y):
-            return np.asarray(super()._encode_y(y))
-        super()._encode_y(np.arange(2))
-        return y
-
-    def _bin_data(self, X: Array, *how: Any, **named: Any) -> NDArray[np.uint8]:
-        """Spare the search for bins, a sort of every column, where items are in bins already."""
-        missing = np.isnan(X)
-        with np.errstate(invalid="ignore"):  # what is missing gets its bin below
-            bins = X.astype(np.uint8, order="F")
-        binned = self.is_categorical_ is None and not missing.all(axis=0).any()
-        if not binned or not np.all(missing | ((bins == X) & (self.max_bins > X))):
-            return np.asarray(super()._bin_data(X, *how, **named))
-        mapper, last = self._bin_mapper, np.fmax.reduce(X, axis=0)
-        mapper.is_categorical_ = np.zeros(X.shape[1], dtype=np.uint8)
-        mapper.missing_values_bin_idx_ = mapper.n_bins - 1
-        mapper.bin_thresholds_ = [np.arange(int(top)) + 0.5 for top in last]
-        mapper.n_bins_non_missing_ = last.astype(np.uint32) + 1
-        bins[missing] = mapper.missing_values_bin_idx_
-        return bins
-
 
 class SmallNetwork(MLPClassifier):  # type: ignore[misc]
-    """scikit-learn's network, of as many epochs as held-out items call for.
-
-    Of two classes ``y`` may also hold the share of class 1, as `BoostedTrees` take it.
-    """
-
-    takes_shares = True
+    """scikit-learn's network, of as many epochs as held-out items call for."""
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit for ``max_iter`` epochs: where to end was chosen before, so it is no failure."""
@@ -547,88 +494,12 @@ class SmallNetwork(MLPClassifier):  # type: ignore[misc]
         return self
 
     def stages(
-        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any, first: int = 1
+        self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None, X_new: Any
     ) -> Iterator[tuple[int, Array]]:
         """Go through the items epoch by epoch, and yield what the network then predicts."""
-        y = np.asarray(y)
-        classes = np.arange(2) if _are_shares(y) else np.unique(y)
+        classes = np.unique(y)
         for epoch in range(1, self.max_iter + 1):
             known = {"classes": classes} if epoch == 1 else {}
             self.partial_fit(X, y, sample_weight=sample_weight, **known)
-            if (epoch in EPOCHS and epoch >= first) or epoch == self.max_iter:
+            if epoch in EPOCHS or epoch == self.max_iter:
                 yield epoch, self.predict_proba(X_new)
-
-    def _validate_input(
-        self, X: Any, y: NDArray[Any], incremental: bool, reset: bool
-    ) -> tuple[Any, NDArray[Any]]:
-        """Name the classes; leave shares as they are, which the loss of two classes allows."""
-        y = np.asarray(y)
-        if not _are_shares(y):
-            seen, wanted = super()._validate_input(X, y, incremental, reset)
-            return seen, np.asarray(wanted)
-        if reset:  # in later epochs the items are the same
-            named = np.arange(len(y)) % 2  # both classes, for scikit-learn to name them by
-            X, _ = super()._validate_input(X, named, incremental, reset)
-        return X, y[:, None]
-
-
-def _are_shares(y: NDArray[Any]) -> bool:
-    """Return whether y holds shares of class 1, and refuse what only looks like them."""
-    if y.dtype.kind != "f":
-        return False
-    if not ((y >= 0) & (y <= 1)).all():
-        raise ValueError("y holds floats outside [0, 1]: give labels, or shares of class 1")
-    return True
-
-
-class AveragedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Average the probabilities of several classifiers, each fitted with the same weights.
-
-    Unlike scikit-learn's soft voting it hands ``sample_weight`` to the last step of pipelines.
-
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> model = AveragedClassifier([LogisticRegression(), LogisticRegression(C=0.1)])
-    >>> model.fit([[0.0], [1.0], [2.0], [3.0]], [0, 0, 1, 1]).predict([[0.2], [2.8]])
-    array([0, 1])
-    """
-
-    def __init__(self, estimators: Sequence[Any]) -> None:
-        self.estimators = estimators
-
-    @classmethod
-    def of(cls, fitted: Sequence[Any]) -> Self:
-        """Return the mean of classifiers that are fitted already.
-
-        A class that some have not seen, since nobody believed in it, they give no probability.
-        """
-        mean = cls([clone(member) for member in fitted])
-        mean.estimators_ = list(fitted)
-        mean.classes_ = np.unique(np.concatenate([member.classes_ for member in fitted]))
-        return mean
-
-    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Fit a clone of every member."""
-        weight = np.ones(len(np.asarray(y))) if sample_weight is None else np.asarray(sample_weight)
-        self.estimators_ = [
-            reduction.fit_weighted(clone(member), X, y, weight, rescale=False)
-            for member in self.estimators
-        ]
-        self.classes_ = self.estimators_[0].classes_
-        return self
-
-    def predict_proba(self, X: Any) -> Array:
-        """Return the mean of the members' P(class | x), shape (n, K)."""
-        check_is_fitted(self)
-        return np.asarray(np.mean([self._all_classes(m, X) for m in self.estimators_], axis=0))
-
-    def _all_classes(self, member: Any, X: Any) -> Array:
-        proba: Array = member.predict_proba(X)
-        full = np.zeros((len(proba), len(self.classes_)))
-        full[:, np.searchsorted(self.classes_, member.classes_)] = proba
-        return full
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        """Return the class with the largest mean probability, shape (n,)."""
-        winner = self.predict_proba(X).argmax(axis=1)  # first, for it says if fit is missing
-        names: NDArray[Any] = self.classes_[winner]
-        return names

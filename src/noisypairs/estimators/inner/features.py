@@ -64,7 +64,16 @@ def beside_kernel(scaled: Any, *more: Array, share: float = LINEAR) -> Array:
     return np.column_stack([np.clip(linear, -10, 10) * (share / np.sqrt(linear.shape[1])), *more])
 
 
-class FiniteNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ItemTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A transformer that looks at the items only, and never at their classes."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn what `fit_transform` learns."""
+        self.fit_transform(X, y)
+        return self
+
+
+class FiniteNumbers(ItemTransformer):
     """A table of numbers as an array, with the column's mean where they are missing or infinite.
 
     Infinite numbers of new items are refused.
@@ -73,18 +82,14 @@ class FiniteNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [1.0, 2.0, 3.0]
     """
 
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the mean of every column; zero where nothing is known."""
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Find the mean of every column, zero where nothing is known, and return the numbers."""
         del y  # scikit-learn hands it to every step
         numbers = np.asarray(X, dtype=np.float64)
         known = np.isfinite(numbers)
         total = np.where(known, numbers, 0.0).sum(axis=0)
         self.mean_ = total / np.maximum(known.sum(axis=0), 1)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
-        """Return the numbers of the items that the means are of, shape (n, d)."""
-        return self.fit(X, y)._filled(np.asarray(X, dtype=np.float64))
+        return self._filled(numbers)
 
     def transform(self, X: Any) -> Array:
         """Return the numbers of new items, shape (n, d)."""
@@ -95,7 +100,7 @@ class FiniteNumbers(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.where(np.isfinite(numbers), numbers, self.mean_)
 
 
-class TailScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TailScaler(ItemTransformer):
     """Standardise columns, with long tails drawn in: linear about the median, logarithmic beyond.
 
         z = 3 asinh((x − median) / 3s),   s the interquartile range of a normal with deviation 1,
@@ -132,7 +137,7 @@ class TailScaler(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(np.clip(scaled, -FARTHEST, FARTHEST))
 
 
-class KernelColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelColumns(ItemTransformer):
     """Standardised columns beside their RBF kernel map; the map alone where columns are far more.
 
     >>> KernelColumns(n_components=3).fit_transform(np.eye(8)[:, :2]).shape
@@ -142,11 +147,6 @@ class KernelColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, n_components: int = N_COMPONENTS, random_state: int | None = None) -> None:
         self.n_components = n_components
         self.random_state = random_state
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Fit scale and kernel map; labels are not looked at."""
-        self.fit_transform(X, y)
-        return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit scale and kernel map, and return the columns, shape (n, m)."""
@@ -168,7 +168,7 @@ class KernelColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return kernel if scaled.shape[1] > 4 * self.n_components else beside_kernel(scaled, kernel)
 
 
-class QuantileBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class QuantileBins(ItemTransformer):
     """Every column as the number of its quantile bin: all that boosted trees look at.
 
     Trees find bins by themselves, but for every fit anew, and slowly where items have weights.
@@ -182,15 +182,8 @@ class QuantileBins(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     [[0.0, 1.0], [1.0, 2.0], [2.0, 0.0]]
     """
 
-    bundles_: Sequence[Sequence[int]] = ()  # models of older files have none
-
     def __init__(self, n_bins: int = 128) -> None:
         self.n_bins = n_bins
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Find the edges of the bins of every column."""
-        self.fit_transform(X, y)
-        return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Find the edges of the bins of every column, and return the bins, as `transform` does."""
@@ -276,14 +269,10 @@ def finite_numbers(X: Any) -> Any:
     """
     if issparse(X):
         return X
-    try:
-        numbers = as_rows(np.asarray(X, dtype=float))
-    except (TypeError, ValueError):
-        return None
-    if np.isfinite(numbers).all():
+    numbers = as_rows(_floats(X))
+    if numbers is None or np.isfinite(numbers).all():
         return numbers
-    missing = np.where(np.isinf(numbers), np.nan, numbers)
-    return SimpleImputer(keep_empty_features=True).fit_transform(missing)
+    return FiniteNumbers().fit_transform(numbers)
 
 
 def numeric_features(X: Any, n_components: int, seed: int) -> Array | None:
@@ -292,10 +281,7 @@ def numeric_features(X: Any, n_components: int, seed: int) -> Array | None:
     Missing values become the column's mean: these features only serve to find a start.
     """
     numbers = finite_numbers(X)
-    if numbers is None:
-        return None
-    columns: Array = KernelColumns(n_components, seed).fit_transform(numbers)
-    return columns
+    return None if numbers is None else KernelColumns(n_components, seed).fit_transform(numbers)
 
 
 def filler_of(X: Any) -> SimpleImputer | None:
@@ -332,15 +318,18 @@ def filled(filler: SimpleImputer | None, X: Any) -> Any:
     return filler.transform(numbers)
 
 
-def _numbers(X: Any) -> Array | None:
-    """Return a table of numbers as an array; None where it is none, or sparse."""
-    if issparse(X):
-        return None
+def _floats(X: Any) -> Array | None:
+    """Return X as an array of numbers; None where it holds others, or is sparse."""
     try:
-        numbers: Array = np.asarray(X, dtype=float)
+        return None if issparse(X) else np.asarray(X, dtype=float)
     except (TypeError, ValueError):
         return None
-    return numbers if numbers.ndim == 2 and numbers.size else None
+
+
+def _numbers(X: Any) -> Array | None:
+    """Return a table of numbers as an array; None where it is none, or sparse."""
+    numbers = _floats(X)
+    return numbers if numbers is not None and numbers.ndim == 2 and numbers.size else None
 
 
 #: Where scikit-learn keeps transformers that look at the items only.
@@ -407,7 +396,7 @@ def joined(front: Pipeline | None, estimator: Any, model: Any) -> Any:
 
 
 def _label_free(step: Any) -> bool:
-    if isinstance(step, FiniteNumbers | KernelColumns | QuantileBins | TailScaler):
+    if isinstance(step, ItemTransformer):
         return True
     module = type(step).__module__.startswith(LABEL_FREE)
     return module and not get_tags(step).target_tags.required

@@ -14,12 +14,14 @@ import pytest
 from noisypairs.app.files import (
     BadFile,
     Columns,
+    cells,
     read_dataset,
     read_frame,
     read_items,
     read_labels,
     read_pairs,
 )
+from noisypairs.app.files.table import read_table
 
 ITEMS = "id,size,colour\n007,1.5,red\n008,2,blue\n009,,red\n"
 PAIRS = "left,right,answer,worker\n007,008,Yes,w1\n008,009,no,w2\n009,007,YES,w1\n"
@@ -175,6 +177,35 @@ def test_places_count_lines_not_rows(put):
         )
 
 
+@pytest.mark.parametrize(
+    ("content", "cells", "places"),
+    [
+        ('a,b\r\n1,"y\r\nz"\n3,w\r4,v\n', [["1", "y\r\nz"], ["3", "w"], ["4", "v"]], [2, 4, 5]),
+        ('a,b\r\n1,5" pipe\r\n2,6" pipe\r\n', [["1", '5" pipe'], ["2", '6" pipe']], [2, 3]),
+        ("ID,id\n1,2\n", [["1", "2"]], [2]),
+        (",,\n\na,b\n \t,\n1,2\n", [["1", "2"]], [5]),
+        ("a,b\n1,\xa0\n2,\u2028\n", [["1", "\xa0"], ["2", "\u2028"]], [2, 3]),
+        ("a\n1\n\n2\n", [["1"], ["2"]], [2, 4]),
+        ('a,b\n"1, ""one""",\n', [['1, "one"', ""]], [2]),
+    ],
+)
+def test_delimited_text_is_read_cell_by_cell_and_line_by_line(put, content, cells, places):
+    table = read_table(put("t.csv", content))
+    assert table.frame.to_numpy().tolist() == cells
+    assert [table.place(row) for row in range(len(cells))] == [f"line {one}" for one in places]
+
+
+def test_a_table_of_many_rows_is_read_as_one_of_few(put, monkeypatch):
+    items = put("items.csv", ITEMS.replace("008,", " 008 ,"))
+    pairs = put("pairs.csv", PAIRS + "007, 009 ,no,\n")
+    few = read_dataset(items, pairs)
+    monkeypatch.setattr(cells, "MANY_ROWS", 1)
+    many = read_dataset(items, pairs)
+    assert many.pairs == few.pairs
+    assert many.notes == few.notes
+    pd.testing.assert_frame_equal(many.features, few.features)
+
+
 def test_ids_that_all_miss_are_refused_and_a_few_are_left_out(put):
     items = put("items.csv", ITEMS)
     with pytest.raises(BadFile, match=r"none of the 2 ids in strange.csv is an item of items.csv"):
@@ -251,13 +282,14 @@ def test_weights_count_and_zero_leaves_out(put):
         ("left,right,label\na,b,a\nb,c,c\n", "a preference says nothing about classes"),
         ("u,v,same\na,b,1\n", "two columns must name the items of a pair"),
         ("left,right,same\na,b,\x00\n", "NUL byte on line 2"),
-        ('left,right,same\na,"b,1\n', "A quote is open or out of place"),
+        ('left,right,same\na,"b,1\n', "line 2: .* A quote is open or out of place"),
+        ('left,right,same\na,b,1\n"a"b,c,1\n', "line 3: .* A quote is open or out of place"),
         (b"\x81\xff\xfe,right\n", "neither UTF-8 nor Windows-1252: byte 0x81 on line 1"),
         (b"PK\x03\x04 sheet", "zip archive or an Excel workbook"),
         (gzip.compress(PAIRS.encode(), mtime=0)[:-20], "damaged gzip file, or ends too early"),
         (b"\xef\xbb\xbf", "is empty"),
         (b",,\n , \n", "is empty"),
-        (b"PAR1 not really", "cannot be read as Parquet, it is damaged"),
+        (b"PAR1 not really", "cannot be read as Parquet .*: it is damaged"),
     ],
 )
 def test_bad_pairs_are_refused_with_file_place_and_fix(put, content, message):

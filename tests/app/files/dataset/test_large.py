@@ -151,6 +151,21 @@ def test_ids_are_matched_as_in_a_small_table(tmp_path):
 
 
 @pytest.mark.usefixtures("lowered")
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [('"a,b,yes', "CSV Error on Line: 2001"), ("a,b", "CSV Error on Line: 2001")],
+    ids=["an open quote", "a cell too few"],
+)
+def test_a_damaged_row_of_a_large_table_is_refused_by_line(tmp_path, row, said):
+    rows = [f"a{k % 9},b{k % 7},yes" for k in range(4000)]
+    rows[1999] = row
+    path = tmp_path / "pairs.csv"
+    path.write_text("\n".join(["left,right,same", *rows]) + "\n")
+    with pytest.raises(ValueError, match=rf"pairs\.csv.*{said}"):
+        read_dataset(None, path, stream=True)
+
+
+@pytest.mark.usefixtures("lowered")
 def test_weights_count_in_a_large_table_too(tmp_path):
     rng = np.random.default_rng(0)
     left, right = rng.integers(8, size=(2, 1500))

@@ -24,6 +24,7 @@ from noisypairs.app.files.importers import (
     register,
 )
 from noisypairs.pairs.levels import read_scale
+from noisypairs.pairs.pairs import words_of
 from tests.app.files.importers.linked_items import LINKED, answers
 
 
@@ -44,7 +45,7 @@ def test_formats_are_named_or_refused(tmp_path):
         "constraints": "line 1: expected two items and 1 or -1",
         "links": "says must-link or cannot-link",
         "dedupe": "not valid JSON",
-        "metric-learn": "no file of numpy arrays",
+        "metric-learn": "cannot be read as numpy arrays",
     }.items():
         with pytest.raises(BadFile, match=message):
             read_pairs(path, format=name)
@@ -87,7 +88,7 @@ def test_every_tools_grades_are_levels(path, tmp_path):
     assert {
         (left, right, same) for left, right, same in answers(replace(data, pairs=decided))
     } == LINKED
-    assert set(data.pairs.said) <= {"far", "identical", "unclear"}
+    assert set(words_of(data.pairs)) <= {"far", "identical", "unclear"}
 
 
 def test_every_format_has_a_file_in_its_shape_and_an_example():
