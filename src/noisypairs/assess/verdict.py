@@ -507,7 +507,7 @@ def _of_coding(search: Search, fit: Fit, doubtful: bool) -> Check:
 
     Where anything is doubtful, the answers are also tried the other way.
     """
-    inverted = any(_is_inverted(one) for one in (fit, search.fits.get(fit.spec, fit)))
+    inverted = any(map(_is_inverted, [fit, *search.fits.get(fit.spec, [])]))
     inverted = inverted or (doubtful and search.is_inverted(fit.n_classes))
     good = "pairs of one class are called “same” more often than others"
     return Check.of("coding", not inverted, good, INVERTED)
