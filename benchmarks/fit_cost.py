@@ -23,6 +23,7 @@ from noisypairs.app.files import read_dataset
 from noisypairs.app.fit.fitting import fit_dataset, learn
 from noisypairs.app.fit.request import Request
 from noisypairs.app.sample import sample_files
+from noisypairs.assess import verdict
 from noisypairs.errors import collected_warnings
 from protocol import machine
 
@@ -61,17 +62,28 @@ def main() -> None:
                 (Path(name) / file).write_text(content, encoding="utf-8")
         data = read_dataset(Path(name) / "items.csv", Path(name) / "pairs.csv")
         n_fits = counted(lambda: fit_dataset(data))  # the first run also imports
-        rows = []
+        rows, redraw = [], verdict.joint_intervals
         for _ in range(repeats):
+            spent: list[float] = []
+
+            def intervals(*given: Any, spent: list[float] = spent, **more: Any) -> Any:
+                taken, found = seconds(lambda: redraw(*given, **more))
+                spent.append(taken)
+                return found
+
             joint, learnt = seconds(lambda: learn(data, Request()))
-            verdict, _ = seconds(learnt.model.verdict)
+            verdict.joint_intervals = intervals
+            judging, _ = seconds(learnt.model.verdict)
+            verdict.joint_intervals = redraw
             whole, _ = seconds(lambda: fit_dataset(data))
-            rows.append((joint, verdict, whole))
-    joint, verdict, whole = np.median(rows, axis=0)
-    beyond = np.median([(w - v) / j for j, v, w in rows])
+            rows.append((joint, judging, spent[0], whole))
+    joint, judging, redrawing, whole = np.median(rows, axis=0)
     print(f"joint fits of `noisypairs fit` on the sample: {n_fits}")
-    print(f"one joint fit {joint:.2f} s, verdict with intervals {verdict:.2f} s, all {whole:.2f} s")
-    print(f"all without the verdict, in joint fits: {beyond:.2f}")
+    print(f"one joint fit {joint:.2f} s, verdict {judging:.2f} s, of which intervals", end=" ")
+    print(f"{redrawing:.2f} s, all {whole:.2f} s")
+    for name, without in (("intervals", 2), ("verdict", 1)):
+        beyond = np.median([(row[-1] - row[without]) / row[0] for row in rows])
+        print(f"all without the {name}, in joint fits: {beyond:.2f}")
 
 
 if __name__ == "__main__":

@@ -110,6 +110,7 @@ def test_known_unequal_labeling_noise_names_the_classes(noise):
     clf = joint(noise=noise, class_order=None).fit(X, pairs)  # no warning: the noise is lopsided
     assert clf.noise_ is noise
     assert clf.noise_model_ == "given"
+    assert clf.names_known_
     assert clf.score(X, y) > 0.99
 
 

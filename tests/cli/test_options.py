@@ -81,7 +81,7 @@ def test_plan_suspects_and_annotators_take_groups(files, model, tmp_path):
 @pytest.mark.parametrize(
     ("group", "said"),
     [
-        ("Patient", "no column 'Patient' to hold the groups of the items (--group); did you mean "),
+        ("Patient", "no column 'Patient' to hold the groups (--group); did you mean "),
         ("unit", "column 'unit' (--group) holds 'mm' for all 90 items: expected two groups"),
     ],
     ids=["misspelt", "one group"],

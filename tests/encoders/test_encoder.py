@@ -177,3 +177,13 @@ def test_a_missing_package_is_named_with_its_extra(monkeypatch) -> None:
     assert not encoder.is_installed()
     with pytest.raises(MissingExtra, match=r"pip install 'noisypairs\[sentence-transformers\]'"):
         encoder.fit_transform(["a text"])
+
+
+def test_the_key_of_an_encoder_without_a_model_does_not_follow_the_working_folder(
+    tmp_path, monkeypatch
+):
+    """Else nothing that was kept would be found after any file beside the data had changed."""
+    monkeypatch.chdir(tmp_path)
+    before = Lengths().key
+    (tmp_path / "items.csv").write_text("id\n")
+    assert Lengths().key == before != Lengths(unit=2.0).key

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -75,6 +76,20 @@ class Mutant:
         """Return the file in a copy of the tree."""
         return root / PACKAGE / self.file
 
+    @property
+    def rounds(self) -> tuple[tuple[str, ...], ...]:
+        """The tests that name the function or class, which are likely to notice; then all."""
+        names = set(self.name.partition("::")[2].partition(":")[0].split("."))
+        naming = tuple(
+            f"{file}::{test.name}"
+            for file in self.tests
+            if Path(file) in _texts()
+            for test in ast.parse(_texts()[Path(file)]).body
+            if isinstance(test, ast.FunctionDef) and test.name.startswith("test_")
+            if names & {_name(node) for node in ast.walk(test)}
+        )
+        return (naming, self.tests) if naming else (self.tests,)
+
     def planted(self, source: str) -> str:
         """Return the source with the change in it."""
         first, last = self.span
@@ -99,11 +114,12 @@ def areas() -> dict[str, list[str]]:
 def near_tests(file: str) -> tuple[str, ...]:
     """Return the tests nearest to a file, and the file itself where it has examples."""
     place = Path("tests", file)
-    module = ".".join(("noisypairs", *Path(file).with_suffix("").parts))
+    room, stem = ".".join(("noisypairs", *place.parts[1:-1])), place.stem
+    imported = re.compile(rf"\b{room}(\.{stem}\b| import [^()\n]*\b{stem}\b)")
     own = ROOT / PACKAGE / file
     nearest = (
         [place.with_name(f"test_{place.name}"), place.with_suffix("")],
-        [one for one, text in _texts().items() if module in text],
+        [one for one, text in _texts().items() if imported.search(text)],
         [place.parent] if len(place.parts) > 2 else [],
     )
     there = ([one.as_posix() for one in some if (ROOT / one).exists()] for some in nearest)
@@ -195,6 +211,10 @@ def _changes(node: ast.expr) -> Iterator[ast.expr]:
         case ast.IfExp():
             new.body, new.orelse = new.orelse, new.body
             yield new
+
+
+def _name(node: ast.AST) -> str:
+    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
 
 
 def _is_text(node: ast.BinOp) -> bool:

@@ -34,6 +34,11 @@ class Fault:
         """Return the file in a copy of the tree."""
         return root / PACKAGE / self.file
 
+    @property
+    def rounds(self) -> tuple[tuple[str, ...], ...]:
+        """The tests to run, one group after the other until one notices the fault."""
+        return (self.tests,)
+
     def planted(self, source: str) -> str:
         """Return the source with the fault in it."""
         found = source.count(self.old)

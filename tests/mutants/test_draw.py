@@ -29,7 +29,7 @@ def test_a_mutant_of_another_source_is_stale():
 def test_near_tests_mirror_or_import_the_source_and_include_its_examples():
     assert near_tests("algebra.py") == ("tests/test_algebra.py", "src/noisypairs/algebra.py")
     assert near_tests("app/files/contents.py")[0] == "tests/app/files/contents"
-    assert near_tests("app/triangles.py")[0] == "tests/app/test_check.py"
+    assert near_tests("noise/printed.py")[0] == "tests/paper/test_claims.py"
     assert near_tests("tables/batch.py")[0] == "tests/tables"
     assert near_tests("none.py") == ()
     for files in areas().values():
@@ -37,10 +37,21 @@ def test_near_tests_mirror_or_import_the_source_and_include_its_examples():
             assert all((ROOT / test).exists() for test in near_tests(file))
 
 
+def test_the_tests_that_name_the_function_come_first():
+    one = next(one for one in mutants_of("algebra.py") if "::alpha:" in one.name)
+    first, everything = one.rounds
+    assert everything == near_tests("algebra.py")
+    assert first
+    for test in first:
+        name = test.removeprefix("tests/test_algebra.py::")
+        source = (ROOT / "tests" / "test_algebra.py").read_text("utf-8").partition(f"{name}(")[2]
+        assert "alpha(" in source.partition("\ndef ")[0]
+
+
 def test_the_same_seed_draws_the_same_and_areas_can_be_chosen():
-    first = draw(12, 3, ["noise", "app/plan"])
-    assert first == draw(12, 3, ["noise", "app/plan"])
-    assert first != draw(12, 4, ["noise", "app/plan"])
+    first = draw(12, 3, ["noise", "app/fit"])
+    assert first == draw(12, 3, ["noise", "app/fit"])
+    assert first != draw(12, 4, ["noise", "app/fit"])
     assert {one.file.split("/")[0] for one in first} == {"noise", "app"}
     with pytest.raises(ValueError, match="no such area: nose"):
         draw(1, 0, ["nose"])

@@ -84,7 +84,10 @@ class Worker:
         source = path.read_text("utf-8")
         try:
             path.write_text(fault.planted(source), "utf-8")
-            code, said = self.run(("-x", *fault.tests))
+            for tests in fault.rounds:
+                code, said = self.run(("-x", *tests))
+                if code != 0:
+                    break
         except StaleFault as error:
             return Outcome(fault.name, "stale", 0.0, str(error))
         finally:

@@ -175,8 +175,8 @@ def explained(clue: Clue) -> tuple[tuple[str, ...], tuple[str, ...]]:
 class SuspectPair:
     """An answer more likely wrong than right, with both items as the file has them, and why.
 
-    ``doubts`` are the names of the reasons that speak against it (`reasons.REASONS`), ``why`` all
-    sentences. The numbers behind them are those of `reasons.Clue`.
+    ``doubts`` are the names of the reasons that speak against it (`REASONS`), ``why`` all
+    sentences. The numbers behind them are those of `Clue`.
     """
 
     left: str
@@ -196,6 +196,15 @@ class SuspectPair:
     line: str = ""  # where the answer stands in its file
 
 
+#: What a suspect pair has of its `Clue`.
+OF_CLUES = (
+    "annotator",
+    "verdict",
+    "others_same",
+    "others_different",
+    "features_same",
+    "expected_error",
+)
 #: Suspects that a page shows; a file has them all.
 MOST_SHOWN = 500
 #: Columns of the file before those with the items' contents.
@@ -276,18 +285,13 @@ class Suspects:
                 left=self.ids[left],
                 right=self.ids[right],
                 answer=said[k],
-                annotator=clue.annotator,
                 probability=float(self.wrong[k]),
                 left_features=cells_of(self.features, left),
                 right_features=cells_of(self.features, right),
                 doubts=doubts,
                 why=why,
-                others_same=clue.others_same,
-                others_different=clue.others_different,
-                features_same=clue.features_same,
-                verdict=clue.verdict,
-                expected_error=clue.expected_error,
                 line=self.lines[k] if self.lines else "",
+                **{name: getattr(clue, name) for name in OF_CLUES},
             )
 
     def frame(self) -> pd.DataFrame:
@@ -350,24 +354,16 @@ def clues_of(
     ``features_same`` (n_chosen,) is P(one class) by features alone, ``expected_error`` (n_pairs,)
     how probably somebody of the crowd errs on each pair.
     """
-    others = _others(pairs, chosen)
-    links = _links(pairs, chosen)
-    who, n_answers, share_wrong = _who_gave(pairs, wrong, chosen)
-    return [
-        Clue(
-            same=bool(pairs.same[k]),
-            others_same=float(others[0][i]),
-            others_different=float(others[1][i]),
-            links_same=int(links[0][i]),
-            links_different=int(links[1][i]),
-            features_same=None if features_same is None else float(features_same[i]),
-            annotator=None if who is None else who[i],
-            annotator_answers=None if who is None else float(n_answers[i]),
-            annotator_wrong=None if who is None else float(share_wrong[i]),
-            expected_error=None if expected_error is None else float(expected_error[k]),
-        )
-        for i, k in enumerate(chosen.tolist())
+    nothing = [None] * len(chosen)
+    columns = [
+        pairs.same[chosen].tolist(),
+        *(one.tolist() for one in _others(pairs, chosen)),
+        *(one.tolist() for one in _links(pairs, chosen)),
+        nothing if features_same is None else features_same.tolist(),
+        *(_who_gave(pairs, wrong, chosen) or [nothing] * 3),
+        nothing if expected_error is None else expected_error[chosen].tolist(),
     ]
+    return [Clue(*known) for known in zip(*columns, strict=True)]
 
 
 def _others(pairs: Pairs, chosen: NDArray[np.intp]) -> tuple[Array, Array]:
@@ -400,17 +396,16 @@ def _links(pairs: Pairs, chosen: NDArray[np.intp]) -> tuple[NDArray[Any], NDArra
     return meet(same, same), meet(same, different) + meet(different, same)
 
 
-def _who_gave(
-    pairs: Pairs, wrong: Array, chosen: NDArray[np.intp]
-) -> tuple[list[str] | None, Array, Array]:
+def _who_gave(pairs: Pairs, wrong: Array, chosen: NDArray[np.intp]) -> list[list[Any]] | None:
     """Return who gave each chosen answer, how many they gave, and the share that is wrong."""
     if pairs.annotator is None or pairs.annotator_names is None:
-        return None, np.empty(0), np.empty(0)
+        return None
     size = len(pairs.annotator_names)
     given: Array = np.bincount(pairs.annotator, pairs.weights, size).astype(float)
     share = np.bincount(pairs.annotator, pairs.weights * wrong, size) / np.maximum(given, 1e-12)
     codes = pairs.annotator[chosen]
-    return [str(name) for name in pairs.annotator_names[codes]], given[codes], share[codes]
+    names = [str(name) for name in pairs.annotator_names[codes]]
+    return [names, given[codes].tolist(), share[codes].tolist()]
 
 
 def cells_of(features: pd.DataFrame | None, row: int) -> dict[str, str]:

@@ -13,7 +13,15 @@ from jinja2 import UndefinedError
 
 from noisypairs.app.report import charts
 from noisypairs.app.report import page as room
-from noisypairs.app.report.page import Picture, Shown, clean, figure, is_generated, render
+from noisypairs.app.report.page import (
+    Picture,
+    Shown,
+    clean,
+    figure,
+    is_generated,
+    render,
+    side_by_side,
+)
 from tests.app.page_reader import check_page, read
 from tests.app.report.report_problems import HOSTILE
 
@@ -204,3 +212,12 @@ def test_every_series_of_a_picture_stands_out_from_the_paper(scheme):
     colours = schemes()[scheme]
     for number in range(1, 7):
         assert contrast(colours[f"series-{number}"], colours["paper"]) >= 3.0, number
+
+
+def test_columns_beside_each_other_end_with_how_many_more_there_are():
+    left, right = {"a": "1", "b": "2", "c": "3"}, {"b": "4", "d": "5"}
+    rows = [("a", "1", "–"), ("b", "2", "4"), ("c", "3", "–")]
+    assert side_by_side(left, right, 4) == [*rows, ("d", "–", "5")]
+    assert side_by_side(left, right, 3) == [*rows, ("1 more column", "…", "…")]
+    assert side_by_side(left, right, 3, leave_out="b")[1] == rows[2]
+    assert side_by_side(left, right, 2) == [*rows[:2], ("2 more columns", "…", "…")]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from noisypairs.app.plan import as_dict, price_of, statement
+from noisypairs.app.report import charts
 from noisypairs.app.report.page import is_generated
 from noisypairs.app.report.pages import plan_report
 from noisypairs.estimation import Interval
@@ -87,6 +88,23 @@ def test_the_curve_says_how_far_it_is_from_its_points() -> None:
     for law in found.forecasts:
         assert f"it is at most {law.miss:.1f} standard errors from a dot" in text
     assert "may lie beside" not in text
+
+
+def test_the_curve_goes_on_to_the_answers_that_are_needed(monkeypatch) -> None:
+    drawn: list[float] = []
+    draw = charts.learning_curve
+
+    def watched(*curve, fitted, **more) -> str:
+        drawn.append(fitted[0][-1])
+        return draw(*curve, fitted=fitted, **more)
+
+    monkeypatch.setattr(charts, "learning_curve", watched)
+    found = plan_result(0.915)
+    plan_report(found, IDS)
+    needed = found.new_items.needed
+    assert needed is not None
+    everything = found.n_answers + needed.estimate
+    assert everything < drawn[0] < min(1.3 * everything, 4.0 * found.n_answers)
 
 
 def test_nearly_all_is_not_called_all() -> None:

@@ -54,13 +54,17 @@ def looks_like_id(name: str) -> bool:
     return (plain in _ID_NAMES - _AMBIGUOUS) or plain.endswith(("_id", " id")) or name == "ID"
 
 
+#: From so many rows on each different text is kept once: answers repeat few names.
+MANY_ROWS = 100_000
+
+
 def as_text(values: pd.Series) -> pd.Series:
     """Return cells as stripped text: missing ones "", whole numbers without ".0".
 
     >>> as_text(pd.Series([7.0, None, " a"], dtype=object)).tolist()
     ['7', '', 'a']
     """
-    if pd.api.types.infer_dtype(values, skipna=False) == "string":  # each text once
+    if len(values) > MANY_ROWS and pd.api.types.infer_dtype(values, skipna=False) == "string":
         codes, distinct = pd.factorize(values)
         cells = np.array([text.strip() for text in distinct], dtype=object)[codes]
     else:

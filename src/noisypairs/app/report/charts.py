@@ -97,7 +97,7 @@ def reliability(
     '<svg'
     """
     size = np.asarray(counts, dtype=float)
-    area = 15.0 + 130.0 * size / max(float(size.max(initial=1.0)), 1.0)
+    area = 15.0 + 130.0 * size / float(size.max(initial=1.0))
 
     def draw(axes: Any) -> None:
         axes.plot([0, 1], [0, 1], "--", color=SOFT, linewidth=1.0, label="where both agree")
