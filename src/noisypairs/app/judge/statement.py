@@ -27,12 +27,10 @@ from noisypairs.app.ask.questions import DOUBT, KNOWN, RANDOM
 from noisypairs.app.files.store import COLUMNS
 from noisypairs.app.judge.learners import ByClasses, ByPairs, Heard, Pair
 from noisypairs.app.sentences import blocks
+from noisypairs.assess.intervals import LEVEL
 from noisypairs.assess.labels import FEWEST_LABELS, exact_interval
 from noisypairs.errors import NotIdentifiable, collected_warnings
 from noisypairs.estimation import Interval, wilson
-
-LEVEL = 0.9
-"""Level of the interval of the accuracy, as ``ask`` and ``fit`` have it."""
 
 FOLDS = 5
 
