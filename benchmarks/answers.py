@@ -5,10 +5,10 @@
 Bits are the mutual information of one answer and the truth of its pair ("same" or not), from the
 joint counts of recorded answers (shared data, not in the package): dogs3 for yes and no and for
 photos sorted at once, the English word usage graphs for grades, two sets of 28 language models as
-judges. Then 150 pairs of each set of judges are known, ten draws: how often 95 % intervals of both
-rates cover those on all pairs, how wide they are beside Wilson's from the known pairs alone, and
-by how many points the judge with the highest accuracy misses the best one. Without known pairs,
-rates are open.
+judges, who answer in free words or with one. Then 150 pairs of each set of judges are known, ten
+draws: how often 95 % intervals of both rates cover those on all pairs, how wide they are beside
+Wilson's from the known pairs alone, and by how many points the judge with the highest accuracy
+misses the best one. Without known pairs, rates are open.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import pandas as pd
 from noisypairs import Pairs
 from noisypairs.annotators import annotator_table
 from noisypairs.annotators.crowd import gold_rates
+from noisypairs.app.judge.asking import meaning
 from noisypairs.pairs.pairs import keys_of
 from protocol import run
 
@@ -45,6 +46,19 @@ def judged(name):
     return pd.read_csv(DATA / "judges" / f"llm_{name}_pairs.csv")
 
 
+def words(rows):
+    """Return the bits of answers in free words, read by the rules, and of one word asked for."""
+    free = rows.judge.str.endswith("free")
+    some = rows[free].answer.astype(str)
+    said = {text: meaning(text) or "not read" for text in some.unique()}
+    read = some.map(said)
+    return {
+        "free words": bits(read, rows[free].true_same),
+        "one word": bits(rows[~free].same, rows[~free].true_same),
+        "not read": float((read == "not read").mean()),
+    }
+
+
 def worth(kind):
     """Return the bits of one kind of answer."""
     if kind == "grades":
@@ -64,6 +78,8 @@ def worth(kind):
         for name, some in rows.groupby("query_type"):
             found[str(name)] = bits(some.same, some.true_same)
         return found
+    if kind == "words":
+        return {name: words(judged(name)) for name in SETS}
     found = {}
     for name in SETS:
         rows = judged(name)
@@ -119,7 +135,7 @@ def task(kind, name=None, draw=None):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--print", action="store_true", dest="only_print", help="run nothing")
-    cells = [{"kind": kind} for kind in ("grades", "sorted", "judges")]
+    cells = [{"kind": kind} for kind in ("grades", "sorted", "judges", "words")]
     cells += [{"kind": "known", "name": n, "draw": d} for n in SETS for d in range(N_DRAWS)]
     found = run(task, [] if parser.parse_args().only_print else cells, "answers")
     by_kind = {one["cell"]["kind"]: one for one in found if "name" not in one["cell"]}
@@ -133,6 +149,12 @@ def main():
     for name in SETS:
         one = by_kind["judges"][name]
         print(f"  {name:19} " + "   ".join(f"{what} {value:.3f}" for what, value in one.items()))
+    for name in SETS:
+        one = by_kind["words"][name]
+        print(
+            f"  {name:19} free words {one['free words']:.3f} ({one['not read']:.1%} are not read)"
+        )
+        print(f"  {name:19} one word asked for {one['one word']:.3f}")
     print(f"judges with {N_KNOWN} known pairs, {N_DRAWS} draws")
     for name in SETS:
         of = [one for one in found if one["cell"].get("name") == name]

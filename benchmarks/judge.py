@@ -4,11 +4,12 @@
 
 Two sets of product titles (shared data, not in the package): 28 judges, which are seven models with
 four prompts each, answered about 1,200 pairs. Three of them (one prompt of three models, an answer
-for each pair and more on those in doubt), or seven that answer every pair, answer first; then 100
-pairs, drawn at random, are answered by people, ten draws. Counted are how often the 95 % intervals
-of both rates cover those on all pairs asked, and whether the 90 % interval of the accuracy covers
-that on the pairs which no person answered. Before: what the judges' answers claim by themselves,
-and whether anything is stated.
+for each pair and more on those in doubt), seven that answer every pair (one prompt of all models),
+or all 28 answer first; then 100 pairs, drawn at random, are answered by people, thirty draws (ten
+of 28 judges). Counted are how often the 95 % intervals of both rates cover those on all pairs
+asked, and whether the 90 % interval of the accuracy covers that on the pairs which no person
+answered, both with standard errors over draws. Before: what the judges' answers claim by
+themselves, and whether anything is stated.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ import numpy as np
 import pandas as pd
 
 from noisypairs import judge
-from protocol import run
+from protocol import mean_error, run
 
 DATA = Path(os.environ.get("NOISYPAIRS_DATA", "data"))
-SETS, N_DRAWS, N_KNOWN = ("abt_buy", "amazon_google"), 10, 100
+SETS, N_KNOWN = ("abt_buy", "amazon_google"), 100
+#: Draws of known pairs by the number of judges.
+N_DRAWS = {"3": 30, "7": 30, "28": 10}
 THREE = tuple(
     f"{model}/complex-force" for model in ("gpt-4o-mini-00", "llama-8b-03", "llama-8b-05")
 )
@@ -48,8 +51,9 @@ def replay(said, name):
 
 def task(name, who):
     items, truth, said = recorded(name)
-    seven = sorted({one for one, _ in said if one.endswith("/complex-force")})
-    names = seven if who == "7" else list(THREE)
+    every = sorted({one for one, _ in said})
+    seven = [one for one in every if one.endswith("/complex-force")]
+    names = {"3": list(THREE), "7": seven, "28": every}[who]
     pairs = sorted(tuple(sorted(both)) for both in truth)
     judges = {one: replay(said, one) for one in names}
     # A target that no claim reaches lets all seven answer every pair.
@@ -69,7 +73,7 @@ def task(name, who):
             },
             "draws": [],
         }
-        for draw in range(N_DRAWS):
+        for draw in range(N_DRAWS[who]):
             again = Path(folder) / f"{draw}.db"
             shutil.copy(store, again)
             rng = np.random.default_rng(draw)
@@ -115,7 +119,7 @@ def judged(found, truth, known):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--print", action="store_true", dest="only_print", help="run nothing")
-    cells = [{"name": name, "who": who} for who in ("3", "7") for name in SETS]
+    cells = [{"name": name, "who": who} for who in N_DRAWS for name in SETS]
     records = run(task, [] if parser.parse_args().only_print else cells, "judge")
     print(
         "| set | judges | answers | claimed | right | stated | covered | interval | right | ",
@@ -124,15 +128,16 @@ def main():
     print("missed: covered, width | mixed: covered, width |\n|" + "---|" * 11)
     for record in records:
         cell, alone, draws = record["cell"], record["alone"], record["draws"]
-        inside = sum(one["accuracy"][1] <= one["right"] <= one["accuracy"][2] for one in draws)
+        inside = [one["accuracy"][1] <= one["right"] <= one["accuracy"][2] for one in draws]
         _, low, high = np.mean([one["accuracy"] for one in draws], axis=0)
         right = np.mean([one["right"] for one in draws])
         cells = [cell["name"], cell["who"], f"{record['n_answers']:,}", f"{alone['claimed']:.3f}"]
         cells += [f"{alone['right']:.3f}", "yes" if alone["stated"] else "nothing"]
-        cells += [f"{inside} of {len(draws)}", f"{low:.3f} to {high:.3f}", f"{right:.3f}"]
+        cells += [f"{sum(inside)} of {len(draws)}", f"{low:.3f} to {high:.3f}", f"{right:.3f}"]
         for rate in ("similar_flip", "dissimilar_flip"):
-            covered, width = np.mean([one[rate] for one in draws], axis=0)
-            cells.append(f"{covered:.2f}, {width:.2f}")
+            covered, error = mean_error(one[rate][0] for one in draws)
+            width = np.mean([one[rate][1] for one in draws])
+            cells.append(f"{covered:.2f} ± {error:.2f}, {width:.2f}")
         print(f"| {' | '.join(cells)} |")
 
 

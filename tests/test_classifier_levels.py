@@ -160,3 +160,50 @@ def test_unsure_answers_never_make_classes_worse():
             found = model.fit(X, given).item_proba_.argmax(axis=1)
             right[k] += max((found == y).mean(), (found != y).mean()) / 3
     assert right[0] > right[1] - 0.01
+
+
+@pytest.mark.parametrize("parts", [[], ["people"]])
+def test_two_levels_give_the_numbers_of_yes_and_no(parts):
+    """With and without a part: the fit, what it finds, and what it predicts."""
+    rng = np.random.default_rng(5)
+    X, y, _ = problem()
+    left = rng.integers(120, size=900)
+    right = (left + rng.integers(1, 120, 900)) % 120
+    same, who = (y[left] == y[right]) ^ (rng.random(900) < 0.2), np.arange(900) % 3
+    plain = Pairs(left, right, same, n_items=120, annotator=who)
+    said = np.where(same, "yes", "no")
+    levels = Pairs.from_levels(left, right, said, ["no", "yes"], None, 120, who)
+    found = []
+    for pairs in (plain, levels):
+        how = {"n_classes": 2, "answer_model": parts, "random_state": 0}
+        model = JointPairClassifier(LogisticRegression(), **how).fit(X, pairs)
+        S = model.noise_.same_probability()
+        found.append([model.item_proba_, S, model.predict_proba(X), model.answer_proba(X, pairs)])
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=0, atol=1e-6)
+
+
+def test_a_judge_who_abstains_is_heard_at_no_cost():
+    """One of three leaves 60 % of the different pairs open and 20 % of the same ones.
+
+    Where the rows say "unsure" as many items are right as where they are left out, and who abstains
+    is seen. Left out, they are the answers without them: nobody knows who was asked.
+    """
+    right = np.zeros(2)
+    for seed in range(2):
+        X, y, _ = problem(seed=seed, apart=0.8)
+        rng = np.random.default_rng(seed)
+        left = rng.integers(120, size=600)
+        other = (left + rng.integers(1, 120, 600)) % 120
+        truth, who = y[left] == y[other], np.arange(600) % 3
+        same = truth ^ (rng.random(600) < 0.2)
+        open_ = (who == 0) & (rng.random(600) < np.where(truth, 0.2, 0.6))
+        said = np.where(open_, "hm", np.where(same, "yes", "no"))
+        rows = Pairs.from_levels(left, other, said, ["no", "yes"], "hm", 120, who)
+        for k, given in enumerate((rows, rows.select(~open_).yes_or_no())):
+            model = JointPairClassifier(LogisticRegression(), n_classes=2, random_state=0)
+            found = model.fit(X, given).item_proba_.argmax(axis=1)
+            right[k] += max((found == y).mean(), (found != y).mean()) / 2
+            if k == 0:
+                assert model.people_.doubt[0] > model.people_.doubt[1:].max() + 0.5
+    assert right[0] > right[1] - 0.01

@@ -106,7 +106,7 @@ def command_fit_labels() -> Any:
 def command_fit_methods() -> Any:
     plain = ("--estimator", "logistic", "--no-annotators", "--method")
     methods = ("weighted", "correction")
-    return [fit_and_predict(*plain, method, n_pairs=4000) for method in methods]
+    return [fit_and_predict(*plain, method, n_pairs=20_000) for method in methods]
 
 
 @problem

@@ -94,16 +94,9 @@ def joint_free_noise_of_three_classes() -> Any:
 def joint_given_noise() -> Any:
     return [
         fitted(joint(noise=NOISE), answers()),
-        fitted(joint(noise=LABELING, prior=0.25, class_order=None), answers(LABELING)),
+        fitted(joint(noise=LABELING, n_classes=2), answers(LABELING)),
         fitted(joint(noise=CleanPairs()), answers(CleanPairs())),
     ]
-
-
-@problem
-def joint_starts() -> Any:
-    starts = ("aligned", "answers", "kmeans", "spectral", "random")
-    each = {name: fitted(joint(starts=(name,)), answers()) for name in starts}
-    return each | {"random besides": fitted(joint(n_init=2), answers())}
 
 
 @problem

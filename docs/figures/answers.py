@@ -95,6 +95,12 @@ def main() -> None:
         {"grade": one["grade"], "cut": one["cut"], "unsure or not": one["unsure"]},
         PLAIN,
     )
+    bars(
+        "confidence",
+        "grades read as yes or no, alone and with how sure",
+        {"yes or no": one["cut"], "with confidence": one["grade"]},
+        PLAIN,
+    )
     sorted_ = by_kind["sorted"]
     names = {"radio2": "two photos", "radio3": "three sorted", "radio4": "four sorted"}
     bars(
@@ -111,6 +117,18 @@ def main() -> None:
             f"{what}, {name.replace('_', ' ')}": value
             for name in ("abt_buy", "amazon_google")
             for what, value in judges[name].items()
+        },
+        SAME,
+    )
+    bars(
+        "words",
+        "language models that answer in free words, and with one word",
+        {
+            f"{what}, {name.replace('_', ' ')}": value
+            for name, found in by_kind["words"].items()
+            if name not in ("cell", "made")
+            for what, value in found.items()
+            if what != "not read"
         },
         SAME,
     )

@@ -141,7 +141,8 @@ def test_held_out_answers_leave_an_answer_of_somebody_else_on_every_pair() -> No
     pairs = records(300).pairs
     trial = Trial(pairs, np.random.RandomState(0))
     assert (trial.held.fold >= 0).sum() == len(np.unique(keys_of(pairs)[repeated_answers(pairs)]))
-    for training, held_out in trial.folds:
+    for folds in trial.held.masks():
+        training, held_out = map(pairs.select, folds)
         assert training.n_pairs + held_out.n_pairs == pairs.n_pairs
         assert np.isin(keys_of(held_out), keys_of(training)).all()
         both = {*zip(keys_of(held_out).tolist(), held_out.annotator.tolist(), strict=True)}

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from noisypairs import JointPairClassifier, NotIdentifiable, cli, datasets
-from noisypairs.annotators.linkage import records_to_link
+from noisypairs.annotators.choice import records_to_link
 from noisypairs.app import check
 from noisypairs.app.files import read_dataset
 from noisypairs.app.fit.fitting import fit_dataset

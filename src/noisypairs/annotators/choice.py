@@ -12,7 +12,7 @@ thousands of groups, which no small number of classes describes.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -29,7 +29,7 @@ from noisypairs.annotators.pair_truth import (
     likeness_of,
 )
 from noisypairs.errors import NotIdentifiable, collected_warnings
-from noisypairs.estimation.heldout import Gain, HeldOut, repeated_answers
+from noisypairs.estimation.heldout import Gain, HeldOut, Mask, repeated_answers
 from noisypairs.estimators.inner.features import N_COMPONENTS, numeric_features
 from noisypairs.graph import progress
 from noisypairs.joint.choices import DETECTED
@@ -51,6 +51,11 @@ N_FOLDS = 2
 CLEARLY_AHEAD = 2.0
 #: Answers that follow the features along more directions are not on classes: these are fewer.
 MOST_DIRECTIONS = 20
+
+
+#: What is said of answers that show no classes, and what to use instead.
+RECORDS = "these are not classes to learn but records to link"
+TOOLS = "tools made for record linkage: splink, dedupe or recordlinkage (Python packages)"
 
 
 @dataclass(frozen=True)
@@ -216,15 +221,9 @@ class Trial:
         self, pairs: Pairs, random: np.random.RandomState, likeness: Array | None = None
     ) -> None:
         self.held = HeldOut.by_repeat(pairs, N_FOLDS, random.randint(2**31 - 1))
-        self.folds = [tuple(map(pairs.select, both)) for both in self.held.masks()]
-        self.by_pairs = self._log_chance([infer_pair_truth(training) for training, _ in self.folds])
-        self.by_likeness: Gain | None = None
+        self.by_pairs, self.by_likeness = self._by_pairs(None), None
         if likeness is not None:
-            used = [
-                infer_pair_truth(training, None, likeness[rows])
-                for (training, _), (rows, _) in zip(self.folds, self.held.masks(), strict=True)
-            ]
-            by_likeness = self._log_chance(used)
+            by_likeness = self._by_pairs(likeness)
             gain = self.held.gain(by_likeness, self.by_pairs)
             if gain.exceeds(CLEARLY_AHEAD):
                 self.by_pairs, self.by_likeness = by_likeness, gain
@@ -237,32 +236,35 @@ class Trial:
         random: np.random.RandomState,
     ) -> tuple[Gain, int]:
         """Return the gain of pairs over classes, and how many; over guessing and 0 if none."""
-        classes: list[InferredClasses] = []
-        for training, _ in progress.each("fold", self.folds):
+        pairs = self.held.pairs
+
+        def predict(train: Mask, out: Mask) -> Array:
+            nonlocal numbers
             with collected_warnings():
-                try:
-                    found = infer_classes(training, X, numbers, estimator, random, hurry=True)
-                except NotIdentifiable:
-                    return self.over_guessing(), 0
-            classes.append(found)
+                found = infer_classes(
+                    pairs.select(train), X, numbers, estimator, random, hurry=True
+                )
             numbers = [found.item_proba.shape[1]]
-        return self.held.gain(self.by_pairs, self._log_chance(classes)), numbers[0]
+            return _predicted(found, pairs.select(out))
+
+        try:
+            return self.held.gain(self.by_pairs, self.held.each(predict)), numbers[0]
+        except NotIdentifiable:
+            return self.over_guessing(), 0
 
     def over_guessing(self) -> Gain:
         """Return the gain over P("same") from the annotator's own share of such answers."""
-        return self.held.gain(self.by_pairs, self._whole([_guessed(*fold) for fold in self.folds]))
+        pairs = self.held.pairs
+        guessed = self.held.each(lambda *both: _guessed(*map(pairs.select, both)))
+        return self.held.gain(self.by_pairs, guessed)
 
-    def _log_chance(self, models: Sequence[PairTruth | InferredClasses]) -> Array:
-        """Return log P(answer) of every held-out answer, from one model per fold."""
-        both = zip(models, self.folds, strict=True)
-        return self._whole([_predicted(model, held_out) for model, (_, held_out) in both])
+    def _by_pairs(self, likeness: Array | None) -> Array:
+        def predict(train: Mask, out: Mask) -> Array:
+            alike = None if likeness is None else likeness[train]
+            found = infer_pair_truth(self.held.pairs.select(train), None, alike)
+            return _predicted(found, self.held.pairs.select(out))
 
-    def _whole(self, by_fold: Sequence[Array]) -> Array:
-        """Return what was found fold by fold, (n_pairs,), NaN for answers that none holds out."""
-        whole = np.full(self.held.pairs.n_pairs, np.nan)
-        for (_, out), values in zip(self.held.masks(), by_fold, strict=True):
-            whole[out] = values
-        return whole
+        return self.held.each(predict)
 
 
 def _predicted(model: PairTruth | InferredClasses, held_out: Pairs) -> Array:
@@ -291,3 +293,25 @@ def _log(same: Array, held_out: Pairs) -> Array:
 
 def _groups_of(pairs: Pairs) -> NDArray[Any]:
     return np.zeros(pairs.n_pairs, dtype=int) if pairs.annotator is None else pairs.annotator
+
+
+def records_to_link(
+    pairs: Pairs, features: Callable[[], Any] | None = None, seed: int = 0
+) -> str | None:
+    """Return the evidence that these are records to link, not classes to learn, or None.
+
+    Pairs must be answered more than once, the items of probably same pairs must form tiny groups,
+    and `choose_model` must prefer each pair by itself to 2 to 6 classes, which may use the
+    ``features`` (n_items, d); these are only asked for where the groups are tiny.
+    """
+    pairs = pairs.yes_or_no().without_self_pairs()
+    if pairs.labels or lacking_repeats(pairs):
+        return None
+    alike = Pairs(pairs.left, pairs.right, pairs.same, pairs.n_items, weight=pairs.weight)
+    if not infer_pair_truth(alike).groups().are_tiny:  # a quick look: all people alike
+        return None
+    X = None if features is None else features()
+    found = choose_model(pairs, X, CLASS_NUMBERS, None, np.random.RandomState(seed))
+    if not found.are_records:
+        return None
+    return f"{RECORDS}: {found.reason}. Use {TOOLS}"

@@ -28,6 +28,7 @@ from noisypairs.annotators.errors import (
     groups_who_err_alike,
     quick_answers,
 )
+from noisypairs.annotators.table import three_entries
 from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation import Interval, wilson
 from noisypairs.graph.propagation import PairGraph
@@ -117,12 +118,12 @@ class Crowd:
             one |= {"shared_answers": shared.n}
             if self.quick is not None:
                 one |= {"too_quick": self.quick.shares[r]}
-            one |= _spread("agreement", shared.share) | _spread("kappa", shared.kappa)
+            one |= three_entries("agreement", shared.share) | three_entries("kappa", shared.kappa)
             if self.gold is not None:
                 gold = self.gold[r]
                 one |= {"gold_same": gold.n_same, "gold_different": gold.n_different}
-                one |= _spread("gold_similar_flip", gold.similar_flip)
-                one |= _spread("gold_dissimilar_flip", gold.dissimilar_flip)
+                one |= three_entries("gold_similar_flip", gold.similar_flip)
+                one |= three_entries("gold_dissimilar_flip", gold.dissimilar_flip)
             records.append(one)
         return records
 
@@ -142,7 +143,7 @@ class Crowd:
             "quick": None if self.quick is None else self.quick.to_dict(),
             "by_feature": [
                 {"feature": one.feature, "level": one.level, "answers": one.n_answers}
-                | _spread("wrong", one.wrong)
+                | three_entries("wrong", one.wrong)
                 for one in self.by_feature
             ],
         }
@@ -414,9 +415,3 @@ def _who(pairs: Pairs) -> NDArray[np.int32]:
             "the pairs do not say who answered: name the column of annotators (--annotator NAME)"
         )
     return pairs.annotator
-
-
-def _spread(name: str, interval: Interval | None) -> dict[str, float | None]:
-    if interval is None:
-        return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
-    return {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}

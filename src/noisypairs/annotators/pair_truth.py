@@ -32,8 +32,9 @@ from noisypairs.estimators.inner.features import finite_numbers
 from noisypairs.graph.propagation import PairGraph
 from noisypairs.noise import PairingNoise
 from noisypairs.noise.model import MARGIN, group_errors
+from noisypairs.noise.pair_error import LEAST, correlation
 from noisypairs.noise.people import fit_people
-from noisypairs.noise.shared_error import LEAST, SharedError, families
+from noisypairs.noise.shared_error import SharedError, families
 from noisypairs.pairs import Pairs
 
 #: Rounds of EM at most, and the change of the P(same) at which they have converged.
@@ -470,13 +471,7 @@ def _correlation(
             total = np.bincount(edge, values, len(same_proba))
             squares = np.bincount(edge, values**2, len(same_proba))
             into += proba * (total**2 - squares) / 2
-    agreed = float(products.sum())
-    if float(sizes.sum()) <= 1e-9:
-        return None
-    if agreed <= 0:
-        return 0.0
-    kept = max(1.0 - float(products @ products) / agreed**2, 0.0)
-    return float(min(kept * agreed / sizes.sum(), 1.0))
+    return correlation(products, sizes)
 
 
 def _crowd_rate(wrong: Array, total: Array) -> Array:

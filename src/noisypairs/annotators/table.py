@@ -103,15 +103,16 @@ class AnnotatorRow:
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers and strings, each interval as three entries."""
         flat = vars(self).copy()
-        for key in ("similar_flip", "dissimilar_flip", "informativeness"):
-            one: Interval = flat[key]
-            flat |= {key: one.estimate, f"{key}_low": one.low, f"{key}_high": one.high}
-        for key in ("bias", "skill"):
-            ends = (None,) * 3
-            if (own := flat[key]) is not None:
-                ends = own.estimate, own.low, own.high
-            flat |= dict(zip((key, f"{key}_low", f"{key}_high"), ends, strict=True))
+        for key in ("similar_flip", "dissimilar_flip", "informativeness", "bias", "skill"):
+            flat |= three_entries(key, flat[key])
         return flat
+
+
+def three_entries(name: str, interval: Interval | None) -> dict[str, float | None]:
+    """Return an interval as plain entries: ``name``, and its two limits."""
+    if interval is None:
+        return dict.fromkeys((name, f"{name}_low", f"{name}_high"))
+    return {name: interval.estimate, f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from noisypairs import algebra
 from noisypairs.algebra import Array
-from noisypairs.annotators.linkage import RECORDS
+from noisypairs.annotators.choice import RECORDS
 from noisypairs.app.encoding import ColumnPlan, Encoded, describe, encoded
 from noisypairs.app.files import Dataset
 from noisypairs.app.fit.fitting import learn

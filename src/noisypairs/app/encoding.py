@@ -37,7 +37,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from noisypairs.algebra import Array
 from noisypairs.app.files import dates
-from noisypairs.app.files.cells import ADDRESS, ID_NAME
+from noisypairs.app.files.cells import ADDRESS, ID_NAME, as_text
 from noisypairs.app.files.media import MediaFile, media_kind
 from noisypairs.encoders import Encoder, UnreadableContentWarning, Words, best, named
 from noisypairs.encoders.encoder import Reads
@@ -444,11 +444,7 @@ def _is_running(column: pd.Series) -> bool:
 
 def _texts(column: Any) -> NDArray[np.str_]:
     """Return trimmed text, "" where a cell is missing; whole floats without their ".0"."""
-    text = (
-        f"{cell:.0f}" if isinstance(cell, float) and cell.is_integer() else str(cell)
-        for cell in pd.Series(column)
-    )
-    trimmed = np.array([cell.strip() for cell in text], dtype=str)
+    trimmed = as_text(pd.Series(column)).to_numpy(dtype=str)
     return np.where(np.isin(np.char.lower(trimmed), list(MISSING_WORDS)), "", trimmed)
 
 

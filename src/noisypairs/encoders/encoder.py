@@ -176,17 +176,13 @@ class RowEncoder(Encoder):
             return None
         path = Path(getattr(cell, "path", cell))
         try:
-            if (size := path.stat().st_size) > MOST_BYTES:
-                raise UnreadableContent(
-                    f"has {size / 1e6:,.0f} MB, more than {MOST_BYTES // 10**6}"
-                )
-            return path.read_bytes()
-        except UnreadableContent:
-            raise
+            if (size := path.stat().st_size) <= MOST_BYTES:
+                return path.read_bytes()
         except FileNotFoundError as error:
             raise UnreadableContent("does not exist") from error
         except (OSError, ValueError) as error:
             raise UnreadableContent(f"cannot be opened ({type(error).__name__})") from error
+        raise UnreadableContent(f"has {size / 1e6:,.0f} MB, more than {MOST_BYTES // 10**6}")
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Return a name for every number."""

@@ -6,7 +6,7 @@ comparison, parts of a learning curve, candidate estimators.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -146,6 +146,16 @@ class HeldOut:
             else:
                 left, right = self.item_fold[self.pairs.left], self.item_fold[self.pairs.right]
                 yield (left != k) & (right != k), out
+
+    def each(self, predict: Callable[[Mask, Mask], Array]) -> Array:
+        """Return what is predicted of every answer when it is held out, (n_pairs,), else NaN.
+
+        ``predict`` is given which answers to learn from, and which to predict.
+        """
+        whole = np.full(self.pairs.n_pairs, np.nan)
+        for train, out in self.masks():
+            whole[out] = predict(train, out)
+        return whole
 
     def gain(self, better: Array, worse: ArrayLike = 0.0) -> Gain:
         """Compare log P of the answers under two models, (n_pairs,), NaN where not held out.

@@ -69,18 +69,22 @@ class PairError(Part):
         del table
         if seen.graph is None:
             return replace(self, rho=0.0)  # streamed answers are not sorted by pair
-        products, sizes = pair_products(seen)
-        total, agreed = float(sizes.sum()), float(products.sum())
-        if total <= 0 or agreed <= 0:
-            return replace(self, rho=0.0)
-        kept = max(1.0 - float(products @ products) / agreed**2, 0.0)
-        return replace(self, rho=min(kept * agreed / total, 1.0))
+        return replace(self, rho=correlation(*pair_products(seen)) or 0.0)
 
     def reweighted(self, graph: PairGraph) -> PairGraph:
         """Return the graph with m answers to a pair counted as m / (1 + (m − 1) ρ)."""
         times = np.diff(graph.answer_start)
         effect = np.repeat(1.0 + (times - 1) * self.rho, times)
         return replace(graph, answer_weight=(graph.answer_weight / effect).astype(np.float32))
+
+
+def correlation(products: Array, sizes: Array) -> float | None:
+    """Return ρ from T_e and D_e of every edge; None where no pair has two answers."""
+    total, agreed = float(sizes.sum()), float(products.sum())
+    if total <= 1e-9:
+        return None
+    kept = max(1.0 - float(products @ products) / agreed**2, 0.0) if agreed > 0 else 0.0
+    return min(kept * agreed / total, 1.0)
 
 
 def warn_if_clear(seen: Expectation, rho: float) -> None:

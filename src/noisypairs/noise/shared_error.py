@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, logit
 
 from noisypairs.algebra import Array
+from noisypairs.noise.pair_error import LEAST
 
 #: The grid of log b, a and ε.
 SLOPES = np.linspace(np.log(0.01), np.log(1.5), 36)
@@ -34,8 +35,6 @@ SLOPE_SPREAD, OFFSET_SPREAD, MEAN_ERROR = 1.5, 4.0, 0.1
 BLIND = (0.5, 1.0, 0.05)
 #: A correlation of this size leaves all of that open even where no pair is known.
 LARGE = 0.25
-#: A weaker correlation makes no interval wider by more than a few per cent.
-LEAST = 0.03
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,58 +41,48 @@ REFUSALS = ("imsorry", "iamsorry", "sorry", "icannot", "ican't", "icant", "asana
 _NOT_SAID = re.compile(r"^\s*<think>.*?</think>|```(?:json)?|[*`]", re.DOTALL)
 """What models write around an answer."""
 
+
+def _listed(words: str) -> tuple[str, ...]:
+    return tuple(words.split("|"))
+
+
 WORDS: Mapping[Meaning, tuple[str, ...]] = {
-    "same": (
-        *("same", "the same", "same class", "identical", "yes", "y", "true", "t", "s", "1"),
-        *("match", "matches", "matched", "similar", "must-link", "duplicate"),
+    "same": _listed(
+        "same|the same|same class|identical|yes|y|true|t|s|1|match|matches|matched|similar|"
+        "must-link|duplicate"
     ),
-    "different": (
-        *("different", "not the same", "not same", "different class", "diff", "no", "n"),
-        *("false", "f", "d", "0", "-1", "distinct", "no match", "non-match", "not a match"),
-        *("mismatch", "dissimilar", "not similar", "cannot-link", "not duplicate"),
+    "different": _listed(
+        "different|not the same|not same|different class|diff|no|n|false|f|d|0|-1|distinct|"
+        "no match|non-match|not a match|mismatch|dissimilar|not similar|cannot-link|"
+        "not duplicate"
     ),
-    "unsure": (
-        *("unsure", "not sure", "I'm not sure", "uncertain", "unclear", "undecided", "unknown"),
-        *("can't tell", "cannot tell", "I can't tell", "can't say", "cannot say"),
-        *("don't know", "do not know", "I don't know", "idk", "no idea", "no answer"),
-        *("skip", "skipped", "missing", "?"),
+    "unsure": _listed(
+        "unsure|not sure|I'm not sure|uncertain|unclear|undecided|unknown|can't tell|"
+        "cannot tell|I can't tell|can't say|cannot say|don't know|do not know|I don't know|idk|"
+        "no idea|no answer|skip|skipped|missing|?"
     ),
 }
 """What words mean, whatever their case, blanks and hyphens. Words of one column may be mixed."""
 
 OTHER_LANGUAGES: Mapping[Meaning, tuple[str, ...]] = {
-    "same": (
-        *("ja", "oui", "sí", "sì", "sim", "da", "да", "tak", "ano", "igen", "kyllä", "evet"),
-        *("是", "是的", "はい", "네", "예", "نعم", "हाँ", "gleich", "dasselbe", "même", "pareil"),
-        *("igual", "mismo", "mesmo", "uguale", "stesso", "hetzelfde", "samma", "одинаковые"),
-        *("то же", "相同", "一样", "同じ", "같음", "ναι", "так", "כן", "بله", "ya", "có", "ใช่"),
-        *("áno", "jah", "jā", "taip", "já", "ndiyo", "হ্যাঁ", "oo", "bəli", "ჰო", "այո"),
-        *("wahr", "vrai", "verdadero", "verdadeiro", "vero", "identisch", "identique", "idéntico"),
-        *("identico", "ouais", "stejné", "takie same", "sama", "一致", "같다"),
+    "same": _listed(
+        "ja|oui|sí|sì|sim|da|да|tak|ano|igen|kyllä|evet|是|是的|はい|네|예|نعم|हाँ|gleich|dasselbe|"
+        "même|pareil|igual|mismo|mesmo|uguale|stesso|hetzelfde|samma|одинаковые|то же|"
+        "相同|一样|同じ|같음|ναι|так|כן|بله|ya|có|ใช่|áno|jah|jā|taip|já|ndiyo|হ্যাঁ|oo|bəli|ჰო|այո|wahr|vrai|"
+        "verdadero|verdadeiro|vero|identisch|identique|idéntico|identico|ouais|stejné|"
+        "takie same|sama|一致|같다"
     ),
-    "different": (
-        *("nein", "non", "não", "нет", "net", "nee", "nej", "nei", "nie", "ne", "nem", "ei"),
-        *("hayır", "不是", "否", "不", "いいえ", "아니요", "لا", "नहीं", "verschieden", "anders"),
-        *("unterschiedlich", "ungleich", "différent", "différents", "diferente", "diferentes"),
-        *(
-            "distinto",
-            "diverso",
-            "verschillend",
-            "olika",
-            "разные",
-            "不同",
-            "不一样",
-            "違う",
-            "다름",
-        ),
-        *("όχι", "ні", "не", "לא", "خیر", "tidak", "không", "ไม่ใช่", "ไม่", "nu", "nē", "hapana"),
-        *("না", "xeyr", "არა", "ոչ", "διαφορετικά", "різні", "různé", "różne", "erilainen"),
-        *("falsch", "faux", "falso", "beda", "不一致", "不相同", "다르다"),
+    "different": _listed(
+        "nein|non|não|нет|net|nee|nej|nei|nie|ne|nem|ei|hayır|不是|否|不|いいえ|아니요|لا|नहीं|"
+        "verschieden|anders|unterschiedlich|ungleich|différent|différents|diferente|diferentes|"
+        "distinto|diverso|verschillend|olika|разные|不同|不一样|違う|다름|όχι|ні|не|לא|خیر|tidak|không|"
+        "ไม่ใช่|ไม่|nu|nē|hapana|না|xeyr|არა|ոչ|διαφορετικά|різні|různé|różne|erilainen|falsch|"
+        "faux|falso|beda|不一致|不相同|다르다"
     ),
-    "unsure": (
-        *("unsicher", "unklar", "weiß nicht", "keine Ahnung", "je ne sais pas", "pas sûr"),
-        *("no sé", "não sei", "non so", "weet niet", "vet ej", "не знаю", "не уверен"),
-        *("不知道", "不确定", "わからない", "모름", "nie wiem", "nevím", "bilmiyorum", "δεν ξέρω"),
+    "unsure": _listed(
+        "unsicher|unklar|weiß nicht|keine Ahnung|je ne sais pas|pas sûr|no sé|não sei|non so|"
+        "weet niet|vet ej|не знаю|не уверен|不知道|不确定|わからない|모름|"
+        "nie wiem|nevím|bilmiyorum|δεν ξέρω"
     ),
 }
 """The same in other languages, with and without their accents."""

@@ -21,25 +21,17 @@ Role = str | Literal[False] | None
 REQUIRED, OPTIONAL = ("left", "right", "same"), ("annotator", "weight")
 ROLES = REQUIRED + OPTIONAL
 
-ENDS: tuple[tuple[str, str], ...] = (
-    ("left", "right"),
-    ("left_id", "right_id"),
-    ("id_left", "id_right"),
-    ("left_item", "right_item"),
-    ("item_left", "item_right"),
-    ("item_a", "item_b"),
-    ("item1", "item2"),
-    ("item_1", "item_2"),
-    ("id1", "id2"),
-    ("id_1", "id_2"),
-    ("id_a", "id_b"),
-    ("unique_id_l", "unique_id_r"),
-    ("id_l", "id_r"),
-    ("source", "target"),
-    ("first", "second"),
-    ("a", "b"),
-    ("i", "j"),
-    ("x", "y"),
+
+def _couples(names: str) -> tuple[tuple[str, str], ...]:
+    return tuple((a, b) for a, b in (couple.split() for couple in names.split(",")))
+
+
+ENDS = _couples(
+    """
+    left right, left_id right_id, id_left id_right, left_item right_item, item_left item_right,
+    item_a item_b, item1 item2, item_1 item_2, id1 id2, id_1 id_2, id_a id_b, unique_id_l
+    unique_id_r, id_l id_r, source target, first second, a b, i j, x y
+    """
 )
 """Names of the two columns of items, recognised (whatever the case) only as a couple."""
 
@@ -57,14 +49,11 @@ SPELLINGS: Mapping[str, frozenset[str]] = {
 """Names of the other columns, recognised whatever the case when the caller names none."""
 
 
-VOTES: tuple[tuple[str, str], ...] = (
-    ("n_same", "n_different"),
-    ("same_votes", "different_votes"),
-    ("votes_same", "votes_different"),
-    ("n_yes", "n_no"),
-    ("yes_votes", "no_votes"),
-    ("votes_yes", "votes_no"),
-    ("n_match", "n_distinct"),
+VOTES = _couples(
+    """
+    n_same n_different, same_votes different_votes, votes_same votes_different, n_yes n_no,
+    yes_votes no_votes, votes_yes votes_no, n_match n_distinct
+    """
 )
 """Names of two columns that count answers, same first."""
 

@@ -411,9 +411,10 @@ class Pairs(OneEntryPerItem):
         n_items: int | None = None,
         question: ArrayLike | None = None,
     ) -> Pairs:
-        """Return these answers and more of them behind, about items by position; see `update`.
+        """Return these answers and more of them behind, see `update`.
 
-        ``n_items`` makes room for new items. Where answers have levels, ``same`` holds names of
+        Items are named by position, or by id where they have ids that are no numbers. ``n_items``
+        makes room for new items by position. Where answers have levels, ``same`` holds names of
         levels.
 
         >>> pairs = Pairs([0], [1], [True], n_items=3)
@@ -465,14 +466,11 @@ class Pairs(OneEntryPerItem):
                 "levels"
             )
         ids, place = _joined_items(self, more)
-        given: dict[str, Any] = {"annotator": None, "weight": None, "chosen": None}
-        for name in given:
-            one, other = self._named(name), more._named(name)
-            if name == "chosen" and (one is not None or other is not None):
-                one, other = (
-                    np.zeros(part.n_pairs, bool) if marks is None else marks
-                    for part, marks in ((self, one), (more, other))
-                )
+        both = self, more
+        marks = [np.zeros(p.n_pairs, bool) if p.chosen is None else p.chosen for p in both]
+        given: dict[str, Any] = {"chosen": np.concatenate(marks)}
+        for name in ("annotator", "weight"):
+            one, other = (part._named(name) for part in both)
             if self.n_pairs and more.n_pairs and (one is None) != (other is None):
                 which = "new" if other is None else "first"
                 raise ValueError(
@@ -486,7 +484,7 @@ class Pairs(OneEntryPerItem):
             if (named := part._named("groups")) is not None:
                 groups[where] = named
         names = {*self.class_names, *more.class_names}
-        graded = self.level is not None or more.level is not None
+        graded = None if self.level is None else np.concatenate([self.level, levels_of(more)])
         return Pairs(
             np.concatenate([self.left, place[more.left]]),
             np.concatenate([self.right, place[more.right]]),
@@ -500,9 +498,7 @@ class Pairs(OneEntryPerItem):
             item_ids=ids,
             dropped=self.dropped,
             question=_joined_questions(self, more),
-            level=np.concatenate([levels_of(self), levels_of(more)]).astype(np.int8)
-            if graded
-            else None,
+            level=graded,
             scale=self.scale,
         )
 

@@ -236,10 +236,6 @@ class _TorchEstimator(BaseEstimator):  # type: ignore[misc]
             scores = _scores(self.module_, torch.tensor(features, device=self.device))
         return scores.cpu().numpy().astype(np.float64)
 
-    def _probability(self, X: ArrayLike) -> Vector:
-        scores = self._score_items(X)
-        return np.asarray(expit(scores)) if self.loss == "logistic" else scores
-
 
 class TorchClassifier(ClassifierMixin, _TorchEstimator):  # type: ignore[misc]
     """A network that classifies; with its defaults and two classes, the paper's, exactly.
@@ -318,9 +314,7 @@ class TorchClassifier(ClassifierMixin, _TorchEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class with the larger probability, shape (n_items,)."""
-        score = self.decision_function(X)
-        winner = score.argmax(axis=1) if score.ndim == 2 else (score > 0).astype(int)
-        return np.asarray(self.classes_[winner])
+        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
 
 
 class TorchRegressor(RegressorMixin, _TorchEstimator):  # type: ignore[misc]
@@ -339,7 +333,8 @@ class TorchRegressor(RegressorMixin, _TorchEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> Vector:
         """Return t, or its sigmoid under the logistic loss, shape (n_items,)."""
-        return self._probability(X)
+        scores = self._score_items(X)
+        return np.asarray(expit(scores)) if self.loss == "logistic" else scores
 
 
 @torch.no_grad()

@@ -305,7 +305,7 @@ def test_classes_are_learnt_from_the_pairs_that_the_chooser_picks():
 def test_wrong_use_is_refused_with_what_to_do(tmp_path):
     with pytest.raises(TypeError, match="neither a Judge nor a function"):
         judge(items(), {"a": 3})
-    with pytest.raises(BadFile, match="which is no item"):
+    with pytest.raises(BadFile, match="names 'x1', which is no item"):
         judge(items(), always, pairs=[("i00", "x1")])
     with pytest.raises(ValueError, match="at least 1"):
         judge(items(), always, budget=0)

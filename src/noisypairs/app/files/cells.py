@@ -54,13 +54,17 @@ def looks_like_id(name: str) -> bool:
     return (plain in _ID_NAMES - _AMBIGUOUS) or plain.endswith(("_id", " id")) or name == "ID"
 
 
+#: From so many rows on each different text is kept once: answers repeat few names.
+MANY_ROWS = 100_000
+
+
 def as_text(values: pd.Series) -> pd.Series:
     """Return cells as stripped text: missing ones "", whole numbers without ".0".
 
     >>> as_text(pd.Series([7.0, None, " a"], dtype=object)).tolist()
     ['7', '', 'a']
     """
-    if pd.api.types.infer_dtype(values, skipna=False) == "string":  # each text once
+    if len(values) > MANY_ROWS and pd.api.types.infer_dtype(values, skipna=False) == "string":
         codes, distinct = pd.factorize(values)
         cells = np.array([text.strip() for text in distinct], dtype=object)[codes]
     else:
@@ -127,16 +131,13 @@ def _typed_column(values: pd.Series, decimal_comma: bool) -> pd.Series:
     small = np.array([text.lower() for text in texts], dtype=object)
     present = np.array([text not in MISSING for text in small], dtype=bool)
     found = texts[present]
-    distinct = set(small[present].tolist())
-    if distinct and present.all() and distinct <= {"true", "false"}:
+    if not found.size:  # a column of missing numbers is easier to drop than one of text
+        return pd.Series(np.full(texts.size, np.nan), values.index)
+    if present.all() and set(small) <= {"true", "false"}:
         return pd.Series(small == "true", values.index, dtype=bool)
-    if decimal_comma and distinct and all(map(_DECIMAL_COMMA.fullmatch, found)):
+    if decimal_comma and all(map(_DECIMAL_COMMA.fullmatch, found)):
         found = np.array([text.replace(",", ".") for text in found], dtype=object)
-    numbers = _numbers(found)
-    if numbers is None or not found.size:
-        # Nothing present at all: a column of missing numbers is easier to drop than one of text.
-        if not found.size:
-            return pd.Series(np.full(texts.size, np.nan), values.index)
+    if (numbers := _numbers(found)) is None:
         return pd.Series(np.where(present, texts, None), values.index, dtype=object)
     if present.all() and (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2**53:
         return pd.Series(numbers.astype(np.int64), values.index)

@@ -49,21 +49,16 @@ def check_version(connection: sqlite3.Connection, path: Path) -> None:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.Error as error:
         raise damaged(path, error) from error
+    why = ""
     if application != APPLICATION:
-        raise BadFile(
-            f"{path} is a SQLite file, but no store of `noisypairs ask`: name another file, or "
-            "export its answers as CSV"
-        )
-    if version < 1:
-        raise BadFile(
-            f"{path} is a store without a version, as nothing that noisypairs wrote: take a copy "
-            "of it that is whole"
-        )
-    if version > VERSION:
-        raise BadFile(
-            f"{path} is a store of version {version}, written by a newer noisypairs; this one "
-            f"reads versions 1 to {VERSION}: update noisypairs"
-        )
+        why = "is a SQLite file, but no store of `noisypairs ask`: name another file"
+    elif version < 1:
+        why = "is a store without a version: take a copy of it that is whole"
+    elif version > VERSION:
+        why = f"is a store of version {version}, written by a newer noisypairs; this one reads "
+        why += f"versions 1 to {VERSION}: update noisypairs"
+    if why:
+        raise BadFile(f"{path} {why}")
 
 
 def damaged(path: Path, error: Exception) -> BadFile:
@@ -90,12 +85,9 @@ SCALE, UNSURE = "scale", "unsure"
 
 def stored_scale(path: Path) -> Scale | None:
     """Return the scale of the answers of a store; None of yes and no."""
-    try:
-        with _reading(path) as connection:
-            row = connection.execute("SELECT value FROM settings WHERE name = ?", (SCALE,))
-            found = row.fetchone()
-    except sqlite3.Error as error:
-        raise damaged(path, error) from error
+    with _reading(path) as connection:
+        row = connection.execute("SELECT value FROM settings WHERE name = ?", (SCALE,))
+        found = row.fetchone()
     return None if found is None else read_scale(found[0], UNSURE)
 
 
@@ -104,13 +96,10 @@ def stored_answers(path: Path) -> list[tuple[Any, ...]]:
     if not is_database(path):
         load(path)  # which says why, where there is nothing to read
         raise BadFile(f"{path} is no store of `noisypairs ask`, which is a SQLite file")
-    try:
-        with _reading(path) as connection:
-            check_version(connection, path)
-            query = f"SELECT {', '.join(map(_quoted, COLUMNS))} FROM {VIEW}"
-            return connection.execute(query).fetchall()
-    except (sqlite3.Error, UnicodeError) as error:
-        raise damaged(path, error) from error
+    with _reading(path) as connection:
+        check_version(connection, path)
+        columns = ", ".join(f'"{name}"' for name in COLUMNS)
+        return connection.execute(f"SELECT {columns} FROM {VIEW}").fetchall()
 
 
 @contextmanager
@@ -122,13 +111,16 @@ def _reading(path: Path) -> Iterator[sqlite3.Connection]:
     """
     place = path.resolve()
     try:
-        connection = _opened(place, "mode=ro")
-    except sqlite3.OperationalError:
-        if place.with_name(f"{place.name}-wal").exists():
-            raise
-        connection = _opened(place, "immutable=1")
-    with closing(connection):
-        yield connection
+        try:
+            connection = _opened(place, "mode=ro")
+        except sqlite3.OperationalError:
+            if place.with_name(f"{place.name}-wal").exists():
+                raise
+            connection = _opened(place, "immutable=1")
+        with closing(connection):
+            yield connection
+    except (sqlite3.Error, UnicodeError) as error:
+        raise damaged(path, error) from error
 
 
 def _opened(place: Path, how: str) -> sqlite3.Connection:
@@ -139,7 +131,3 @@ def _opened(place: Path, how: str) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _quoted(name: str) -> str:
-    return f'"{name}"'

@@ -26,7 +26,7 @@ from sklearn.pipeline import Pipeline
 from noisypairs import metrics
 from noisypairs.algebra import Array, class_prior, mean_rates
 from noisypairs.annotators import AnnotatorTable, annotator_table, table_of_fit
-from noisypairs.annotators.linkage import records_to_link
+from noisypairs.annotators.choice import records_to_link
 from noisypairs.app.drift import summarise_training
 from noisypairs.app.encoding import Encoded, describe, encoded
 from noisypairs.app.fit.calibration import check_calibration

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
@@ -32,10 +32,9 @@ from noisypairs.app.files import BadFile, Dataset, read_frame, read_pairs
 from noisypairs.app.files.cells import as_text
 from noisypairs.app.files.writing import Claimed, claim
 from noisypairs.app.judge.judges import Item, Judge, JudgeFailed, Reply, Unanswered
-from noisypairs.app.judge.learners import AGAIN, BY_JUDGES, ByClasses, ByPairs, Pair
+from noisypairs.app.judge.learners import AGAIN, BY_JUDGES, ByClasses, ByPairs, Heard, Pair
 from noisypairs.app.judge.statement import Judged, statement
 from noisypairs.assess import first_pairs
-from noisypairs.errors import did_you_mean
 from noisypairs.pairs.answers import Meaning, parse
 from noisypairs.pairs.columns import couples_of
 
@@ -47,6 +46,8 @@ TRIES = 7
 
 FAILURES = 5
 """Questions in a row without an answer end the run."""
+
+_JUDGES = f"(SELECT person FROM people WHERE joined_by = '{BY_JUDGES}')"
 
 
 @dataclass(frozen=True)
@@ -122,13 +123,12 @@ class Ledger:
 
 @dataclass(frozen=True)
 class Task:
-    """A pair for a judge; ``question`` is its number where it was asked before a kill."""
+    """A pair for a judge."""
 
     judge: str
     person: Person
     pick: Pick
     swapped: bool
-    question: int | None = None
 
 
 class Asking:
@@ -158,82 +158,73 @@ class Asking:
             self.learner = ByClasses(settings)
         else:
             ends = [sorted(self.shown.numbers[row] for row in pair) for pair in listed]
-            pairs = [(low, high) for low, high in ends]
-            self.learner = ByPairs(settings, self.shown, pairs, self.answers)
+            self.learner = ByPairs(settings, self.shown, [(low, high) for low, high in ends])
         self.stop, self._failed, self._writing = threading.Event(), 0, threading.Lock()
 
     def run(self) -> Judged:
         """Ask, refit, and ask again; say what came of it."""
-        self._ask_all(self._interrupted())
+        try:
+            return self._run()
+        finally:
+            self._end_questions()
+
+    def _run(self) -> Judged:
+        self._end_questions()
+        numbers = {one.number for one in self.people.values()}
         while True:
-            numbers = {one.number for one in self.people.values()}
-            asked = Counter((low, high) for who, low, high in self._answered() if who in numbers)
-            picks = self.learner.next(asked, len(self.people))
-            tasks = self._tasks(picks)
-            if self.stop.is_set() or self.ledger.left < 1:
-                reason = "the budget is spent"
-                break
-            if not tasks:
-                reason = "more answers of these judges would not help"
+            answered = self._answered()
+            asked = Counter((low, high) for who, low, high in answered if who in numbers)
+            heard = Heard.of(self.database, self.shown)
+            tasks = self._tasks(self.learner.next(heard, asked, len(numbers)), answered)
+            spent = self.stop.is_set() or self.ledger.left < 1
+            if spent or not tasks:
                 break
             self._ask_all(tasks)
-        why = f"{reason}: {self.learner.note}" if self.learner.note else reason
-        found = statement(self.database, self.shown, self.learner, self.settings.target)
-        spent = self.ledger.replies, self.ledger.cost
-        return replace(found, stopped=why, n_replies=spent[0], cost=spent[1])
+        why = "the budget is spent" if spent else "more answers of these judges would not help"
+        return replace(
+            statement(self.database, heard, self.learner, self.settings.target),
+            stopped=f"{why}: {self.learner.note}" if self.learner.note else why,
+            n_replies=self.ledger.replies,
+            cost=self.ledger.cost,
+        )
+
+    def _end_questions(self) -> None:
+        """End what judges were asked and did not answer: these pairs are as good as never asked."""
+        self.database.run(f"UPDATE questions SET open = 0 WHERE open AND person IN {_JUDGES}")
 
     def _answered(self) -> set[tuple[int, int, int]]:
         """Return who of the judges answered which pair, as (person, low, high)."""
-        rows = self.database.rows(
-            "SELECT person, low, high FROM standing WHERE person IN "
-            "(SELECT person FROM people WHERE joined_by = ?)",
-            BY_JUDGES,
-        )
-        return {(int(person), int(low), int(high)) for person, low, high in rows}
+        query = f"SELECT person, low, high FROM standing WHERE person IN {_JUDGES}"
+        return {(who, low, high) for who, low, high in self.database.rows(query)}
 
-    def _interrupted(self) -> list[Task]:
-        """Return what these judges were asked and did not answer."""
-        named = {one.number: (name, one) for name, one in self.people.items()}
-        named |= {one.number: (name, one) for name, one in self.again.items()}
-        rows = self.database.rows(
-            "SELECT question, person, low, high, kind, swapped FROM questions WHERE open"
-        )
-        return [
-            Task(*named[person], Pick(low, high, kind), bool(swapped), question)
-            for question, person, low, high, kind, swapped in rows
-            if person in named and low in self.shown.row_of and high in self.shown.row_of
-        ]
-
-    def _tasks(self, picks: Sequence[Pick]) -> list[Task]:
+    def _tasks(self, picks: Sequence[Pick], answered: set[tuple[int, int, int]]) -> list[Task]:
         """Share pairs among the judges, a part of them twice: in the other order, by another."""
-        answered = self._answered()
-        count = Counter(person for person, _, _ in answered)
-        left = self.ledger.left
         tasks: list[Task] = []
+        count = Counter(person for person, _, _ in answered)
 
-        def give(pick: Pick) -> str | None:
-            free = (n for n, p in self.people.items() if (p.number, *pick[:2]) not in answered)
-            name = min(free, key=lambda one: count[self.people[one].number], default=None)
-            if name is not None:
-                swapped = self.random.random() < 0.5
-                add(Task(name, self.people[name], pick, swapped))
-            return name
+        def give(
+            pick: Pick, among: Mapping[str, Person], swapped: bool | None = None
+        ) -> Task | None:
+            """Give a pair to whoever of these has not answered it, and least of all."""
+            free = (n for n, who in among.items() if (who.number, *pick[:2]) not in answered)
+            name = min(free, key=lambda one: count[among[one].number], default=None)
+            if name is None:
+                return None
+            swapped = self.random.random() < 0.5 if swapped is None else swapped
+            tasks.append(Task(name, among[name], pick, swapped))
+            count[among[name].number] += 1
+            answered.add((among[name].number, *pick[:2]))
+            return tasks[-1]
 
-        def add(task: Task) -> None:
-            tasks.append(task)
-            count[task.person.number] += 1
-            answered.add((task.person.number, *task.pick[:2]))
-
+        left = self.ledger.left
         for pick in picks:
             if len(tasks) >= left:
                 break
-            if (name := give(pick)) is None or self.random.random() >= self.settings.repeated:
-                continue
-            repeat = pick._replace(kind=REPEAT)
-            other = self.again[name]
-            if (other.number, *pick[:2]) not in answered:
-                add(Task(name, other, repeat, not tasks[-1].swapped))
-            give(repeat)
+            task = give(pick, self.people)
+            if task is not None and self.random.random() < self.settings.repeated:
+                repeat = pick._replace(kind=REPEAT)
+                give(repeat, {task.judge: self.again[task.judge]}, not task.swapped)
+                give(repeat, self.people)
         return tasks[: max(left, 0)]
 
     def _ask_all(self, tasks: list[Task]) -> None:
@@ -253,9 +244,7 @@ class Asking:
         """Ask one question until it has an answer, or is left open."""
         if self.stop.is_set():
             return
-        question = task.question
-        if question is None:
-            question = self.questions.ask(task.person, task.pick, task.swapped).number
+        question = self.questions.ask(task.person, task.pick, task.swapped).number
         pictures = self.settings.images is not None
         low, high = (shown_item(self.shown, number, pictures) for number in task.pick[:2])
         ends = (high, low) if task.swapped else (low, high)
@@ -285,7 +274,6 @@ class Asking:
             while request is None and self.ledger.held and not self.stop.wait(0.05):
                 request = self.ledger.reserve(question, tokens)  # others may take less than held
             if request is None:
-                self._withdraw(question)
                 self.stop.set()
                 return None
             try:
@@ -314,12 +302,6 @@ class Asking:
                 "far are kept: run the same command again to go on"
             )
         return None
-
-    def _withdraw(self, question: int) -> None:
-        """Take back a question for which no request was ever sent."""
-        sent = self.database.row("SELECT 1 FROM requests WHERE question = ?", question)
-        if sent is None:
-            self.database.run("DELETE FROM questions WHERE question = ?", question)
 
     def _keep_raw(self, task: Task, ends: tuple[Item, Item], reply: Reply) -> None:
         if self.raw is None:
@@ -354,77 +336,66 @@ def shown_item(shown: Shown, number: int, pictures: bool) -> Item:
 
 def judge_named(database: Database, name: str) -> Person:
     """Return the place of a judge in the store, made if it is not there."""
-    people = People(database)
+    people, by_judges = People(database), "SELECT 1 FROM people WHERE person = ? AND joined_by = ?"
     with database.writing():
-        person = people.named(name)
-        if person is None:
+        if (person := people.named(name)) is None:
             person = people.add(name)
             by = "UPDATE people SET joined_by = ? WHERE person = ?"
             database.run(by, BY_JUDGES, person.number)
-        elif database.row("SELECT joined_by FROM people WHERE person = ?", person.number) != (
-            BY_JUDGES,
-        ):
+        elif database.row(by_judges, person.number, BY_JUDGES) is None:
             raise ValueError(f"{name!r} is a person in this store: give the judge another name")
     return person
 
 
 def listed_pairs(listed: Any, ids: Sequence[str]) -> list[Pair]:
     """Return the pairs to judge as rows of items, each once: of a file or table of two ids."""
-    frame = listed
     if isinstance(listed, str | PathLike):
-        frame = read_frame(Path(listed))
+        listed = read_frame(Path(listed))
     elif not isinstance(listed, pd.DataFrame):
-        frame = pd.DataFrame(list(listed), columns=["left", "right"])
-    couples = couples_of(frame.columns) or [tuple(frame.columns[:2])]
-    row_of = {id: row for row, id in enumerate(ids)}
-    found: dict[Pair, None] = {}
-    for ends in zip(*(as_text(frame[name]).tolist() for name in couples[0]), strict=True):
-        for id in ends:
-            if id not in row_of:
-                raise BadFile(f"the pairs name {id!r}, which is no item; {_near(id, row_of)}")
-        low, high = sorted(row_of[id] for id in ends)
-        if low < high:
-            found[low, high] = None
-    return list(found)
-
-
-def _near(id: str, known: Mapping[str, int]) -> str:
-    if len(known) > 20:
-        return f"items are called as {next(iter(known))!r} is"
-    return did_you_mean(id, known)
+        listed = pd.DataFrame(list(listed), columns=["left", "right"])
+    couple = (couples_of(listed.columns) or [tuple(listed.columns[:2])])[0]
+    left, right = (as_text(listed[name]).tolist() for name in couple)
+    row_of = _known([*left, *right], ids, "the list of pairs")
+    ends = (sorted((row_of[a], row_of[b])) for a, b in zip(left, right, strict=True))
+    return list(dict.fromkeys((low, high) for low, high in ends if low < high))
 
 
 def read_gold(gold: Path, ids: Sequence[str]) -> Dataset:
     """Return what people say in a file (left, right, same), if all of it is about these items."""
-    found, known = read_pairs(gold), dict.fromkeys(ids, 0)
-    for id in found.ids:
-        if id not in known:
-            raise BadFile(f"{gold} names {id!r}, which is no item; {_near(id, known)}")
+    found = read_pairs(gold)
+    _known(found.ids, ids, gold)
     return found
+
+
+def _known(named: Iterable[str], ids: Sequence[str], where: Path | str) -> dict[str, int]:
+    """Return the row of every item by id; refuse names that are none."""
+    row_of = {id: row for row, id in enumerate(ids)}
+    for id in named:
+        if id not in row_of:
+            raise BadFile(f"{where} names {id!r}, which is no item; items are called as {ids[0]!r}")
+    return row_of
 
 
 def keep_gold(database: Database, shown: Shown, found: Dataset) -> None:
     """Keep what people say in a file as answers in the store, each once."""
-    number = {id: shown.numbers[row] for row, id in enumerate(shown.ids)}
     pairs, people, questions = found.pairs, People(database), Questions(database, 0.0)
-    known = pairs.annotator_names
-    names = ["gold"] if known is None else [str(name) for name in known.tolist()]
+    named = ["gold"] if pairs.annotator_names is None else pairs.annotator_names.tolist()
+    who = [0] * pairs.n_pairs if pairs.annotator is None else pairs.annotator.tolist()
+    number = dict(zip(shown.ids, shown.numbers, strict=True))
     with database.writing():
-        persons = [people.join(name, known_too=True) for name in names]
-        kinds = dict[Pair, str]()
-        for low, high, kind in database.rows("SELECT low, high, kind FROM wanted"):
-            kinds[low, high] = kind
-        who = [0] * pairs.n_pairs if pairs.annotator is None else pairs.annotator.tolist()
-        rows = zip(pairs.left.tolist(), pairs.right.tolist(), pairs.same.tolist(), who, strict=True)
-        for left, right, same, one in rows:
+        persons = [people.join(str(name), known_too=True) for name in named]
+        wanted = database.rows("SELECT low, high, kind FROM wanted")
+        kinds = {(low, high): kind for low, high, kind in wanted}
+        standing = set(database.rows("SELECT person, low, high FROM standing"))
+        for left, right, same, one in zip(pairs.left, pairs.right, pairs.same, who, strict=True):
             low, high = sorted(number[found.ids[end]] for end in (left, right))
-            before = "SELECT 1 FROM standing WHERE low = ? AND high = ? AND person = ?"
-            if low == high or database.row(before, low, high, persons[one].number):
-                continue
-            pick = Pick(low, high, kinds.get((low, high), KNOWN))
-            question = questions.ask(persons[one], pick).number
-            said = "same" if same else "different"
-            Answers(database).record(persons[one], question, said, 0, False)
+            key = persons[one].number, low, high
+            if low < high and key not in standing:
+                standing.add(key)
+                pick = Pick(low, high, kinds.get((low, high), KNOWN))
+                question = questions.ask(persons[one], pick).number
+                said = "same" if same else "different"
+                Answers(database).record(persons[one], question, said, 0, False)
 
 
 @contextmanager
@@ -531,25 +502,22 @@ def expected(
     Nothing is asked and no file is made. A token is taken for four bytes, and an answer for three
     tokens; ``most`` counts as the limit of costs does.
     """
-    shown_columns = None if columns is None else tuple(columns)
-    looks = read_looks(Settings(items, Path(), images, shown_columns, id))
-    numbers = list(range(len(looks.ids)))
-    shown = Shown(**vars(looks), numbers=numbers, row_of=dict(enumerate(numbers)))
+    kept = None if columns is None else tuple(columns)
+    looks = read_looks(Settings(items, Path(), images, kept, id))
+    rows = range(len(looks.ids))
+    shown = Shown(**vars(looks), numbers=[*rows], row_of=dict(enumerate(rows)))
     if pairs is None:
-        found = first_pairs(np.zeros((len(numbers), 1)), 100, random_state=0)
+        found = first_pairs(np.zeros((len(rows), 1)), 100, random_state=0)
         ends = list(zip(found.left.tolist(), found.right.tolist(), strict=True))
     else:
         ends = listed_pairs(pairs, looks.ids)[:100]
     asked = [[shown_item(shown, end, images is not None) for end in pair] for pair in ends]
-    bounds = np.array([one.most_tokens(*pair) for one in judges.values() for pair in asked])
-    into, out = bounds.mean(axis=0)
+    bounds = [one.most_tokens(*pair) for one in judges.values() for pair in asked]
+    into, out = np.mean(bounds, axis=0)
     usual = into / 4, min(out, 3.0)
+    first = [(n, one.prompt_text(*pair)) for n, one in judges.items() for pair in asked[:n_shown]]
     return {
-        "prompts": [
-            (name, one.prompt_text(*pair))
-            for name, one in judges.items()
-            for pair in asked[:n_shown]
-        ],
+        "prompts": first,
         "tokens": limits.budget * sum(usual),
         "cost": limits.budget * limits.cost(usual),
         "most": min(limits.budget * limits.cost((into, out)), limits.max_cost or np.inf),
@@ -559,14 +527,12 @@ def expected(
 def judges_named(ask: Any) -> dict[str, Judge]:
     """Return judges by name, functions among them made judges."""
     given = ask if isinstance(ask, Mapping) else {"judge": ask}
-    found: dict[str, Judge] = {}
     for name, one in given.items():
         if not isinstance(one, Judge) and not callable(one):
             raise TypeError(f"ask: {name!r} is neither a Judge nor a function of two items: {one}")
-        found[str(name)] = one if isinstance(one, Judge) else Judge(one)
-    if not found:
+    if not given:
         raise ValueError("ask: give at least one judge")
-    return found
+    return {str(n): one if isinstance(one, Judge) else Judge(one) for n, one in given.items()}
 
 
 def items_file(items: Any, folder: Path) -> Path:

@@ -17,14 +17,14 @@ import socket
 import ssl
 import subprocess
 import threading
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from noisypairs.app.files.media import TYPES
 from noisypairs.app.judge.prompt import INSIST, SYSTEM, Prompt
@@ -36,6 +36,7 @@ LARGEST_PICTURE = 5_000_000
 PICTURE_TOKENS = 5_000
 """Tokens that a picture is reserved at; what it took is in the reply."""
 
+_PORTS = {"http": 80, "https": 443}
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _STRANGE_PAIR = (400, 413, 422)
 """Refusals that may be about one pair alone, such as by a filter of contents."""
@@ -196,18 +197,16 @@ class Endpoint(Judge):
         headers = {"Content-Type": "application/json", "User-Agent": "noisypairs"}
         if self._key is not None:
             headers["Authorization"] = f"Bearer {self._key}"
-        request = urllib.request.Request(self.url, data, headers, method="POST")
-        opened: list[http.client.HTTPConnection] = []
-        with _deadline(self.timeout, lambda: _hang_up(opened)) as late:
+        connection, path = _connection(self.url, self.timeout)
+        with closing(connection), _deadline(self.timeout, lambda: _hang_up(connection)) as late:
             try:
-                opener = _opener(opened, urlsplit(self.url).hostname)
-                with opener.open(request, timeout=self.timeout) as response:
-                    found: bytes = response.read(LARGEST_REPLY + 1)
-            except urllib.error.HTTPError as error:
-                error.close()
-                raise _refusal(error.code, error.headers.get("Retry-After")) from None
+                connection.request("POST", path, data, headers)
+                response = connection.getresponse()
+                found: bytes = response.read(LARGEST_REPLY + 1)
             except (OSError, http.client.HTTPException) as error:
                 raise self._broken(error, late.is_set()) from None
+        if response.status != http.HTTPStatus.OK:
+            raise _refusal(response.status, response.headers.get("Retry-After"))
         if late.is_set():
             raise Unanswered(f"no answer in {self.timeout:g} s", billed=True)
         if len(found) > LARGEST_REPLY:
@@ -217,56 +216,37 @@ class Endpoint(Judge):
         return found
 
     def _broken(self, error: Exception, late: bool) -> Exception:
-        reason = getattr(error, "reason", error)
-        if isinstance(reason, ssl.SSLCertVerificationError):
-            return JudgeFailed(
-                f"the certificate of {urlsplit(self.url).hostname} cannot be verified: "
-                f"{reason.verify_message}"
-            )
-        if late or isinstance(reason, TimeoutError):
+        host = urlsplit(self.url).hostname
+        if isinstance(error, ssl.SSLCertVerificationError):
+            why = error.verify_message
+            return JudgeFailed(f"the certificate of {host} cannot be verified: {why}")
+        if late or isinstance(error, TimeoutError):
             return Unanswered(f"no answer in {self.timeout:g} s", billed=True)
-        if isinstance(reason, ConnectionRefusedError | socket.gaierror):
-            return Unanswered(f"{urlsplit(self.url).netloc} cannot be reached")
-        return Unanswered(f"the connection broke ({type(reason).__name__})", billed=True)
+        if isinstance(error, ConnectionRefusedError | socket.gaierror):
+            return Unanswered(f"{host} cannot be reached")
+        return Unanswered(f"the connection broke ({type(error).__name__})", billed=True)
 
 
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Nothing is sent anywhere but to the address that was given."""
-
-    def redirect_request(self, req: Any, fp: Any, code: int, *_: Any) -> None:
-        del req
-        fp.close()
-        raise JudgeFailed(
-            f"the endpoint redirects elsewhere (status {code}), which is not followed: give the "
-            "address at which it answers"
-        )
-
-
-def _opener(opened: list[http.client.HTTPConnection], host: str | None) -> Any:
-    """Return what sends one request; its connection is put into ``opened``.
+def _connection(url: str, timeout: float) -> tuple[http.client.HTTPConnection, str]:
+    """Return a connection to an address, and the path to ask for.
 
     A proxy that the environment names is used, but not for this machine.
     """
-    context = ssl.create_default_context()
-
-    def plain(host: str, **settings: Any) -> http.client.HTTPConnection:
-        opened.append(http.client.HTTPConnection(host, **settings))
-        return opened[-1]
-
-    def secure(host: str, **settings: Any) -> http.client.HTTPConnection:
-        opened.append(http.client.HTTPSConnection(host, context=context, **settings))
-        return opened[-1]
-
-    class Plain(urllib.request.HTTPHandler):
-        def http_open(self, req: Any) -> Any:
-            return self.do_open(plain, req)
-
-    class Secure(urllib.request.HTTPSHandler):
-        def https_open(self, req: Any) -> Any:
-            return self.do_open(secure, req)
-
-    direct = [urllib.request.ProxyHandler({})] if host in _LOOPBACK else []
-    return urllib.request.build_opener(Plain, Secure, _NoRedirects, *direct)
+    parts = urlsplit(url)
+    host = str(parts.hostname)
+    kind: Callable[..., http.client.HTTPConnection] = http.client.HTTPConnection
+    if parts.scheme == "https":
+        kind = partial(http.client.HTTPSConnection, context=ssl.create_default_context())
+    path = parts._replace(scheme="", netloc="").geturl()
+    proxy = urllib.request.getproxies().get(parts.scheme)
+    if proxy is None or host in _LOOPBACK or urllib.request.proxy_bypass(host):
+        return kind(host, parts.port, timeout=timeout), path
+    through = urlsplit(proxy if "//" in proxy else f"//{proxy}")
+    connection = kind(str(through.hostname), through.port, timeout=timeout)
+    who = unquote(through.netloc.rpartition("@")[0])
+    basic = {"Proxy-Authorization": f"Basic {base64.b64encode(who.encode()).decode()}"}
+    connection.set_tunnel(host, parts.port or _PORTS[parts.scheme], basic if who else {})
+    return connection, path
 
 
 @contextmanager
@@ -287,12 +267,11 @@ def _deadline(seconds: float, end: Callable[[], None]) -> Iterator[threading.Eve
         timer.cancel()
 
 
-def _hang_up(opened: list[http.client.HTTPConnection]) -> None:
-    for one in opened:
-        sock: socket.socket | None = one.sock
-        if sock is not None:
-            with suppress(OSError):
-                sock.shutdown(socket.SHUT_RDWR)
+def _hang_up(connection: http.client.HTTPConnection) -> None:
+    sock: socket.socket | None = connection.sock
+    if sock is not None:
+        with suppress(OSError):
+            sock.shutdown(socket.SHUT_RDWR)
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -312,6 +291,11 @@ def _refusal(status: int, retry_after: str | None) -> Exception:
         return Unanswered(f"status {status}", wait=float(plain[0]) if plain else None)
     if status in _STRANGE_PAIR:
         return Unanswered(f"status {status}", again=False)
+    if 300 <= status < 400:
+        return JudgeFailed(
+            f"the endpoint redirects elsewhere (status {status}), which is not followed: give the "
+            "address at which it answers"
+        )
     advice = "check the address and the name of the model"
     if status in (401, 403):
         advice = "check the key: --key-env names the environment variable that holds it"

@@ -6,8 +6,10 @@ among all pairs; `ByPairs` judges each pair of a list by itself, as records to l
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +19,7 @@ from noisypairs.algebra import Array
 from noisypairs.annotators.choice import lacking_repeats
 from noisypairs.annotators.pair_truth import infer_pair_truth, likeness_of
 from noisypairs.app.ask.answers import Answers, Said
+from noisypairs.app.ask.database import Database
 from noisypairs.app.ask.learning import BATCH, Learner, features_of, pairs_of
 from noisypairs.app.ask.project import Settings, Shown
 from noisypairs.app.ask.questions import CHOSEN, DOUBT, RANDOM, Pick
@@ -33,6 +36,65 @@ BY_JUDGES, AGAIN = "judge", " again"
 
 #: Known pairs that the words of judges count as.
 PRIOR = 3.0
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What ``judges`` and ``people`` said of items that are there; ``whole`` if nothing is out."""
+
+    shown: Shown
+    judges: list[Said]
+    people: list[Said]
+    whole: bool = True
+
+    @classmethod
+    def of(cls, database: Database, shown: Shown) -> Heard:
+        """Return all of a store."""
+        query = "SELECT name FROM people WHERE joined_by = ?"
+        names = {name for (name,) in database.rows(query, BY_JUDGES)}
+        said = [o for o in Answers(database).telling() if {o.left, o.right} <= shown.row_of.keys()]
+        by_judges = [o for o in said if o.person in names]
+        return cls(shown, by_judges, [o for o in said if o.person not in names])
+
+    def without(self, pairs: Collection[Pair]) -> Heard:
+        """Return the same without what people said of these pairs."""
+        kept = [o for o in self.people if (o.left, o.right) not in pairs]
+        return replace(self, people=kept, whole=False)
+
+    @cached_property
+    def votes(self) -> dict[Pair, list[bool]]:
+        """What judges said of each pair when they were first asked."""
+        found = defaultdict(list)
+        for one in self.judges:
+            if not one.person.endswith(AGAIN):
+                found[one.left, one.right].append(one.same)
+        return found
+
+    @cached_property
+    def known(self) -> dict[Pair, bool]:
+        """What most people say of each pair that some of them answered; ties are left out."""
+        votes: Counter[Pair] = Counter()
+        for one in self.people:
+            votes[one.left, one.right] += 1 if one.same else -1
+        return {pair: vote > 0 for pair, vote in votes.items() if vote}
+
+    def answers(self) -> tuple[Pairs, NDArray[np.int8]]:
+        """Return what judges said when they were first asked, and what people say of those pairs.
+
+        That is 1 for same, 0 for different, −1 for unknown, (n_pairs,). What people were asked
+        because judges probably err there is left out: it would make all judges look bad.
+        """
+        first = pairs_of(self.shown, [o for o in self.judges if not o.person.endswith(AGAIN)])
+        usual = replace(self, people=[o for o in self.people if o.kind != DOUBT]).known
+        told = dict(zip(self.keys(list(usual)).tolist(), usual.values(), strict=True))
+        truth = [told.get(key, -1) for key in keys_of(first).tolist()]
+        return first, np.array(truth, dtype=np.int8)
+
+    def keys(self, pairs: list[Pair]) -> NDArray[np.int64]:
+        """Return the keys that `Pairs` of all these items has for pairs."""
+        rows = np.array([[self.shown.row_of[end] for end in pair] for pair in pairs], dtype=int)
+        left, right = rows.reshape(-1, 2).T
+        return pair_keys(left, right, len(self.shown.ids))
 
 
 class ByClasses:
@@ -52,9 +114,9 @@ class ByClasses:
         last = self.worker.fits.latest()
         return "" if last is None else last.estimate.note
 
-    def next(self, asked: Counter[Pair], n_judges: int) -> list[Pick]:
+    def next(self, heard: Heard, asked: Counter[Pair], n_judges: int) -> list[Pick]:
         """Learn from all answers; return pairs to ask, none once more answers would not help."""
-        del n_judges
+        del heard, n_judges
         self.worker.step()
         last = self.worker.fits.latest()
         if last is not None and last.estimate.claimed:
@@ -64,39 +126,37 @@ class ByClasses:
         )
         return [Pick(*row) for row in rows if (row[0], row[1]) not in asked]
 
-    def chances(
-        self, pairs: list[Pair], people: Collection[str] = (), by: list[Said] | None = None
-    ) -> Array | None:
-        """Return P(same) of pairs by all answers, or by these; None where they show no classes."""
-        del people  # what they say is evidence like other answers, at their own rates
+    def chances(self, heard: Heard, pairs: list[Pair]) -> Array | None:
+        """Return P(same) of pairs by these answers, people's like others; None without classes."""
         shown = self.worker.project.shown
-        return self.learner.same_chances(shown, pairs, "all" if by is None else by)
+        if heard.whole:
+            return self.learner.same_chances(shown, pairs, "all")
+        return self.learner.same_chances(shown, pairs, [*heard.judges, *heard.people])
 
-    def by_features(self, pairs: list[Pair]) -> Array | None:
+    def by_features(self, heard: Heard, pairs: list[Pair]) -> Array | None:
         """Return P(same) by the features alone, None where they say nothing."""
+        del heard
         return self.learner.same_chances(self.worker.project.shown, pairs, "features")
 
 
 class ByPairs:
     """Pairs of a list, each judged by itself; what people say of a pair is known."""
 
-    def __init__(
-        self, settings: Settings, shown: Shown, pairs: list[Pair], answers: Answers
-    ) -> None:
-        self.settings, self.shown, self.answers = settings, shown, answers
+    def __init__(self, settings: Settings, shown: Shown, pairs: list[Pair]) -> None:
+        self.settings, self.note = settings, ""
         order = np.random.default_rng(settings.seed).permutation(len(pairs))
         self.pairs = [pairs[k] for k in order]
-        self.X, self.note = features_of(shown, settings), ""
+        self.X = features_of(shown, settings)
 
     def close(self) -> None:
         """Nothing is open."""
 
-    def next(self, asked: Counter[Pair], n_judges: int) -> list[Pick]:
+    def next(self, heard: Heard, asked: Counter[Pair], n_judges: int) -> list[Pick]:
         """Return pairs never asked, in random order; then those in most doubt."""
         fresh = [pair for pair in self.pairs if pair not in asked]
         if fresh:
             return [Pick(low, high, RANDOM) for low, high in fresh]
-        chance = self.chances(self.pairs)
+        chance = self.chances(heard, self.pairs)
         if chance is None:
             return []
         doubt = np.minimum(chance, 1.0 - chance)
@@ -104,82 +164,45 @@ class ByPairs:
             return []
         size = max(BATCH, asked.total() // 10)
         free = [k for k in np.argsort(-doubt) if asked[self.pairs[k]] < n_judges]
-        return [
-            Pick(self.pairs[k][0], self.pairs[k][1], CHOSEN, float(chance[k])) for k in free[:size]
-        ]
+        chosen = [(*self.pairs[k], CHOSEN, float(chance[k])) for k in free[:size]]
+        return [Pick(*one) for one in chosen]
 
-    def chances(
-        self, pairs: list[Pair], people: Collection[str] = (), by: list[Said] | None = None
-    ) -> Array | None:
-        """Return P(same) of pairs by all answers, or by these; else by the share of "same".
+    def chances(self, heard: Heard, pairs: list[Pair]) -> Array | None:
+        """Return P(same) of pairs by these answers, of one without any by the share of "same".
 
-        What ``people`` say of a pair is known. Where hardly any pair was answered by several
-        judges, answers do not show how good they are: then P(same) is that of the known pairs whose
-        judges said the same, beside one vote more for either side.
+        Where hardly any pair was answered by several judges, answers do not show how good they are:
+        then P(same) is that of the known pairs whose judges said the same, beside one vote more for
+        either side.
         """
-        said = self.answers.telling() if by is None else by
-        judged = first_answers(self.shown, said, people)
+        judged, known = heard.answers()
         if not judged.n_pairs:
             return None
-        known = known_answers(judged, self.shown, said, people)
         if lacking_repeats(judged) is None:
             found = infer_pair_truth(judged, known)
-            keys = pair_keys(found.graph.left, found.graph.right, judged.n_items)
-            return self._of(keys, found.same_proba, found.share, pairs)
-        keys, first, place = np.unique(keys_of(judged), return_index=True, return_inverse=True)
-        same = (np.bincount(place, judged.same) + 1.0) / (np.bincount(place) + 2.0)
-        truth, call = known[first], same > 0.5
-        for side in (call, ~call) if (truth >= 0).any() else ():
-            told = truth[side & (truth >= 0)]
-            same[side] = (told.sum() + PRIOR * same[side]) / (len(told) + PRIOR)
-        return self._of(keys, np.where(truth >= 0, truth, same), float(same.mean()), pairs)
+            values = found.same_proba[found.graph.edge_of_answer]
+            return _at(heard.keys(pairs), judged, values, found.share)
+        _, once, place = np.unique(keys_of(judged), return_index=True, return_inverse=True)
+        same = ((np.bincount(place, judged.same) + 1.0) / (np.bincount(place) + 2.0))[place]
+        call, told = same > 0.5, known[once] >= 0
+        for side in (True, False) if told.any() else ():
+            truth = known[once][told & (call[once] == side)]
+            mine = call == side
+            same[mine] = (truth.sum() + PRIOR * same[mine]) / (len(truth) + PRIOR)
+        same = np.where(known >= 0, known, same)
+        return _at(heard.keys(pairs), judged, same, float(same[once].mean()))
 
-    def by_features(self, pairs: list[Pair]) -> Array | None:
+    def by_features(self, heard: Heard, pairs: list[Pair]) -> Array | None:
         """Return P(same) by how alike the two items are, None without features."""
-        judged = first_answers(self.shown, self.answers.telling(), ())
+        judged, _ = heard.answers()
         likeness = likeness_of(judged, self.X) if self.X.any() and judged.n_pairs else None
         if likeness is None:
             return None
         found = infer_pair_truth(judged, None, likeness)
-        keys = pair_keys(found.graph.left, found.graph.right, judged.n_items)
-        return self._of(keys, expit(logit(found.share) + found.lean), found.share, pairs)
-
-    def _of(self, keys: NDArray[np.int64], values: Array, share: float, pairs: list[Pair]) -> Array:
-        row = self.shown.row_of
-        left, right = np.array([(row[low], row[high]) for low, high in pairs]).reshape(-1, 2).T
-        wanted = pair_keys(left, right, len(self.shown.ids))
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        return np.where(keys[at] == wanted, values[at], share)
+        values = expit(logit(found.share) + found.lean)[found.graph.edge_of_answer]
+        return _at(heard.keys(pairs), judged, values, found.share)
 
 
-def first_answers(shown: Shown, said: list[Said], people: Collection[str]) -> Pairs:
-    """Return what judges said when they were first asked: a second time would hardly tell more."""
-    return pairs_of(
-        shown, [o for o in said if o.person not in people and not o.person.endswith(AGAIN)]
-    )
-
-
-def known_pairs(said: list[Said], people: Collection[str]) -> dict[Pair, bool]:
-    """Return what most people say of each pair that some of them answered; ties are left out."""
-    votes: Counter[Pair] = Counter()
-    for one in said:
-        if one.person in people:
-            votes[(one.left, one.right)] += 1 if one.same else -1
-    return {pair: vote > 0 for pair, vote in votes.items() if vote}
-
-
-def known_answers(
-    judged: Pairs, shown: Shown, said: list[Said], people: Collection[str]
-) -> NDArray[np.int8]:
-    """Return what people say of the pair of every answer: 1 same, 0 different, −1 unknown.
-
-    What they were asked because judges probably err there would make all judges look bad.
-    """
-    row, n = shown.row_of, judged.n_items
-    said = [one for one in said if one.kind != DOUBT]
-    known = {
-        int(pair_keys(np.array([row[low]]), np.array([row[high]]), n)[0]): int(same)
-        for (low, high), same in known_pairs(said, people).items()
-        if low in row and high in row
-    }
-    return np.array([known.get(key, -1) for key in keys_of(judged).tolist()], dtype=np.int8)
+def _at(keys: NDArray[np.int64], judged: Pairs, values: Array, other: float) -> Array:
+    """Return the values of answers' pairs, (n_pairs,), for pairs by their keys, or ``other``."""
+    known = dict(zip(keys_of(judged).tolist(), values.tolist(), strict=True))
+    return np.array([known.get(key, other) for key in keys.tolist()])

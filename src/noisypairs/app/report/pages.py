@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from noisypairs.annotators import KINDS, UNDECIDED, AnnotatorRow
-from noisypairs.annotators.linkage import TOOLS
+from noisypairs.annotators.choice import TOOLS
 from noisypairs.app.learning_curve import NEW, THESE, Forecast
 from noisypairs.app.plan import (
     N_AGAIN,

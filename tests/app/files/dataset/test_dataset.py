@@ -14,6 +14,7 @@ import pytest
 from noisypairs.app.files import (
     BadFile,
     Columns,
+    cells,
     read_dataset,
     read_frame,
     read_items,
@@ -192,6 +193,17 @@ def test_delimited_text_is_read_cell_by_cell_and_line_by_line(put, content, cell
     table = read_table(put("t.csv", content))
     assert table.frame.to_numpy().tolist() == cells
     assert [table.place(row) for row in range(len(cells))] == [f"line {one}" for one in places]
+
+
+def test_a_table_of_many_rows_is_read_as_one_of_few(put, monkeypatch):
+    items = put("items.csv", ITEMS.replace("008,", " 008 ,"))
+    pairs = put("pairs.csv", PAIRS + "007, 009 ,no,\n")
+    few = read_dataset(items, pairs)
+    monkeypatch.setattr(cells, "MANY_ROWS", 1)
+    many = read_dataset(items, pairs)
+    assert many.pairs == few.pairs
+    assert many.notes == few.notes
+    pd.testing.assert_frame_equal(many.features, few.features)
 
 
 def test_ids_that_all_miss_are_refused_and_a_few_are_left_out(put):
