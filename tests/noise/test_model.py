@@ -14,7 +14,7 @@ from noisypairs import (
     NotIdentifiable,
     PairingNoise,
 )
-from noisypairs.noise import LevelNoise, families, family, fixed
+from noisypairs.noise import LevelNoise, families, family
 from noisypairs.noise.model import (
     MARGIN,
     PSEUDO_ANSWERS,
@@ -74,13 +74,6 @@ def test_classes_must_match_the_matrix():
         LabelingNoise(0.1, 0.1).same_probability(3)
     with pytest.raises(ValueError, match="given for 2 classes"):
         MatrixNoise(np.eye(2)).same_probability(3)
-
-
-def test_fixed_noise_ignores_the_counts(exact_counts):
-    noise = MatrixNoise([[0.9, 0.3], [0.3, 0.6]])
-    fit = fixed(noise)
-    assert fit(np.zeros((2, 2)), np.ones((2, 2))) is noise
-    assert fit(*exact_counts(np.eye(2))) is noise
 
 
 def test_families_are_found_by_name_the_simplest_first():

@@ -9,7 +9,6 @@ from noisypairs.noise.labeling import LabelingNoise
 from noisypairs.noise.model import (
     CleanPairs,
     ComposedNoise,
-    Fit,
     LevelNoise,
     MatrixNoise,
     NoiseModel,
@@ -17,8 +16,6 @@ from noisypairs.noise.model import (
     RandomState,
     families,
     family,
-    fixed,
-    models,
 )
 from noisypairs.noise.pair_error import PairError
 from noisypairs.noise.people import People
@@ -30,7 +27,6 @@ __all__ = [
     "Clarity",
     "CleanPairs",
     "ComposedNoise",
-    "Fit",
     "LabelingNoise",
     "LevelNoise",
     "MatrixNoise",
@@ -43,6 +39,4 @@ __all__ = [
     "Similarity",
     "families",
     "family",
-    "fixed",
-    "models",
 ]

@@ -14,13 +14,12 @@ of S do.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaln
 
 from noisypairs import algebra
 from noisypairs.algebra import Array, Formula
@@ -37,7 +36,6 @@ MARGIN = 1e-3
 
 #: Names that parameters called ``noise`` use in another sense.
 _RESERVED = ("auto", "estimate", "given")
-_MODELS: list[type[NoiseModel]] = []
 _FAMILIES: dict[str, type[NoiseModel]] = {}
 
 #: What `family` may ask of a model, and what it means if the model does not define it.
@@ -75,7 +73,6 @@ class NoiseModel(ABC):
         cls, family: str | None = None, auto: bool = False, **options: Any
     ) -> None:
         super().__init_subclass__(**options)
-        _MODELS.append(cls)
         if family is not None:
             _register(cls, family)
             cls.family, cls.in_auto = family, auto
@@ -111,12 +108,6 @@ class NoiseModel(ABC):
     def n_parameters(cls, n_classes: int) -> int:
         """Return how many numbers are fitted: by default the entries of a symmetric S."""
         return n_classes * (n_classes + 1) // 2
-
-    @classmethod
-    def cost(cls, same_counts: Array, different_counts: Array) -> float:
-        """Return the nats that the fitted numbers cost: Schwarz's ½ log n for each of them."""
-        n_answers = float((same_counts + different_counts).sum())
-        return cls.n_parameters(len(same_counts)) * float(np.log(max(n_answers, 1.0))) / 2.0
 
     def permuted(self, order: ArrayLike) -> NoiseModel:
         """Return the noise after renumbering: class k is what was class ``order[k]``.
@@ -204,20 +195,6 @@ class NoiseModel(ABC):
     def after(self, first: NoiseModel) -> ComposedNoise:  # noqa: ARG002 -- only pairing noise can
         """Return this noise on the answers of another one, where that has a meaning."""
         raise cannot_come_second(self)
-
-
-#: From counts of "same" and of "different" by class, (K, K) each, to a noise model: the M-step.
-Fit = Callable[[Array, Array], NoiseModel]
-
-
-def fixed(noise: NoiseModel) -> Fit:
-    """Return the fit that ignores the counts: the noise is known."""
-    return lambda _same, _different: noise
-
-
-def models() -> tuple[type[NoiseModel], ...]:
-    """Return every class of noise models defined so far."""
-    return tuple(_MODELS)
 
 
 def families(*, auto: bool = False) -> dict[str, type[NoiseModel]]:
@@ -356,25 +333,6 @@ class MatrixNoise(NoiseModel, family="free", auto=True):
         S = (same_counts + answers * prior) / total
         S = np.clip((S + S.T) / 2, MARGIN, 1 - MARGIN)
         return MatrixNoise(tuple(map(tuple, S.tolist())))
-
-    @classmethod
-    def cost(cls, same_counts: Array, different_counts: Array) -> float:
-        """Return the nats that the entries cost: their likelihood less their evidence.
-
-        Evidence is that of a rate per pair of classes, drawn from Beta laws around the two mean
-        rates. An entry on which few answers rest is nearly its mean, and costs nearly nothing.
-        """
-        upper = np.triu_indices(len(same_counts))
-        said, other = (  # (y, y') and (y', y) are one entry
-            ((counts + counts.T) / np.where(np.eye(len(counts), dtype=bool), 2.0, 1.0))[upper]
-            for counts in (same_counts, different_counts)
-        )
-        S = cls.fit(same_counts, different_counts).same_probability(len(same_counts))[upper]
-        prior, answers = (one[upper] for one in _shared(same_counts, different_counts))
-        a, b = answers * prior, answers * (1.0 - prior)
-        likelihood = said @ np.log(S) + other @ np.log1p(-S)
-        evidence = (betaln(said + a, other + b) - betaln(a, b)).sum()
-        return float(likelihood - evidence + 2.0 * np.log(said.sum() + other.sum()))
 
 
 def _shared(same: Array, different: Array) -> tuple[Array, Array]:

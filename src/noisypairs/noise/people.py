@@ -51,9 +51,7 @@ class People(Part):
     The first two effects are bias and skill. ``bias`` is how far a person leans towards "same", in
     log-odds; ``skill`` how much further than the crowd their two answers lie apart; ``stretch``
     how much more they use the ends of the scale; ``doubt`` how readily they are unsure. ``shift``
-    has δ for different and for same pairs. ``cost`` is by how many nats the likelihood of the
-    fitted numbers exceeds that of the crowd they are drawn from (Laplace's approximation): what
-    they must gain at least.
+    has δ for different and for same pairs.
     """
 
     name = "people"
@@ -64,7 +62,6 @@ class People(Part):
     spreads: Array
     scale: Scale = PLAIN
     shift: tuple[float, float] = (0.0, 0.0)
-    cost: float = 0.0
 
     @classmethod
     def begin(cls, pairs: Pairs, X: Any, seen: Expectation | None = None) -> Self | None:
@@ -262,13 +259,11 @@ def _step(people: People, counts: Array, crowd: Array, alike: Array) -> People:
     variance = np.linalg.inv(information)
     effects = people.effects + _cut(np.einsum("rde,re->rd", variance, slope))
     own = np.einsum("rdd->rd", variance)
-    determinant = np.linalg.slogdet(information)[1] - np.log(tight).sum()
     return replace(
         people,
         effects=effects,
         errors=np.sqrt(own),
         spreads=_spreads(effects, own, people.spreads),
-        cost=0.5 * float((tight * effects**2).sum() + determinant.sum()),
     )
 
 
