@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from noisypairs.app.suspects.finding import of_files
 
 from noisypairs.app.files import read_dataset
 from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
 from noisypairs.app.model_file import save
 from noisypairs.app.prediction import predict_file, written_probabilities
+from noisypairs.app.suspects import of_files
 from tests.app.fit.fit_problems import small_model
 
 

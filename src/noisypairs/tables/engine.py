@@ -84,14 +84,24 @@ def without_engine_warnings() -> Iterator[None]:
         yield
 
 
-def tune_for_sums(engine: Any, n_sums: int) -> None:
-    """Let DuckDB add up into plain arrays, not hash tables, where 256 MB hold all groups.
+@contextmanager
+def tuned_for_sums(engine: Any, n_sums: int) -> Iterator[None]:
+    """Plan the queries of a sweep on DuckDB inside the block, and others as before after it.
 
-    Every row of a sweep finds its items, so no filter of theirs need be tried on the rows first.
+    Sums go into plain arrays, not hash tables, where 256 MB hold all groups. Every row finds its
+    items, so no filter of theirs need be tried first; and looking for others to push down takes
+    DuckDB seconds for expressions of five classes.
     """
-    if engine.name == "duckdb":
-        engine.raw_sql(f"SET perfect_ht_threshold = {int(math.log2(2**24 / n_sums))}")
-        engine.raw_sql("SET disabled_optimizers = 'join_filter_pushdown'")
+    if engine.name != "duckdb":
+        yield
+        return
+    engine.raw_sql(f"SET perfect_ht_threshold = {int(math.log2(2**24 / n_sums))}")
+    engine.raw_sql("SET disabled_optimizers = 'join_filter_pushdown,filter_pushdown'")
+    try:
+        yield
+    finally:
+        engine.raw_sql("RESET perfect_ht_threshold")
+        engine.raw_sql("RESET disabled_optimizers")
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from noisypairs.tables.engine import (
     fetch,
     load_arrow,
     load_ibis,
-    tune_for_sums,
+    tuned_for_sums,
 )
 from noisypairs.tables.store import Store
 from noisypairs.tables.table import PairTable
@@ -144,11 +144,11 @@ class TablePropagation:
 
     def sweep(self, responses: Array) -> dict[str, float]:
         """Renew all beliefs; return the largest change and the items' share of the likelihood."""
-        tune_for_sums(self.store.engine, responses.shape[-1] - 1)
         joined = sweep.edges(self.answers, self.beliefs, responses)
         sums = sweep.message_sums(joined, responses)
         self.passes += 1
-        self.beliefs = self._kept(sweep.renewed(self.beliefs, sums, self.depth, self.damping))
+        with tuned_for_sums(self.store.engine, responses.shape[-1] - 1):
+            self.beliefs = self._kept(sweep.renewed(self.beliefs, sums, self.depth, self.damping))
         row: dict[str, float] = fetch(sweep.state_of(self.beliefs)).to_pylist()[0]
         return row
 
@@ -156,7 +156,8 @@ class TablePropagation:
         """Return counts under the newest beliefs, and the edges' share of the likelihood."""
         K = responses.shape[-1]
         joined = sweep.edges(self.answers, self.beliefs, responses)
-        rows = fetch(sweep.expected(joined, responses)).to_pylist()
+        with tuned_for_sums(self.store.engine, K):
+            rows = fetch(sweep.expected(joined, responses)).to_pylist()
         counts = np.zeros((len(responses), 2, K, K))
         for row in rows:
             of = counts[row.get("who", 0), int(row["same"])]
@@ -324,8 +325,10 @@ def most_suspect(
     at, responses = _at_rest(table, item_proba, S, depth)
     wrong = sweep.wrong_answers(at.answers, at.beliefs, responses)
     order = [load_ibis().desc("wrong"), "left", "right", "same"]
-    rows = fetch(wrong.order_by([*order, *(["who"] if "who" in wrong.columns else [])]).limit(k))
-    n_wrong = int(fetch((wrong.wrong > 0.5).sum()).as_py() or 0)
+    order += ["who"] if "who" in wrong.columns else []
+    with tuned_for_sums(at.store.engine, 1):
+        rows = fetch(wrong.order_by(order).limit(k))
+        n_wrong = int(fetch((wrong.wrong > 0.5).sum()).as_py() or 0)
     columns = {name: rows[name].to_numpy() for name in rows.column_names}
     left, right = (columns[end].astype(np.int64) for end in ("left", "right"))
     return Suspects(left, right, columns["same"], columns.get("who"), columns["wrong"], n_wrong)

@@ -164,16 +164,8 @@ def _add_positions(raw: Any, ids: list[Any] | None, n_items: int) -> Any:
     pa = load_arrow()
     for end in ("left", "right"):
         text = table[f"{end}_id"].type().is_string()
-        known = pa.table(
-            {
-                f"{end}_key": [str(entry) for entry in ids] if text else _whole(ids, end),
-                end: pa.array(range(n_items), pa.int64()),
-            }
-        )
-        key = table[f"{end}_id"].strip() if text else table[f"{end}_id"].cast("int64")
-        table = table.mutate(**{f"{end}_key": key})
-        table = table.left_join(ibis.memtable(known), f"{end}_key")
-        table = table.drop(*[name for name in table.columns if name.endswith(("_key", "_right"))])
+        keys = pa.array([str(entry) for entry in ids] if text else _whole(ids, end))
+        table = _joined(table, end, ibis.memtable(pa.table({"key": keys, "item": range(n_items)})))
     return table
 
 
@@ -181,17 +173,24 @@ def _joined_positions(raw: Any, keys: Any) -> Any:
     """Add positions left, right of a table of ids, in the engine of both."""
     table = raw.rename(left_id="left", right_id="right")
     for end in ("left", "right"):
-        column = table[f"{end}_id"]
-        key = column.strip() if column.type().is_string() else column
-        if column.type().is_string() != keys.key.type().is_string():
+        kind = table[f"{end}_id"].type()
+        if kind.is_string() != keys.key.type().is_string():
             raise TypeError(
                 f"the items have ids of type {keys.key.type()}, but the column of {end} ends holds "
-                f"{column.type()}: write ids alike in both tables"
+                f"{kind}: write ids alike in both tables"
             )
-        known = keys.select(**{f"{end}_key": keys.key, end: keys.item})
-        table = table.mutate(**{f"{end}_key": key}).left_join(known, f"{end}_key")
-        table = table.drop(*[name for name in table.columns if name.endswith(("_key", "_right"))])
+        table = _joined(table, end, keys)
     return table
+
+
+def _joined(table: Any, end: str, keys: Any) -> Any:
+    """Add the position of one end, by a table of key and item; NULL where there is none."""
+    column, name = table[f"{end}_id"], f"{end}_key"
+    key = column.strip() if column.type().is_string() else column.cast(keys.key.type())
+    table = table.mutate(**{name: key}).left_join(
+        keys.select(**{name: keys.key, end: keys.item}), name
+    )
+    return table.drop(*[one for one in table.columns if one.endswith(("_key", "_right"))])
 
 
 def _whole(ids: list[Any], end: str) -> list[int]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from noisypairs.algebra import Array
 from noisypairs.tables import sweep
-from noisypairs.tables.engine import errors_naming, load_arrow, load_ibis
+from noisypairs.tables.engine import errors_naming, load_arrow, load_ibis, tuned_for_sums
 from noisypairs.tables.items import ItemTable
 from noisypairs.tables.propagation import TablePropagation
 
@@ -104,8 +104,9 @@ class TableResults:
         for name, table in tables.items():
             if table is not None:
                 path = Path(folder) / f"{name}.parquet"
-                with errors_naming(str(path)):
-                    self.propagation.store.write(table, path)
+                store = self.propagation.store
+                with errors_naming(str(path)), tuned_for_sums(store.engine, 1):
+                    store.write(table, path)
                 written.append(path)
         return written
 

@@ -27,7 +27,7 @@ from noisypairs.tables.batch import AnnotatorCounts, read_batch
 from noisypairs.tables.engine import ChangedTable, fetch, stream
 from noisypairs.tables.items import ItemTable
 from noisypairs.tables.reading import OpenedTable, open_answers
-from noisypairs.tables.source import Expression, Files, TableSource
+from noisypairs.tables.source import Expression, Files, Kind, TableSource
 
 #: Answers per batch: some tens of megabytes at work, whatever the size of the table.
 BATCH = 1_000_000
@@ -74,9 +74,10 @@ class PairTable(OneEntryPerItem):
         temp_directory: str | None = None,
         engine: Any = None,
         labels: Labels | None = None,
+        kind: Kind = "parquet",
         **columns: Any,
     ) -> PairTable:
-        """Read a Parquet file, folder or pattern where it lies.
+        """Read a Parquet file, folder or pattern where it lies; of another ``kind``, CSV.
 
         ``n_items`` says that the columns hold positions; ``items`` are ids in the order of X, or an
         `ItemTable`, to which the columns are joined in the engine. ``memory_limit`` ("2GB"),
@@ -88,29 +89,13 @@ class PairTable(OneEntryPerItem):
         settings = {"memory_limit": memory_limit, "threads": threads}
         settings["temp_directory"] = temp_directory
         engine = items.engine if isinstance(items, ItemTable) and engine is None else engine
-        source = Files.find(path, "parquet", settings, engine)
+        source = Files.find(path, kind, settings, engine)
         return cls._opened(source, items, n_items, labels, columns)
 
     @classmethod
-    def from_csv(
-        cls,
-        path: str | Path,
-        *,
-        items: ArrayLike | ItemTable | None = None,
-        n_items: int | None = None,
-        memory_limit: str | None = None,
-        threads: int | None = None,
-        temp_directory: str | None = None,
-        engine: Any = None,
-        labels: Labels | None = None,
-        **columns: Any,
-    ) -> PairTable:
+    def from_csv(cls, path: str | Path, **given: Any) -> PairTable:
         """Read CSV files where they lie, ids as text ("007" is not 7); else as `from_parquet`."""
-        settings = {"memory_limit": memory_limit, "threads": threads}
-        settings["temp_directory"] = temp_directory
-        engine = items.engine if isinstance(items, ItemTable) and engine is None else engine
-        source = Files.find(path, "csv", settings, engine)
-        return cls._opened(source, items, n_items, labels, columns)
+        return cls.from_parquet(path, kind="csv", **given)
 
     @classmethod
     def from_ibis(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from noisypairs.app.files import BadFile, Columns, dataset, read_dataset, read_items
+from noisypairs.app.files import BadFile, Columns, dataset, read_dataset, read_items, table
 from noisypairs.app.files.items import items_of
 from noisypairs.app.files.table import read_table
 from noisypairs.tables import PairTable
@@ -176,7 +176,10 @@ def test_a_feature_of_a_model_is_no_column_of_ids(tmp_path):
     assert items_of(read_table(path), features=["word", "size"]).id_column is None
 
 
-def test_more_columns_than_can_be_learnt_from_are_refused_at_once(tmp_path: Path) -> None:
+def test_more_columns_than_can_be_learnt_from_are_refused_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table, "_engine", lambda _: pytest.fail("was read"))
     path = tmp_path / "items.csv"
     names = [f"c{k}" for k in range(5_001)]
     path.write_text(",".join(names) + "\n" + ",".join("1" for _ in names) + "\n")

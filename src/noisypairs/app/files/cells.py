@@ -131,16 +131,13 @@ def _typed_column(values: pd.Series, decimal_comma: bool) -> pd.Series:
     small = np.array([text.lower() for text in texts], dtype=object)
     present = np.array([text not in MISSING for text in small], dtype=bool)
     found = texts[present]
-    distinct = set(small[present].tolist())
-    if distinct and present.all() and distinct <= {"true", "false"}:
+    if not found.size:  # a column of missing numbers is easier to drop than one of text
+        return pd.Series(np.full(texts.size, np.nan), values.index)
+    if present.all() and set(small) <= {"true", "false"}:
         return pd.Series(small == "true", values.index, dtype=bool)
-    if decimal_comma and distinct and all(map(_DECIMAL_COMMA.fullmatch, found)):
+    if decimal_comma and all(map(_DECIMAL_COMMA.fullmatch, found)):
         found = np.array([text.replace(",", ".") for text in found], dtype=object)
-    numbers = _numbers(found)
-    if numbers is None or not found.size:
-        # Nothing present at all: a column of missing numbers is easier to drop than one of text.
-        if not found.size:
-            return pd.Series(np.full(texts.size, np.nan), values.index)
+    if (numbers := _numbers(found)) is None:
         return pd.Series(np.where(present, texts, None), values.index, dtype=object)
     if present.all() and (numbers == np.floor(numbers)).all() and np.abs(numbers).max() < 2**53:
         return pd.Series(numbers.astype(np.int64), values.index)

@@ -16,24 +16,15 @@ import pandas as pd
 from noisypairs.app.files.cells import MISSING, as_text
 from noisypairs.errors import did_you_mean
 
+#: The ends of names; after = what the type is called where that differs.
+_ENDINGS = {
+    "image": "png gif webp bmp avif jpeg tiff jpg=jpeg tif=tiff svg=svg+xml",
+    "audio": "wav ogg flac mp3=mpeg oga=ogg opus=ogg m4a=mp4",
+}
 TYPES = {
-    f".{ending}": kind
-    for kind, endings in {
-        "image/png": "png",
-        "image/jpeg": "jpg jpeg",
-        "image/gif": "gif",
-        "image/webp": "webp",
-        "image/bmp": "bmp",
-        "image/avif": "avif",
-        "image/tiff": "tif tiff",
-        "image/svg+xml": "svg",
-        "audio/wav": "wav",
-        "audio/mpeg": "mp3",
-        "audio/ogg": "ogg oga opus",
-        "audio/flac": "flac",
-        "audio/mp4": "m4a",
-    }.items()
-    for ending in endings.split()
+    f".{one.partition('=')[0]}": f"{kind}/{one.rpartition('=')[2]}"
+    for kind, endings in _ENDINGS.items()
+    for one in endings.split()
 }
 """What a picture or sound is, by the end of its name."""
 

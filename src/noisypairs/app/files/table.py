@@ -215,6 +215,7 @@ def _delimited(content: Content, usual: str) -> FileTable:
     first, header = next(_rows(text, delimiter, path), (0, None))
     if header is None:
         raise empty(path)
+    _refuse_width(len(header), path)  # the engine takes minutes to do so
     frame = _cells(text, delimiter, first - 1, header, path)
     if "'" in text:
         frame = frame.map(unguarded).rename(columns=unguarded)
@@ -297,7 +298,9 @@ def _parquet(content: Content) -> FileTable:
     from pyarrow import parquet
 
     with content.opened(*PARQUET) as data:
-        frame = parquet.read_table(data).to_pandas()
+        found = parquet.ParquetFile(data)
+        _refuse_width(len(found.schema_arrow.names), content.path)
+        frame = found.read().to_pandas()
     return _table(content.path, frame, content.source(len(frame)), notes=content.notes)
 
 
