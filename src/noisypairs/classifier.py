@@ -523,7 +523,7 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             family = family if family in search.families else search.families[-1]
             spec = replace(self.spec_, n_classes=last.shape[1], family=family)
             with progress.stage("start"):
-                return search.best_start(search.problem, spec, {"last fit": last})
+                return search.run(search.problem, spec, "last fit", last)
         least = max(2, 0 if search.problem.names is None else len(search.problem.names))
         with progress.stage("model choice"):
             spec = search.choose(numbers, least)

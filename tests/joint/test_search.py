@@ -30,7 +30,8 @@ from noisypairs.joint.choices import CERTAIN
 from noisypairs.joint.class_model import calibrate
 from noisypairs.joint.em import Spec, beliefs_from
 from noisypairs.joint.problem import Problem
-from noisypairs.joint.search import Race, Search, beyond_chance, cut, cuts, mergers
+from noisypairs.joint.search import Race, Search, beyond_chance
+from noisypairs.joint.starts import Starts, soften
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise import AnswerModel
 from noisypairs.noise.answers import expected_log_chance, log_chance
@@ -230,47 +231,40 @@ def test_permuted_answers_are_not_beyond_chance_and_true_ones_are():
     assert min(seen["true"]) > 6 > 2 > np.mean(seen["permuted"])
 
 
-# --- repairs -------------------------------------------------------------------------------------
+# --- crossing ------------------------------------------------------------------------------------
 
 
-def merged_fit(n_classes=4):
-    """Four blobs of which the first two are believed to be one class, and the last to be two."""
-    X, y, pairs = blobs(n_classes, PairingNoise(0.1, 0.1), n_items=200)
+def test_crossing_finds_what_neither_of_two_poor_fits_did():
+    """One fit takes classes 0 and 1 for one and cuts the last, the other 2 and 3, and cuts 0."""
+    X, y, pairs = blobs(4, PairingNoise(0.1, 0.1), n_items=200)
     side = np.random.default_rng(0).integers(2, size=200)
-    believed = np.where(y < 2, 0, np.where(y == 2, 1, 2 + side))
     problem = Problem(X, pairs, random_state=0)
     vague = PairingNoise(0.4, 0.4)  # which leaves the beliefs where they are
-    phi = 0.01 / 4 + 0.99 * np.eye(4)[believed]
-    fit = beliefs_from(problem.graph, phi, vague, pairs, rounds=1)
-    return problem, replace(fit, spec=Spec(4, "ridge", "pairing")), y
+    wrong = np.where(y < 2, 0, np.where(y == 2, 1, 2 + side))
+    other = np.where(y > 1, 0, np.where(y == 1, 1, 2 + side))
+    phi = 0.01 / 4 + 0.99 * np.eye(4)[wrong]
+    fit = replace(
+        beliefs_from(problem.graph, phi, vague, pairs, rounds=1), spec=Spec(4, "ridge", "pairing")
+    )
+    better = Search(problem).cross(problem, fit, np.eye(4)[other])
+    assert better.log_likelihood > fit.log_likelihood
+    assert accuracy_up_to_names(y, better.item_proba.argmax(axis=1)) > 0.97
 
 
-def test_the_class_that_is_two_is_cut_first_and_the_halves_are_merged_first():
-    problem, fit, y = merged_fit()
-    c, mine, side = next(cuts(problem, fit))
-    assert c == 0
-    assert set(y[mine]) == {0, 1}
-    assert accuracy_up_to_names(y[mine], side.astype(int)) > 0.95
-    assert next(mergers(problem, fit)) == (2, 3)
-
-
-def test_a_cut_moves_beliefs_of_one_class_only():
-    B = np.random.default_rng(0).dirichlet(np.ones(3), 10)
-    mine, side = np.array([1, 4, 7]), np.array([True, False, True])
-    new = cut(B, 2, mine, side)
-    assert_allclose(new.sum(axis=1), 1)
-    assert_allclose(new[:, :2], B[:, :2])
-    assert_allclose(new[:, 2] + new[:, 3], B[:, 2])
-    assert_allclose(new[mine, 3] / B[mine, 2], [0.8, 0.2, 0.8])
-    assert not np.delete(new[:, 3], mine).any()
-
-
-def test_repairs_find_what_a_poor_start_did_not():
-    problem, fit, y = merged_fit()
-    search = Search(problem)
-    repaired = search.repaired(problem, fit)
-    assert repaired.log_likelihood > fit.log_likelihood
-    assert accuracy_up_to_names(y, repaired.item_proba.argmax(axis=1)) > 0.97
+def test_starts_crossed_with_each_other_explain_more_than_any_alone():
+    """Ten classes, weak features, five answers an item: single starts leave several merged."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(10, size=600)
+    X = 0.7 * rng.normal(size=(10, 12))[y] + rng.normal(size=(600, 12))
+    pairs = sample_pairs(y, 3000, PairingNoise(0.2, 0.2), random_state=1)
+    problem = Problem(X, pairs, 10, random_state=0)
+    search, spec = Search(problem), Spec(10, "ridge", "pairing")
+    starts = Starts(problem, 10, 0)
+    alone = [search.run(problem, spec, name, starts(name)) for name in starts.names]
+    found = search.best_start(problem, spec, Starts(problem, 10, 0))
+    truth = search.run(problem, spec, "truth", soften(y, 10))
+    assert found.log_likelihood > max(fit.log_likelihood for fit in alone) + 10
+    assert found.log_likelihood > truth.log_likelihood
 
 
 def test_a_class_without_items_counts_for_the_smaller_number():

@@ -10,7 +10,14 @@ from sklearn.linear_model import Ridge
 from noisypairs import PairingNoise, Pairs, datasets, sample_pairs
 from noisypairs.joint import starts
 from noisypairs.joint.problem import Problem
-from noisypairs.joint.starts import Alignment, graph_excess, guessed_noise, guesses
+from noisypairs.joint.starts import (
+    Alignment,
+    Starts,
+    crossed,
+    graph_excess,
+    guessed_noise,
+    joined,
+)
 from noisypairs.metrics import accuracy_up_to_names
 
 # --- alignment -----------------------------------------------------------------------------------
@@ -22,6 +29,11 @@ def problem(n_items=300, n_pairs=1500, seed=0, noise=(0.1, 0.2)):
     X, y = datasets.load("gaussians", n_samples=n_items, prior=0.3, random_state=seed)
     pairs = sample_pairs(y, n_pairs, PairingNoise(*noise), random_state=seed)
     return X, y, pairs
+
+
+def guesses(problem, n_classes, seed):
+    starts = Starts(problem, n_classes, seed)
+    return {name: starts(name) for name in starts.names}
 
 
 def test_every_guess_is_a_distribution_and_some_find_the_classes():
@@ -45,6 +57,53 @@ def test_columns_are_matched_to_known_classes():
     known = pairs.with_labels({i: int(y[i]) for i in range(20)})
     for guess in guesses(Problem(X, known, random_state=0), 2, 0).values():
         assert (guess[:20].argmax(axis=1) == y[:20]).mean() >= 0.5
+
+
+def test_another_guess_of_a_start_is_another_clustering():
+    X, _, pairs = problem()
+    starts = Starts(Problem(X, pairs, random_state=0), 5, 0)
+    assert not np.array_equal(starts("clusters"), starts("clusters"))
+
+
+def test_clusters_are_joined_where_that_makes_the_answers_most_likely():
+    """Every couple of six clusters is tried; the shares of "same" are those before it is joined."""
+    rng = np.random.default_rng(3)
+    cluster = rng.integers(6, size=60)
+    pairs = sample_pairs(cluster // 2, 400, PairingNoise(0.3, 0.2), random_state=3)
+    weight = rng.uniform(0.5, 2.0, 400)
+    pairs = Pairs(pairs.left, pairs.right, pairs.same, 60, weight=weight)
+    inside = cluster[pairs.left] == cluster[pairs.right]
+    p = (weight[inside & pairs.same].sum() * 2 + 1) / (weight[inside].sum() * 2 + 2)
+    q = (weight[~inside & pairs.same].sum() * 2 + 1) / (weight[~inside].sum() * 2 + 2)
+    likelihood = {}
+    for k in range(6):
+        for gone in range(k + 1, 6):
+            one = np.where(cluster == gone, k, cluster)
+            chance = np.where(one[pairs.left] == one[pairs.right], p, q)
+            log_chance = np.log(np.where(pairs.same, chance, 1 - chance))
+            likelihood[k, gone] = float(weight @ log_chance)
+    k, gone = max(likelihood, key=likelihood.get)
+    expected = np.where(cluster == gone, k, cluster)
+    found = joined(cluster, pairs, 5)
+    assert accuracy_up_to_names(expected, found) == 1.0
+    assert len(np.unique(found)) == 5
+
+
+def test_fewer_clusters_than_classes_stay_as_they_are():
+    pairs = Pairs([0, 1], [1, 2], [True, False])
+    assert joined(np.array([0, 0, 1]), pairs, 3).tolist() == [0, 0, 1]
+
+
+def test_what_two_beliefs_agree_on_is_kept():
+    """Each takes two of three classes for one, another two each, and cuts the third."""
+    rng = np.random.default_rng(0)
+    y, side = rng.integers(3, size=90), rng.integers(2, size=90)
+    pairs = sample_pairs(y, 600, PairingNoise(0.1, 0.1), random_state=0)
+    one = np.where(y < 2, 0, 1 + side)
+    other = np.where(y > 0, 0, 1 + side)
+    found = crossed(np.eye(3)[one], np.eye(3)[other], pairs)
+    assert accuracy_up_to_names(y, found.argmax(axis=1)) == 1.0
+    assert_allclose(found.sum(axis=1), 1.0)
 
 
 def test_rates_of_a_guess_are_counted_and_kept_within_bounds():

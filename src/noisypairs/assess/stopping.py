@@ -35,12 +35,11 @@ from noisypairs.graph.propagation import PairGraph, propagate
 from noisypairs.joint.choices import SWEEPS
 from noisypairs.joint.em import Fit
 from noisypairs.joint.problem import Problem
-from noisypairs.joint.search import Search, cut, cuts
+from noisypairs.joint.search import Search
+from noisypairs.joint.starts import Starts
 from noisypairs.noise import NoiseModel, PairingNoise
 from noisypairs.pairs import Pairs
 
-#: Rounds after a class was cut in two.
-CUT_ROUNDS = 8
 #: Answers of a batch, per item and at most; batches that are gone through. What is left then is
 #: taken to go on as in the second half of these.
 BATCH_PER_ITEM, LARGEST_BATCH, N_BATCHES = 0.25, 2_500, 16
@@ -123,16 +122,12 @@ def enough(
 
 
 def _one_more(search: Search, found: Fit) -> float | None:
-    """Return by how many nats the best cut of a class explains the answers better."""
+    """Return by how many nats a class more explains the answers better."""
     if not isinstance(search.given, PairingNoise | None):
         return None  # the given matrix has one row per class
-    spec = replace(found.spec, n_classes=found.n_classes + 1)
-    halves = [
-        search.run(search.problem, spec, "cut", cut(found.item_proba, *one), CUT_ROUNDS)
-        for one in cuts(search.problem, found)
-    ]
-    values = [half.log_likelihood for half in halves]
-    return max(values, default=found.log_likelihood) - found.log_likelihood
+    problem, spec = search.problem, replace(found.spec, n_classes=found.n_classes + 1)
+    more = search.best_start(problem, spec, Starts(problem, spec.n_classes, problem.seed))
+    return more.log_likelihood - found.log_likelihood
 
 
 def _share_left(wrong: float, margin: float, allowed: float) -> float:

@@ -438,7 +438,7 @@ class Record:
         beliefs, on = self.fit.item_proba, self.problem.in_pairs
         claimed, named = _claimed(beliefs[on]), beliefs[on].argmax(axis=1)
         least, agreed = 1.0, 1.0
-        for one in self.search.fold_beliefs[self.fit.spec]:
+        for one in (fold.item_proba for fold in self.search.fits[self.fit.spec]):
             same = accuracy_up_to_names(named, one[on].argmax(axis=1))
             expected = claimed + _claimed(one[on]) - 1.0
             if same - expected < agreed - least:
@@ -507,7 +507,7 @@ def _of_coding(search: Search, fit: Fit, doubtful: bool) -> Check:
 
     Where anything is doubtful, the answers are also tried the other way.
     """
-    inverted = any(_is_inverted(one) for one in (fit, search.fits.get(fit.spec, fit)))
+    inverted = any(map(_is_inverted, [fit, *search.fits.get(fit.spec, [])]))
     inverted = inverted or (doubtful and search.is_inverted(fit.n_classes))
     good = "pairs of one class are called “same” more often than others"
     return Check.of("coding", not inverted, good, INVERTED)

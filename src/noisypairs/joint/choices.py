@@ -25,13 +25,13 @@ ENOUGH_HELD_OUT = 2_000
 ONE_ERROR = 1.0
 #: Standard errors by which a simpler model must be worse to be given up before all is compared.
 SURE = 3.0
-#: Gain over blind guessing, in standard errors of a difference, from which that rule may prefer a
-#: simpler class model: where evidence is weak nothing is ever clearly worse.
+#: Gain over blind guessing, in standard errors of a difference, from which simpler class models are
+#: in question: where evidence is weak they win by predicting nothing.
 PLAIN = 10.0
 #: Share of what known classes would gain that may be missing where answers alone tell two classes.
 UNEXPLAINED = 0.1
-#: Classes that are cut or merged at once to repair a fit, and rounds after each repair.
-REPAIRS, REPAIR_ROUNDS = 4, 4
+#: A fit is crossed with other starts until this many in a row did not explain the answers better.
+ENOUGH_CROSSED = 2
 #: Precision of the ridge regression's coefficients.
 RIDGE_PENALTY = 1.0
 #: Added to each variance within classes, as a share of their mean.

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.cluster import KMeans
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
@@ -27,20 +26,16 @@ from noisypairs.estimation.heldout import Gain, HeldOut, gain_of_items
 from noisypairs.estimators.base import match_labels
 from noisypairs.estimators.inner.classifiers import Staged
 from noisypairs.graph import progress
-from noisypairs.graph.propagation import PairGraph, expected_counts, signed_embedding
 from noisypairs.joint.choices import (
     CERTAIN,
-    CERTAINTY,
+    ENOUGH_CROSSED,
     ENOUGH_HELD_OUT,
     ENOUGH_TESTED,
     HALVING_ROUNDS,
     N_FOLDS,
-    NEGLIGIBLE,
     ONE_ERROR,
     PLAIN,
     RACE_ITEMS,
-    REPAIR_ROUNDS,
-    REPAIRS,
     ROUNDS,
     SURE,
     UNEXPLAINED,
@@ -53,7 +48,7 @@ from noisypairs.joint.class_model import (
 )
 from noisypairs.joint.em import Fit, GraphEStep, Spec, expectation, run_em
 from noisypairs.joint.problem import Problem
-from noisypairs.joint.starts import graph_excess, guessed_table, guesses, spectral_guess
+from noisypairs.joint.starts import Starts, crossed, graph_excess, guessed_table
 from noisypairs.noise import PARTS, AnswerModel, NoiseModel
 from noisypairs.noise.answers import expected_log_chance, log_chance
 from noisypairs.noise.model import SLIPS
@@ -110,24 +105,21 @@ class Search:
     """The Specs in question for a problem, and what each predicted of held-out answers.
 
     ``given`` is the noise if it is known, ``families`` the names of those in question, the simplest
-    first. ``fold_beliefs`` are those about the items without the answers of each fold, by Spec.
+    first. ``fits`` {Spec: its fits without the answers of each fold}.
     After `choose`: ``spec``, ``log_chance`` {Spec: log P of every answer that was held out,
-    NaN of others}, ``gain`` that of the Spec kept over the share of "same" alone, ``leaders`` the
-    starts that were best for a number of classes.
+    NaN of others}, ``gain`` that of the Spec kept over the share of "same" alone.
     """
 
     problem: Problem
     families: Sequence[str] = ("pairing", "free")
     given: NoiseModel | None = None
     log_chance: dict[Spec, Array] = field(default_factory=dict)
-    fits: dict[Spec, Fit] = field(default_factory=dict)
-    fold_beliefs: dict[Spec, list[Array]] = field(default_factory=dict)
+    fits: dict[Spec, list[Fit]] = field(default_factory=dict)
     spec: Spec | None = None
     gain: Gain | None = None
     ranking: list[tuple[float, str]] = field(default_factory=list)
     numbers: Sequence[int] | None = None
     least: int = 2
-    leaders: dict[int, list[str]] = field(default_factory=dict)
 
     # --- one Spec -------------------------------------------------------------------------
 
@@ -146,25 +138,46 @@ class Search:
         return model.with_parts(*parts)
 
     def best_start(
-        self, problem: Problem, spec: Spec, beginnings: Mapping[str, Array], quick: bool = False
+        self, problem: Problem, spec: Spec, starts: Starts, names: Sequence[str] | None = None
     ) -> Fit:
-        """Return the fit of highest likelihood from several guesses: successive halving.
+        """Return the best fit from several starts, crossed with more of its kind while that helps.
 
-        ``quick`` ends it when one start is left.
+        It explains the answers best.
+        """
+        fit = self.halved(problem, spec, [(name, starts(name)) for name in names or starts.names])
+        fit, failed = self.go_on(problem, fit), 0
+        while failed < ENOUGH_CROSSED:
+            tried = self.cross(problem, fit, starts(fit.start))
+            failed += 1
+            if tried.log_likelihood > fit.log_likelihood + 1.0:
+                fit, failed = tried, 0
+        return fit
+
+    def halved(self, problem: Problem, spec: Spec, guesses: Sequence[tuple[str, Array]]) -> Fit:
+        """Return the fit that leads after successive halving of guesses, named by their starts.
+
+        Those left after each stage are crossed with the best one.
         """
         runs = [
             self.run(problem, spec, name, guess, HALVING_ROUNDS)
-            for name, guess in progress.each("start", list(beginnings.items()))
+            for name, guess in progress.each("start", list(guesses))
         ]
         rounds = HALVING_ROUNDS
         self.ranking = sorted((-run.log_likelihood, run.start) for run in runs)
         while len(runs) > 1:
-            runs = sorted(runs, key=lambda run: -run.log_likelihood)[: (len(runs) + 1) // 2]
-            runs = _distinct(runs)
+            number = len(runs) // 2
+            runs = _distinct(runs, (len(runs) + 1) // 2)
             if len(runs) > 1:
+                crosses = [self.cross(problem, runs[0], run.item_proba, rounds) for run in runs[1:]]
                 runs = [self.go_on(problem, run, rounds) for run in runs]
+                runs = _distinct(runs + crosses, number)
                 rounds *= 2
-        return runs[0] if quick else self.go_on(problem, runs[0])
+        return runs[0]
+
+    def cross(self, problem: Problem, fit: Fit, other: Array, rounds: int = ROUNDS) -> Fit:
+        """Return where EM leads from what a fit and other beliefs, (n_items, K), agree on."""
+        guess = crossed(fit.item_proba, other, problem.pairs)
+        return self.run(problem, fit.spec, fit.start, guess, rounds)
 
     def run(
         self,
@@ -229,36 +242,6 @@ class Search:
         possible = self.least <= n_classes <= self.problem.pairs.n_items
         return possible and (self.numbers is None or n_classes in self.numbers)
 
-    def repaired(self, problem: Problem, fit: Fit) -> Fit:
-        """Return the fit after merging two classes and cutting another one while that helps."""
-        if fit.n_classes < 3 or problem.clamp is not None:
-            return fit
-        while (better := self._improved(problem, fit)) is not None:
-            fit = better
-        return fit
-
-    def _improved(self, problem: Problem, fit: Fit) -> Fit | None:
-        """Return the first repair that explains the answers better, by more than EM's tolerance."""
-        enough = fit.log_likelihood + NEGLIGIBLE * np.sqrt(problem.pairs.n_pairs)
-        for guess in self._swaps(problem, fit):
-            tried = self.run(problem, fit.spec, fit.start, guess, REPAIR_ROUNDS)
-            if tried.log_likelihood > enough:
-                refined = self.go_on(problem, tried)
-                if refined.log_likelihood > enough:
-                    return refined
-        return None
-
-    def _swaps(self, problem: Problem, fit: Fit) -> Iterator[Array]:
-        """Yield beliefs with two classes merged and another one cut in two, K as before."""
-        merged = list(mergers(problem, fit))[:REPAIRS]
-        for (first, second), (c, mine, side) in zip(merged, cuts(problem, fit), strict=False):
-            if c in (first, second):
-                continue
-            B = fit.item_proba
-            new = cut(B, c, mine, side)
-            new[:, first] += new[:, second]
-            yield np.delete(new, second, axis=1)
-
     # --- many Specs -----------------------------------------------------------------------
 
     def choose(self, numbers: Sequence[int] | None, least: int = 2) -> Spec:
@@ -297,9 +280,8 @@ class Search:
             elif alive is not None and not alone:
                 for K in sorted({spec.n_classes for spec in alive}):
                     self._predict(rest, K, out, alive)
-            self.fits |= self.fold_fits
             for spec, fit in self.fold_fits.items():
-                self.fold_beliefs.setdefault(spec, []).append(fit.item_proba)
+                self.fits.setdefault(spec, []).append(fit)
             alive = self._alive(alive or set(self.log_chance))
         assert alive is not None  # there is at least one fold
         self.spec = self._simplest({spec: self.log_chance[spec] for spec in alive})
@@ -314,7 +296,7 @@ class Search:
         their gain over blind guessing, features and other starts have nothing to add to the search.
         """
         spec = Spec(2, "shares", self.families[-1])
-        fit = self.run(rest, spec, "spectral", spectral_guess(rest, 2, self.problem.seed))
+        fit = self.run(rest, spec, "spectral", Starts(rest, 2, self.problem.seed)("spectral"))
         some = self.problem.pairs.select(out)
         blind = float(self.blind[out] @ some.weights)
         reached = float(self._predicted(fit, out)[out] @ some.weights) - blind
@@ -344,10 +326,9 @@ class Search:
             found = np.full(problem.pairs.n_pairs, np.nan)
             for train, out in self.held.masks(ENOUGH_HELD_OUT):
                 rest = problem.with_pairs(problem.pairs.select(train))
-                beginnings = guesses(rest, spec.n_classes, problem.seed)
-                fit = self.best_start(rest, spec, beginnings)
+                fit = self.best_start(rest, spec, Starts(rest, spec.n_classes, problem.seed))
                 found[out] = self._predicted(fit, out)[out]
-                self.fold_beliefs.setdefault(spec, []).append(fit.item_proba)
+                self.fits.setdefault(spec, []).append(fit)
             self.log_chance[spec] = found
         return self.log_chance[spec]
 
@@ -372,16 +353,17 @@ class Search:
         tried: dict[Spec, Array] = {}
         models = rest.class_models
         for K in progress.each("candidate number of classes", list(grid)):
-            beginnings = guesses(rest, K, self.problem.seed)
+            starts = Starts(rest, K, self.problem.seed)
+            names = starts.names
             for name in reversed(models):
                 spec = Spec(K, name, self.families[-1])
-                fit = self.occupied(rest, self.best_start(rest, spec, beginnings, True))
+                tried_first = [(one, starts(one)) for one in names]
+                fit = self.occupied(rest, self.halved(rest, spec, tried_first))
                 found = self._predicted(fit, out)
                 known = tried.get(fit.spec)
                 if known is None or np.nansum(found) > np.nansum(known):
                     tried[fit.spec] = found
-                leaders = [start for _, start in self.ranking[: (len(beginnings) + 1) // 2]]
-                beginnings = {start: beginnings[start] for start in leaders}
+                names = [start for _, start in self.ranking[: (len(names) + 1) // 2]]
             best = _best(tried)
             models = [name for name in models if self._near(tried, name, best)]
             if enough <= K and sum(best.n_classes < other <= K for other in grid) > 1:
@@ -422,14 +404,14 @@ class Search:
         self, rest: Problem, K: int, out: NDArray[np.bool_], alive: set[Spec] | None = None
     ) -> None:
         """Predict the answers held out by every Spec of K classes, or by those still alive."""
-        beginnings = guesses(rest, K, self.problem.seed)
+        starts = Starts(rest, K, self.problem.seed)
+        names = starts.names
         for name in reversed(rest.class_models):  # the most general first: it ranks the starts
             specs = [Spec(K, name, other) for other in self.families]
             if alive is not None and not alive.intersection(specs):
                 continue
-            fit = self.best_start(rest, specs[-1], beginnings)
-            leaders = [start for _, start in self.ranking[: (len(beginnings) + 1) // 2]]
-            beginnings = {start: beginnings[start] for start in leaders}
+            fit = self.best_start(rest, specs[-1], starts, names)
+            names = [start for _, start in self.ranking[: (len(names) + 1) // 2]]
             for spec in specs:
                 if alive is not None and spec not in self.log_chance:
                     continue  # a class had no items in the first fold
@@ -440,7 +422,6 @@ class Search:
                 if known is not None and known.log_likelihood >= own.log_likelihood:
                     continue
                 self._keep(own, out)
-        self.leaders[K] = list(beginnings)
 
     def _predicted(self, fit: Fit, out: NDArray[np.bool_]) -> Array:
         """Return log P of the answers held out, (n_pairs,), NaN of all others."""
@@ -455,24 +436,21 @@ class Search:
     def _simplest(self, tried: Mapping[Spec, Array]) -> Spec:
         """Return the simplest Spec that the best one does not clearly beat.
 
-        Simpler class models come first only where a comparison could tell: the gain over the share
-        of "same" must be `PLAIN` times the error of the difference. There they are kept unless
-        beaten by two errors, as classes that are clusters of the features are what users look for.
+        Simpler class models are in question only where a comparison can tell: the gain of the most
+        general one over the share of "same" must be `PLAIN` times the error of the difference.
+        Where evidence is weak they win by predicting nothing.
         """
         last = max((spec.class_model for spec in tried), key=CLASS_MODELS.index)
         general = {spec: v for spec, v in tried.items() if spec.class_model == last}
-        others = {spec: v for spec, v in tried.items() if spec not in general}
-        if general and others:
-            difference = self.held.gain(general[_best(general)], others[_best(others)])
-            total = self.held.gain(general[_best(general)], self.blind).nats
-            if total <= PLAIN * difference.error:
+        others = [v for spec, v in tried.items() if spec not in general]
+        if others:
+            best = general[_best(general)]
+            difference = self.held.gain(best, max(others, key=np.nanmean))
+            if self.held.gain(best, self.blind).nats <= PLAIN * difference.error:
                 tried = general
-        best = _best(tried)
-        for spec in sorted(tried, key=self._simplicity):
-            simpler = spec.n_classes == best.n_classes and spec.class_model != last
-            if not self._beats(tried[best], tried[spec], ONE_ERROR * (2 if simpler else 1)):
-                return spec
-        return best
+        best = tried[_best(tried)]
+        in_order = sorted(tried, key=self._simplicity)
+        return next(spec for spec in in_order if not self._beats(best, tried[spec]))
 
     def _simplicity(self, spec: Spec) -> tuple[int, int, int]:
         order = CLASS_MODELS.index(spec.class_model)
@@ -496,21 +474,27 @@ class Search:
         return dict(sorted(found.items()))
 
     def final(self, spec: Spec, more: Mapping[str, Array] | None = None) -> Fit:
-        """Fit a Spec to all answers, and repair it: from what was found without those held out.
+        """Fit a Spec to all answers: from what was found without those held out, and anew.
 
-        The starts that led there are tried anew: all answers make better guesses than a part. What
-        has converged is ahead of them at first, so it does not compete before they have converged.
+        New starts are tried too: all answers make better guesses than a part. What has converged
+        is ahead of them at first, so both are run to their end, and then crossed.
         """
-        problem, known = self.problem, self.fits[spec]
-        fits = [
-            self.run(problem, spec, name, beliefs)
-            for name, beliefs in ({known.start: known.item_proba} | dict(more or {})).items()
+        problem, K = self.problem, spec.n_classes
+        known = [
+            (fit.start, fit.item_proba)
+            for tried, fits in self.fits.items()
+            for fit in fits
+            if tried.n_classes == K
         ]
-        if leaders := self.leaders.get(spec.n_classes):
-            again = guesses(problem, spec.n_classes, problem.seed)
-            fits.append(self.best_start(problem, spec, {name: again[name] for name in leaders}))
-        best = max(fits, key=lambda fit: fit.log_likelihood)
-        return self.occupied(problem, self.repaired(problem, best))
+        known += (more or {}).items()
+        fits = [self.go_on(problem, self.halved(problem, spec, known))]
+        if K > 2 or spec.class_model != "shares":  # two classes are one cut of the graph
+            fits.append(self.best_start(problem, spec, Starts(problem, K, problem.seed)))
+        best, *others = sorted(fits, key=lambda fit: -fit.log_likelihood)
+        for other in others:
+            tried = self.cross(problem, best, other.item_proba)
+            best = max(best, tried, key=lambda fit: fit.log_likelihood)
+        return self.occupied(problem, best)
 
 
 def in_order_of(noise: NoiseModel, guess: Array, pairs: Pairs) -> Array:
@@ -557,66 +541,14 @@ def n_directions(problem: Problem) -> int:
     return 1
 
 
-def _distinct(runs: Sequence[Fit]) -> list[Fit]:
-    """Return the runs, best first, without those that believe what a better one does."""
+def _distinct(runs: Sequence[Fit], number: int) -> list[Fit]:
+    """Return the best runs, at most this number, none that believes what a better one does."""
     kept: list[Fit] = []
-    for run in runs:
+    for run in sorted(runs, key=lambda run: -run.log_likelihood):
         near = (abs(run.log_likelihood - one.log_likelihood) < 1.0 for one in kept)
-        if not any(near):
+        if len(kept) < number and not any(near):
             kept.append(run)
     return kept
-
-
-def cuts(problem: Problem, fit: Fit) -> Iterator[tuple[int, NDArray[np.intp], NDArray[np.bool_]]]:
-    """Yield classes that may be two: the class, its items, and which of these are the other half.
-
-    First those in which most answers are "different" beyond what the noise explains; cut along the
-    answers within them, and along the features.
-    """
-    B = fit.item_proba
-    same, different = _counts(problem, fit)
-    rate = np.diag(fit.answers.S)
-    inside = np.diag(same), np.diag(different)
-    surplus = inside[1] - (inside[0] + inside[1]) * (1.0 - rate)
-    owner = B.argmax(axis=1)
-    for c in np.argsort(-surplus / np.sqrt(inside[0] + inside[1] + 1.0), kind="stable")[:REPAIRS]:
-        mine = np.flatnonzero(owner == c)
-        if len(mine) < 4:
-            continue
-        within = PairGraph.from_pairs(problem.pairs[mine])
-        sides = [signed_embedding(within, 1, problem.seed)[:, 0] > 0]
-        if problem.Z is not None and np.ptp(problem.Z[mine], axis=0).any():
-            near = KMeans(2, n_init=2, random_state=problem.seed)
-            sides.append(near.fit_predict(problem.Z[mine]) == 1)
-        for side in sides:
-            if 0 < side.sum() < len(mine):
-                yield int(c), mine, side
-
-
-def mergers(problem: Problem, fit: Fit) -> Iterator[tuple[int, int]]:
-    """Yield couples of classes that may be one, those most often called "same" first."""
-    K = fit.n_classes
-    same, different = _counts(problem, fit)
-    rate = (same + 0.1) / (same + different + 1.0)
-    first, second = np.triu_indices(K, 1)
-    for k in np.argsort(-rate[first, second], kind="stable"):
-        yield int(first[k]), int(second[k])
-
-
-def _counts(problem: Problem, fit: Fit) -> tuple[Array, Array]:
-    """Return the classes behind "same" and "different", (K, K) each."""
-    graph, K = fit.answers.reweighted(problem.graph), fit.n_classes
-    same, different = expected_counts(graph, fit.beliefs, fit.answers.responses())
-    return same.sum(axis=0)[:K, :K], different.sum(axis=0)[:K, :K]
-
-
-def cut(B: Array, c: int, mine: NDArray[np.intp], side: NDArray[np.bool_]) -> Array:
-    """Return beliefs (n, K + 1) in which one side of the items of class c is a class of its own."""
-    new = np.column_stack([B, np.zeros(len(B))])
-    share = np.where(side, CERTAINTY, 1.0 - CERTAINTY)
-    new[mine, -1] = share * B[mine, c]
-    new[mine, c] = (1.0 - share) * B[mine, c]
-    return new
 
 
 @dataclass

@@ -156,40 +156,100 @@ def _leading(M: Array, number: int) -> tuple[Array, NDArray[np.float64]]:
     return values[::-1], vectors[:, ::-1]
 
 
-def guesses(problem: Problem, n_classes: int, seed: int) -> dict[str, Array]:
-    """Return named guesses of P(class | item), each of shape (n_items, K).
+class Starts:
+    """Guesses of P(class | item), (n_items, K), by name; each call for one makes another.
 
-    ``aligned``: directions of the features along which the answers agree most (`Alignment`);
-    ``clusters``: clusters of the features; ``spectral``: leading eigenvectors of the signed graph;
-    ``smooth``: the same, smoothed over the features; ``mixed``: eigenvectors of features and
-    answers together. Columns are matched to known classes.
+    Items are placed by what is known, and clustered. ``spectral``: placed by leading eigenvectors
+    of the signed graph; ``aligned``: by the directions of the features along which the answers
+    agree most (`Alignment`); ``smooth``: by the eigenvectors, smoothed over the features;
+    ``clusters``: by the features; ``mixed``: by eigenvectors of features and answers together.
+    Columns are matched to known classes.
     """
-    random = np.random.RandomState(seed)
-    embedding = signed_embedding(problem.graph, n_classes - 1, random)
-    found = {"spectral": _clusters(embedding, n_classes, random)}
-    Z = problem.Z
-    if Z is not None:
-        found["aligned"] = _clusters(problem.alignment.directions(n_classes - 1), n_classes, random)
-        found["smooth"] = _clusters(smoothed(Z, embedding), n_classes, random)
+
+    def __init__(self, problem: Problem, n_classes: int, seed: int) -> None:
+        self.problem, self.n_classes = problem, n_classes
+        self.random = np.random.RandomState(seed)
+        self.placed: dict[str, Array] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the guesses there are."""
+        if self.problem.Z is None:
+            return ["spectral"]
+        mixed = [f"mixed {share:g}" for share in FEATURE_SHARES if self.n_classes > 2]
+        return ["spectral", "aligned", "smooth", "clusters", *mixed]
+
+    def __call__(self, name: str) -> Array:
+        """Return a guess."""
+        K, problem = self.n_classes, self.problem
+        guess = _clusters(self.places(name), K, self.random)
+        if problem.names is None:
+            return guess
+        return guess[:, match_labels(guess, problem.all_pairs, problem.names)]
+
+    def places(self, name: str) -> Array:
+        """Return where a guess sees the items, (n_items, m)."""
+        if name not in self.placed:
+            self.placed[name] = self._places(name)
+        return self.placed[name]
+
+    def _places(self, name: str) -> Array:
+        problem, K = self.problem, self.n_classes
+        if name == "spectral":
+            return signed_embedding(problem.graph, K - 1, self.random)
+        Z = problem.Z
+        assert Z is not None
+        if name == "aligned":
+            return problem.alignment.directions(K - 1)
+        if name == "smooth":
+            return smoothed(Z, self.places("spectral"))
         features = Z if issparse(problem.numbers) else problem.numbers
-        found["clusters"] = _clusters(features, n_classes, random)
-        if n_classes > 2:
-            for share in FEATURE_SHARES:
-                placed = _mixed(features, problem, n_classes, share, random)
-                found[f"mixed {share:g}"] = _clusters(placed, n_classes, random)
-    if problem.names is None:
-        return found
-    names, pairs = problem.names, problem.all_pairs
-    return {name: guess[:, match_labels(guess, pairs, names)] for name, guess in found.items()}
+        if name == "clusters":
+            return np.asarray(features)
+        return _mixed(features, problem, K, float(name.removeprefix("mixed ")), self.random)
 
 
-def spectral_guess(problem: Problem, n_classes: int, seed: int) -> Array:
-    """Return P(class | item), (n_items, K), from leading eigenvectors of the signed graph alone."""
-    random = np.random.RandomState(seed)
-    guess = _clusters(signed_embedding(problem.graph, n_classes - 1, random), n_classes, random)
-    if problem.names is None:
-        return guess
-    return guess[:, match_labels(guess, problem.all_pairs, problem.names)]
+def joined(cluster: NDArray[np.intp], pairs: Pairs, n_classes: int) -> NDArray[np.intp]:
+    """Return classes of items in more clusters, (n_items,): those joined that answers say are one.
+
+    With shares p and q of "same" inside and between clusters, answers of which s are "same" and d
+    "different" between two clusters are by
+
+        s log(p / q) + d log((1 − p) / (1 − q))
+
+    more likely if the two are one. The two of the largest gain are joined, again and again.
+
+    >>> pairs = Pairs([0, 0, 1, 2, 2, 3], [1, 2, 2, 3, 4, 4], [1, 0, 0, 1, 0, 0])
+    >>> joined(np.array([0, 1, 2, 3, 4]), pairs, 3).tolist()
+    [0, 0, 1, 1, 2]
+    """
+    n = int(cluster.max()) + 1
+    answers = np.zeros((2, n, n))
+    for one, other in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
+        np.add.at(answers, (pairs.same.astype(int), cluster[one], cluster[other]), pairs.weights)
+    owner = np.arange(n)
+    for left in range(n, n_classes, -1):
+        inside, total = np.trace(answers, axis1=1, axis2=2) + 1.0, answers.sum(axis=(1, 2)) + 2.0
+        p, q = inside / inside.sum(), (total - inside) / (total - inside).sum()
+        gain = np.tensordot(np.log(p / q) if p[1] > q[1] else np.zeros(2), answers, 1)
+        gain[np.tril_indices(left)] = -np.inf
+        kept, gone = divmod(int(gain.argmax()), left)
+        answers[:, kept] += answers[:, gone]
+        answers[:, :, kept] += answers[:, :, gone]
+        answers = np.delete(np.delete(answers, gone, axis=1), gone, axis=2)
+        owner[owner == gone] = kept
+        owner[owner > gone] -= 1
+    return owner[cluster]
+
+
+def crossed(one: Array, other: Array, pairs: Pairs) -> Array:
+    """Return beliefs (n_items, K) that keep what two others agree on; the answers decide the rest.
+
+    Items that both put into one class are a cluster, and clusters are `joined`.
+    """
+    K = one.shape[1]
+    both = one.argmax(axis=1) * K + other.argmax(axis=1)
+    return soften(joined(np.unique(both, return_inverse=True)[1], pairs, K), K)
 
 
 def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
