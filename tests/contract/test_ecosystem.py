@@ -18,7 +18,7 @@ from .learners import problem
 
 
 @pytest.mark.filterwarnings("ignore")  # of MLflow and what it imports
-def test_mlflow_logs_a_model_and_no_inner_fit(tmp_path, monkeypatch):
+def test_mlflow_logs_a_model_and_no_inner_fit(tmp_path, monkeypatch, request):
     """The lines of docs/serving.md."""
     monkeypatch.setenv("MLFLOW_ALLOW_FILE_STORE", "true")
     mlflow = pytest.importorskip("mlflow", reason="mlflow-skinny is not installed")
@@ -26,6 +26,8 @@ def test_mlflow_logs_a_model_and_no_inner_fit(tmp_path, monkeypatch):
     X, _, pairs = problem(n_pairs=1500)
     mlflow.set_tracking_uri((tmp_path / "runs").as_uri())
     mlflow.sklearn.autolog(log_models=False, silent=True)
+    # Left on, it keeps the warnings of all later fits back.
+    request.addfinalizer(lambda: mlflow.sklearn.autolog(disable=True))
     with mlflow.start_run() as run:
         clf = JointPairClassifier(n_classes=2, class_order="falling", random_state=0).fit(X, pairs)
         types = skops.io.get_untrusted_types(data=skops.io.dumps(clf))
