@@ -18,7 +18,7 @@ from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
 from tests.annotators.linkage_problems import records
 
-SAYS = "not classes to learn but records to link"
+SAYS = "records to link, not classes to learn"
 
 
 def run(*words: object):

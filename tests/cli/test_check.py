@@ -63,7 +63,7 @@ def test_the_report_says_what_was_read_and_found(report):
         "correction  works",
         "components",
         "answers per item",
-        "What is wrong",
+        "Findings",
     ):
         assert words in report.stdout, words
     assert "\x1b" not in report.stdout
@@ -226,7 +226,7 @@ def test_the_report_is_one_page_and_is_not_overwritten(files, tmp_path):
     page = tmp_path / "check.html"
     found = run(*files, "--no-fit", "--report", page, "--json", "--quiet")
     assert json.loads(found.stdout)["written"] == {"report": str(page)}
-    assert "What is wrong" in words_of(page.read_text(encoding="utf-8"))
+    assert "Findings" in words_of(page.read_text(encoding="utf-8"))
     again = run(*files, "--no-fit", "--report", page)
     assert (again.exit_code, again.stdout) == (2, "")
     assert "exists already" in again.stderr
