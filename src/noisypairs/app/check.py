@@ -282,7 +282,7 @@ def _pointwise(pairs: Pairs, found: NoiseFound | None, n_classes: int) -> tuple[
         return tuple(Feasibility(name, outlook, reason) for name in ("weighted", "correction"))
 
     if n_classes != 2:
-        return both("fails", f"made for two classes, not {n_classes}")
+        return both("fails", f"two classes only, not {n_classes}")
     if found is None or found.share is None or found.signal is None:
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
         return both("not tried", reason)

@@ -158,9 +158,13 @@ def pair_classifier(request: Request) -> PairClassifier:
             search=SearchOptions(max_iter=20),
         )
     if isinstance(request.n_classes, int) and request.n_classes > 2:
-        raise NotIdentifiable(f"it is made for two classes, not {request.n_classes}")
+        raise NotIdentifiable(
+            f"method {request.method!r} is for two classes only, not {request.n_classes}: use joint"
+        )
     if request.noise_model == "free":
-        raise NotIdentifiable("it has no free noise matrix, only pairing and labeling noise")
+        raise NotIdentifiable(
+            f"method {request.method!r} has no free noise matrix: use pairing or labeling"
+        )
     weighted = request.method == "weighted"
     kind = WeightedPairClassifier if weighted else LossCorrectionClassifier
     return kind(inner, noise=request.noise_model, random_state=request.seed)
