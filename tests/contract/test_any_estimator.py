@@ -121,7 +121,7 @@ def test_one_that_is_too_simple_is_named():
         DecisionTreeClassifier(max_depth=1), n_classes=2, class_order="rising", random_state=0
     )
     with pytest.warns(
-        noisypairs.WeakEstimatorWarning, match=r"with DecisionTreeClassifier about .* fewer"
+        noisypairs.WeakEstimatorWarning, match=r"DecisionTreeClassifier gets about .* fewer"
     ):
         clf.fit(X, pairs)
     assert clf.set_params(estimator=None).fit(X, pairs).score(X, y) > 0.95  # and no warning
