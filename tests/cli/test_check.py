@@ -159,7 +159,7 @@ def test_one_answer_only_is_a_finding_not_a_failure(files, tmp_path):
     pairs.write_text("left,right,same\n" + "".join(f"{k:03d},{k + 1:03d},1\n" for k in range(60)))
     result = run(files[0], pairs, "--quiet")
     assert result.exit_code == 0, result.stderr
-    assert "every answer is 'same'" in result.stdout
+    assert "all answers are 'same'" in result.stdout
     assert "joint       fails" in result.stdout
     assert "cannot be identified from these pairs" in result.stdout
 

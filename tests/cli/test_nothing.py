@@ -47,7 +47,7 @@ def test_answers_that_say_nothing_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"), [(_one_class, "every answer is 'same'"), (_coins, "joint       fails")]
+    ("spoil", "said"), [(_one_class, "all answers are 'same'"), (_coins, "joint       fails")]
 )
 def test_to_check_they_are_findings(
     spoil: Callable[[Files], None], said: str, given: Files, tmp_path: Path
