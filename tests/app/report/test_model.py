@@ -51,9 +51,8 @@ def test_the_answer_comes_first_then_the_parts_in_order(html):
     text = words_of(html)
     found = [m.strip() for m in re.findall(r"<h2[^>]*>([^<]*)</h2>", html)]
     assert found == ORDER
-    places = [
-        text.index(part) for part in ("right (estimated) 93%", "answers imply 2 groups", "90 to 96%")
-    ]
+    parts = ("right (estimated) 93%", "answers imply 2 groups", "90 to 96%")
+    places = [text.index(part) for part in parts]
     assert max(places) < text.index("How wrong the answers are")
     assert is_generated(html, "noisypairs fit")
 
