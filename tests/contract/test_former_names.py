@@ -77,14 +77,17 @@ FORMER_OF_PAIRS = {
     "pooled_answers": (),
     "among_some_items": (5,),
     "batches": (),
+    "ids_of": ([0, 1],),
     "in_order": (),
     "copies": (),
     "degrees": (),
     "drawn_at_random": (),
     "pair_keys": None,
     "neighbour_sums": (np.ones((300, 1)),),
+    "n_groups": None,
     "nbytes": None,
     "total_weight": None,
+    "weights": None,
 }
 
 
