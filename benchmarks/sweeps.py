@@ -37,6 +37,8 @@ ENGINES = ("streamed", "duckdb", "spark")
 SWEEPS, DEPTH = 4, 3
 #: The cluster of --print: executors, their cores, and bytes a second that one sends.
 EXECUTORS, CORES, NETWORK = 50, 4, 1.25e9
+#: The most rounds of a fit.
+ROUNDS = 10
 
 
 def problem(
@@ -192,12 +194,15 @@ def show(rows: list[dict[str, Any]]) -> None:
         print(f" {row['sweep_seconds']:7.1f} {row['peak_gigabytes']:5.2f} {more:5.1f}")
     of_spark = [row for row in rows if row["engine"] == "spark" and row["n_classes"] == 2]
     row = max(of_spark, key=lambda one: float(one["n_pairs"]))
-    each = row["sweep_processor_seconds"] / row["n_pairs"]
     print(f"from {row['n_pairs']:,} pairs on Spark; {EXECUTORS} executors of {CORES} cores")
     for n in (1e9, 1e10):
-        work = each * n / EXECUTORS / CORES
+        times = n / row["n_pairs"] / EXECUTORS
+        work = row["sweep_processor_seconds"] * times / CORES
         network = row["shuffled_bytes_per_pair"] * n / EXECUTORS / NETWORK
-        print(f"{n:.0e} pairs: {work:,.0f} s of work and {network:,.1f} s of network per sweep")
+        counts = row["counts_processor_seconds"] * times / CORES
+        hours = ROUNDS * (SWEEPS * (work + network) + counts) / 3600
+        sweep = f"{work:,.0f} s of work and {network:,.1f} s of network per sweep"
+        print(f"{n:.0e} pairs: {sweep}, {hours:.1f} h for {ROUNDS} rounds")
 
 
 def main() -> None:

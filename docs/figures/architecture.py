@@ -77,6 +77,7 @@ BOXES = (
     Box("model.skops", "for predict", 877, 190, 102, "data"),
     Box("app/sample.py", "files to try", 22, 248, 116),
     Box("app/demo.py", "methods at work", 240, 248, 130),
+    Box("app/engine.py", "tables out of memory", 385, 248, 150),
     Box("experiments/", "methods compared", 545, 248, 151),
     Box("model_file.py", "load in Python", 877, 306, 102),
     Box("app/model_card.py", "facts for people", 706, 248, 149),

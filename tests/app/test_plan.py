@@ -43,6 +43,8 @@ def test_states_of_a_goal() -> None:
     assert more.state == "more"
     assert more.needed is not None
     assert more.needed.low <= more.needed.estimate <= more.needed.high
+    behind = reach(law, Interval(0.8, 0.78, 0.82), 0.85)  # where the law has been long ago
+    assert behind.needed == Interval(1.0, 0.0, 1.0, law.level)
     doubted = reach(law, now, 0.85, doubtful=True)
     assert (doubted.state, doubted.now) == ("doubtful", now)
     assert law.accuracy(1900 + more.needed.estimate).estimate == pytest.approx(0.912, abs=1e-3)

@@ -16,7 +16,7 @@ from noisypairs.app.sample import (
     OTHERS,
     PICTURES,
     Piece,
-    _drawn,
+    drawn,
     pieces,
     sample_files,
 )
@@ -123,7 +123,7 @@ def pixels(kind, **changes):
     """Return which pixels of a blue piece's picture are blue, whatever their shade."""
     said = {"handle": False, "odd": False} | changes
     piece = Piece("P1", kind, "a piece", "glass", HEIGHT, WIDTH, 400, "blue", **said)
-    picture = Image.open(io.BytesIO(_drawn(piece))).convert("RGB")
+    picture = Image.open(io.BytesIO(drawn(piece))).convert("RGB")
     red, _, blue = np.moveaxis(np.asarray(picture, dtype=int), 2, 0)
     return blue - red > 40
 

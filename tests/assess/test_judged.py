@@ -10,13 +10,15 @@ from numpy.testing import assert_allclose
 from scipy.special import expit, logit
 
 from noisypairs import Pairs
+from noisypairs.assess import judged
 from noisypairs.assess.judged import (
     consistent_answers,
     fit_shifts,
     partitions,
     question_log_chance,
 )
-from tests.joint.builders import joint
+from noisypairs.noise.similarity import Similarity
+from tests.joint.builders import data, joint
 
 
 def is_partition(edges, answers):
@@ -132,3 +134,18 @@ def test_a_learner_predicts_questions_of_its_items_and_of_new_ones():
     chance = model.answer_proba(X, pairs, True)
     values = [question_log_chance(chance, pairs, {3: shift}).sum() for shift in shifts]
     assert model.question_shifts_[3] == pytest.approx(shifts[np.argmax(values)], abs=0.011)
+
+
+@pytest.mark.parametrize(("n_answers", "n_used"), [(250, 250), (700, 350)])
+def test_similarity_is_learnt_from_all_answers_unless_they_are_many(monkeypatch, n_answers, n_used):
+    used, begin = [], Similarity.begin
+
+    def watched(pairs, *more):
+        used.append(pairs.n_pairs)
+        return begin(pairs, *more)
+
+    monkeypatch.setattr(judged, "ANSWERS", 300)
+    monkeypatch.setattr(judged.Similarity, "begin", watched)
+    X, _, pairs = data(n_pairs=n_answers)
+    joint().fit(X, pairs)
+    assert used[-1] == n_used

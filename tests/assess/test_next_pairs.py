@@ -239,6 +239,16 @@ def test_possible_beliefs_stay_few():
     assert left[-1] < 0.6 * left[0]
 
 
+def test_possible_beliefs_keep_their_mean_exactly_until_they_are_too_many():
+    belief = np.random.default_rng(2).dirichlet(np.ones(2), size=5)
+    gains, rng = Gains(belief, S), np.random.default_rng(0)
+    for other in (1, 2, 3):
+        gains.take(0, other, rng)
+        chance, possible = gains.possible[0]
+        assert len(chance) == 2**other
+        np.testing.assert_allclose(chance @ possible, belief[0], rtol=1e-12)
+
+
 def test_no_item_gets_more_than_three_fair_shares_of_the_batch_and_of_all():
     """Counted by hand: 40 pairs of 60 items are 4/3 for each, and 60 asked before 2 more."""
     belief = np.full((60, 2), 0.5)

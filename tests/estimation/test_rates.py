@@ -70,3 +70,12 @@ def test_the_seed_decides_the_bootstrap_of_repeats():
     assert one == again
     assert one.similar_flip.estimate == other.similar_flip.estimate
     assert one.similar_flip.high != other.similar_flip.high
+
+
+def test_pairs_of_one_kind_that_are_certain_take_no_logarithm_of_zero():
+    """Sixty answers to each pair: all are the same beyond what a float can tell from certain."""
+    wrong = np.random.default_rng(0).random(20 * 60) < 0.1
+    pairs = Pairs(np.tile(np.arange(20), 60), np.tile(np.arange(20, 40), 60), ~wrong)
+    found = rates_from_repeats(pairs, equal_rates=True, n_bootstrap=20)
+    assert found.same_share == pytest.approx(1.0)
+    assert found.similar_flip.estimate == pytest.approx(wrong.mean(), abs=1e-6)

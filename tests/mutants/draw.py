@@ -112,13 +112,20 @@ def areas() -> dict[str, list[str]]:
 
 
 def near_tests(file: str) -> tuple[str, ...]:
-    """Return the tests nearest to a file, and the file itself where it has examples."""
+    """Return the tests nearest to a file, and the file itself where it has examples.
+
+    The file ``classifier.py`` has ``test_classifier.py``, ``test_classifier_warm.py`` and so on.
+    """
     place = Path("tests", file)
     room, stem = ".".join(("noisypairs", *place.parts[1:-1])), place.stem
     imported = re.compile(rf"\b{room}(\.{stem}\b| import [^()\n]*\b{stem}\b)")
     own = ROOT / PACKAGE / file
+
+    def mirrors(test: Path) -> bool:
+        return test.parent == place.parent and f"{test.stem}_".startswith(f"test_{stem}_")
+
     nearest = (
-        [place.with_name(f"test_{place.name}"), place.with_suffix("")],
+        [place.with_suffix(""), *(one for one in _texts() if mirrors(one))],
         [one for one, text in _texts().items() if imported.search(text)],
         [place.parent] if len(place.parts) > 2 else [],
     )

@@ -140,7 +140,7 @@ try:
 except ImportError as error:
     raise MissingExtra("pillow", "app", "noisypairs sample") from error
 
-#: Pixels of a side, and how much larger a picture is _drawn before it is made smooth.
+#: Pixels of a side, and how much larger a picture is drawn before it is made smooth.
 SIDE, TIMES = 96, 4
 #: Pixels of the drawing for a centimetre.
 SCALE = SIDE * TIMES / 30
@@ -155,7 +155,7 @@ _GLAZES = {
 _WALL, _TABLE, _SHADOW = (222, 226, 230), (190, 168, 142), (158, 138, 116)
 
 
-def _drawn(piece: Piece) -> bytes:
+def drawn(piece: Piece) -> bytes:
     """Return the picture of a piece as a PNG file."""
     size = SIDE * TIMES
     picture = Image.new("RGB", (size, size), _WALL)
@@ -243,7 +243,7 @@ def sample_files(seed: int = 0) -> dict[str, str | bytes]:
         "labels.csv": delimited_text(("id", "class"), [(one.id, one.kind) for one in known]),
         "truth.csv": delimited_text(("id", "kind"), [(one.id, one.kind) for one in everything]),
     }
-    return tables | {_picture(one): _drawn(one) for one in everything}
+    return tables | {_picture(one): drawn(one) for one in everything}
 
 
 def _of_kind(items: Sequence[Piece], kind: str) -> list[Piece]:

@@ -120,3 +120,10 @@ def test_hard_items_are_the_hardest_first_with_their_cells() -> None:
     assert len(shown) == MOST_HARD
     assert (shown[0].id, shown[0].probability, shown[0].features) == ("p100", 1.0, {"size": "100"})
     assert hard_items(SimpleNamespace(item_hard_=None), features, []) == ((), 0)
+
+
+def test_a_small_difference_has_the_right_direction():
+    sizes = pd.DataFrame({"size": [0.0, 4.0, 2.0, 6.0]})  # .9 standard deviations apart
+    first, second = telling(sizes, np.eye(2)[[0, 0, 1, 1]])
+    assert first == ("size smaller (2, others 4)",)
+    assert second == ("size larger (4, others 2)",)

@@ -59,3 +59,11 @@ def test_what_is_left_open_is_read_off_the_pairs() -> None:
 def test_point_wise_methods_refuse_what_they_cannot(method: str, asked: dict[str, Any]) -> None:
     with pytest.raises(NotIdentifiable):
         pair_classifier(Request(method, **asked))
+
+
+@pytest.mark.parametrize("annotators", [True, False])
+def test_people_are_a_part_of_the_model_where_they_are_asked_for(annotators: bool) -> None:
+    request = Request("joint", "logistic", n_classes=2, annotators=annotators)
+    parts = pair_classifier(request).get_params()["answer_model"]
+    assert ("people" in parts) == annotators
+    assert {"clarity", "similarity", "pair error"} <= set(parts)
