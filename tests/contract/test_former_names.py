@@ -84,7 +84,6 @@ FORMER_OF_PAIRS = {
     "drawn_at_random": (),
     "pair_keys": None,
     "neighbour_sums": (np.ones((300, 1)),),
-    "n_groups": None,
     "nbytes": None,
     "total_weight": None,
     "weights": None,

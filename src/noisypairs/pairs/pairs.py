@@ -868,10 +868,6 @@ FORMER: dict[str, tuple[str, Callable[..., Any]]] = {
 }
 #: The same of its attributes.
 FORMER_VALUES: dict[str, tuple[str, Callable[..., Any]]] = {
-    "n_groups": (
-        "count the different groups",
-        lambda p: p.n_items if p.groups is None else group_number(p.groups),
-    ),
     "nbytes": ("leave it out", lambda pairs: 9 * pairs.n_pairs),
     "pair_keys": ("use left and right", lambda pairs: keys_of(pairs)),
     "total_weight": ("add up weight", lambda pairs: float(weights_of(pairs).sum())),
