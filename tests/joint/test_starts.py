@@ -101,9 +101,13 @@ def test_what_two_beliefs_agree_on_is_kept():
     pairs = sample_pairs(y, 600, PairingNoise(0.1, 0.1), random_state=0)
     one = np.where(y < 2, 0, 1 + side)
     other = np.where(y > 0, 0, 1 + side)
-    found = crossed(np.eye(3)[one], np.eye(3)[other], pairs)
+    found, moved = crossed(np.eye(3)[one], np.eye(3)[other], pairs)
     assert accuracy_up_to_names(y, found.argmax(axis=1)) == 1.0
     assert_allclose(found.sum(axis=1), 1.0)
+    apart = min((y == 0).mean(), (y == 1).mean())  # these two were together
+    joined_again = min(((y == 2) & (side == k)).mean() for k in (0, 1))
+    assert moved == pytest.approx(max(apart, joined_again))
+    assert crossed(np.eye(3)[y], np.eye(3)[y], pairs)[1] == 0.0
 
 
 def test_rates_of_a_guess_are_counted_and_kept_within_bounds():

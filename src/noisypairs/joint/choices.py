@@ -32,6 +32,8 @@ PLAIN = 10.0
 UNEXPLAINED = 0.1
 #: A fit is crossed with other starts until this many in a row did not explain the answers better.
 ENOUGH_CROSSED = 2
+#: Part of an average class that a crossing must move, so that it may lead elsewhere.
+PART_OF_CLASS = 0.25
 #: Precision of the ridge regression's coefficients.
 RIDGE_PENALTY = 1.0
 #: Added to each variance within classes, as a share of their mean.

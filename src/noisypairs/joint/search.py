@@ -34,6 +34,7 @@ from noisypairs.joint.choices import (
     HALVING_ROUNDS,
     N_FOLDS,
     ONE_ERROR,
+    PART_OF_CLASS,
     PLAIN,
     RACE_ITEMS,
     ROUNDS,
@@ -176,8 +177,13 @@ class Search:
         return runs[0]
 
     def cross(self, problem: Problem, fit: Fit, other: Array, rounds: int = ROUNDS) -> Fit:
-        """Return where EM leads from what a fit and other beliefs, (n_items, K), agree on."""
-        guess = crossed(fit.item_proba, other, problem.pairs)
+        """Return where EM leads from what a fit and other beliefs, (n_items, K), agree on.
+
+        If that moves less than a part of a class, it leads back to the fit.
+        """
+        guess, moved = crossed(fit.item_proba, other, problem.pairs)
+        if moved * fit.n_classes < PART_OF_CLASS:
+            return fit
         return self.run(problem, fit.spec, fit.start, guess, rounds)
 
     def run(
@@ -481,12 +487,7 @@ class Search:
         is ahead of them at first, so both are run to their end, and then crossed.
         """
         problem, K = self.problem, spec.n_classes
-        known = [
-            (fit.start, fit.item_proba)
-            for tried, fits in self.fits.items()
-            for fit in fits
-            if tried.n_classes == K
-        ]
+        known = [(fit.start, fit.item_proba) for fit in self.fits[spec]]
         known += (more or {}).items()
         fits = [self.go_on(problem, self.halved(problem, spec, known))]
         if K > 2 or spec.class_model != "shares":  # two classes are one cut of the graph

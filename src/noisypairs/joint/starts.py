@@ -34,8 +34,6 @@ N_PERMUTATIONS = 20
 ENOUGH_PAIRS = 20_000
 #: Clusters of a guess are found on this many items at most; the others go to the nearest.
 CLUSTERED_ITEMS = 5_000
-#: k-means runs of a guess.
-N_CLUSTERINGS = 3
 #: What features weigh against answers in a mixed start.
 FEATURE_SHARES = (0.3, 0.7)
 
@@ -243,14 +241,18 @@ def joined(cluster: NDArray[np.intp], pairs: Pairs, n_classes: int) -> NDArray[n
     return owner[cluster]
 
 
-def crossed(one: Array, other: Array, pairs: Pairs) -> Array:
+def crossed(one: Array, other: Array, pairs: Pairs) -> tuple[Array, float]:
     """Return beliefs (n_items, K) that keep what two others agree on; the answers decide the rest.
 
-    Items that both put into one class are a cluster, and clusters are `joined`.
+    Items that both put into one class are a cluster, and clusters are `joined`. Also returned: the
+    share of the items that are no longer with most of their class of ``one``, or were not before.
     """
-    K = one.shape[1]
-    both = one.argmax(axis=1) * K + other.argmax(axis=1)
-    return soften(joined(np.unique(both, return_inverse=True)[1], pairs, K), K)
+    K, before = one.shape[1], one.argmax(axis=1)
+    cluster = np.unique(before * K + other.argmax(axis=1), return_inverse=True)[1]
+    after = joined(cluster, pairs, K)
+    together = np.bincount(after * K + before, minlength=K * K).reshape(K, K)
+    stay = min(int(together.max(axis=axis).sum()) for axis in (0, 1))
+    return soften(after, K), 1.0 - stay / len(one)
 
 
 def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
@@ -291,7 +293,7 @@ def _clusters(placed: Array, n_classes: int, random: np.random.RandomState) -> A
         # Fewer distinct points than clusters only make the guess a poor one, and it may be poor.
         warnings.simplefilter("ignore", ConvergenceWarning)
         some = placed[:CLUSTERED_ITEMS]
-        found = KMeans(n_classes, n_init=N_CLUSTERINGS, random_state=random).fit(some)
+        found = KMeans(n_classes, n_init=1, random_state=random).fit(some)
         return soften(found.predict(placed), n_classes)
 
 
