@@ -1,7 +1,7 @@
 """A small convolutional network on 8×8 digits: ten classes, 20 answers per item, 20 % wrong.
 
-    python benchmarks/digits_network.py            # both ways, three starts, five draws
-    python benchmarks/digits_network.py --draws 1  # a quick look
+    python benchmarks/digits_network.py            # what is recorded is not run again
+    python benchmarks/digits_network.py --print    # the table of docs/choosing.md
 
 Prints the accuracy up to class names on training and on new items: of the network inside the joint
 learner, and of `PairLikelihoodLoss` in a loop: from random weights, the start chosen by held-out
@@ -20,7 +20,11 @@ import torch
 from noisypairs import JointPairClassifier, PairingNoise, SearchOptions, sample_pairs
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.torch import PairDataset, PairLikelihoodLoss, TorchClassifier
+from protocol import mean_error, read, run
 from torch import nn
+
+#: Passes over the answers by the loss, and its starts; rounds of the joint learner.
+EPOCHS, STARTS, ROUNDS = 20, 3, 4
 
 
 def network(n_features: int = 64) -> nn.Module:
@@ -39,7 +43,7 @@ def network(n_features: int = 64) -> nn.Module:
     )
 
 
-def alone(X, pairs, seed, epochs, beliefs=None):
+def alone(X, pairs, seed, beliefs=None):
     """Return the network trained by the loss alone, and its loss on held-out answers.
 
     It begins at random, or by three epochs on ``beliefs``, P(class | item) of shape (n_items, 10).
@@ -58,7 +62,7 @@ def alone(X, pairs, seed, epochs, beliefs=None):
                 optimizer.zero_grad()
                 nn.functional.cross_entropy(net(some), share).backward()
                 optimizer.step()
-    for _ in range(epochs):
+    for _ in range(EPOCHS):
         for left, right, same, weight in batches:
             optimizer.zero_grad()
             loss(net(left), net(right), same, weight).backward()
@@ -79,8 +83,11 @@ def accuracies(predict, problem):
     ]
 
 
-def draw(images, y, seed, asked):
-    """Return both accuracies of both ways, on one split of the items and one draw of answers."""
+def task(seed):
+    """Return both accuracies of each way, on one split of the items and one draw of answers."""
+    torch.set_num_threads(1)
+    images, y = load_digits(return_X_y=True)
+    images = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
     order = np.random.default_rng(seed).permutation(len(y))
     train, new = order[:1347], order[1347:]
     X, answered = images[train], PairingNoise(0.2, 0.2)
@@ -89,18 +96,18 @@ def draw(images, y, seed, asked):
     net = TorchClassifier(
         network, loss="logistic", optimizer="adam", learning_rate=2e-3, max_epochs=15, batch_size=64
     )
-    options = SearchOptions(max_iter=asked.rounds)
+    options = SearchOptions(max_iter=ROUNDS)
     joint = JointPairClassifier(
         net, n_classes=10, class_order="rising", cv=3, random_state=seed, search=options
     )
     found = {"inside the joint learner": accuracies(joint.fit(X, pairs).predict, problem)}
     items = torch.as_tensor(X)
-    fits = [alone(items, pairs, 10 * seed + k, asked.epochs) for k in range(asked.starts)]
+    fits = [alone(items, pairs, 10 * seed + k) for k in range(STARTS)]
     pixels = JointPairClassifier(n_classes=10, class_order="rising", random_state=seed)
     beliefs = pixels.fit(X.reshape(len(X), -1), pairs).item_proba_
     fits = {
-        f"loss alone, best of {asked.starts} starts": min(fits, key=lambda fit: fit[1]),
-        "loss, from beliefs about pixels": alone(items, pairs, seed, asked.epochs, beliefs),
+        f"loss alone, best of {STARTS} starts": min(fits, key=lambda fit: fit[1]),
+        "loss, from beliefs about pixels": alone(items, pairs, seed, beliefs),
     }
     for name, (net, _) in fits.items():
 
@@ -109,28 +116,31 @@ def draw(images, y, seed, asked):
                 return net(torch.as_tensor(some)).argmax(dim=1).numpy()
 
         found[name] = accuracies(predict, problem)
-    return found
+    return {"right": {name: np.round(both, 3).tolist() for name, both in found.items()}}
+
+
+def table(records):
+    lines = ["| | training items | new items |", "|---|---|---|"]
+    for name in records[0]["right"]:
+        right = np.array([record["right"][name] for record in records])
+        cells = [
+            f"{mean:.3f} ± {error:.3f}".replace("0.", ".")
+            for mean, error in map(mean_error, right.T)
+        ]
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    return lines
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--print", action="store_true", dest="only_print", help="run nothing")
     parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--starts", type=int, default=3)
     asked = parser.parse_args()
-    torch.set_num_threads(1)
-    images, y = load_digits(return_X_y=True)
-    images = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
-    rows = []
-    for seed in range(asked.draws):
-        rows.append(draw(images, y, seed, asked))
-        print(seed, {name: np.round(one, 3).tolist() for name, one in rows[-1].items()}, flush=True)
-    for name in rows[0]:
-        shares = np.array([row[name] for row in rows])
-        error = shares.std(axis=0, ddof=1) / np.sqrt(len(rows)) if len(rows) > 1 else [np.nan] * 2
-        (seen, new), (e, f) = shares.mean(axis=0), error
-        print(f"{name:34} training items {seen:.3f} ± {e:.3f}  new items {new:.3f} ± {f:.3f}")
+    if not asked.only_print:
+        run(task, [{"seed": seed} for seed in range(asked.draws)], "digits_network")
+    print("\n".join(table(read("digits_network"))))
 
 
 if __name__ == "__main__":

@@ -468,8 +468,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             )
 
     def _class_numbers(self, pairs: Pairs) -> list[int] | None:
+        fixed = self.noise.class_number if isinstance(self.noise, NoiseModel) else None
         if isinstance(self.n_classes, str) and self.n_classes == "auto":
-            return None
+            return None if fixed is None else [fixed]
         several = isinstance(self.n_classes, Sequence | np.ndarray)
         given: Any = self.n_classes if several else [self.n_classes]
         numbers = [int(K) for K in given if isinstance(K, Integral) and not isinstance(K, bool)]
@@ -478,6 +479,13 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
                 f"n_classes={self.n_classes!r}: expected a whole number of at least 2, several of "
                 "them, or 'auto'"
             )
+        if fixed is not None and fixed not in numbers:
+            raise ValueError(
+                f"n_classes={self.n_classes!r}, but noise={self.noise} is about {fixed} classes: "
+                "leave n_classes='auto', or give the noise of that many"
+            )
+        if fixed is not None:
+            numbers = [fixed]
         if not several:
             label_names(pairs, numbers[0], self.class_order)
             return numbers

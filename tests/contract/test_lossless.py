@@ -71,7 +71,7 @@ def test_tomorrow_joins_today():
     tomorrow = tomorrow.with_labels({"new": "cow", "p": "cat"})
     whole = today.update(tomorrow)
     assert whole.item_ids.tolist() == ["s", "r", "q", "p", "lone", "new"]
-    assert whole.ids_of(whole.left).tolist() == ["p", "q", "p", "s", "new", "p"]
+    assert whole.item_ids[whole.left].tolist() == ["p", "q", "p", "s", "new", "p"]
     assert whole.annotator_names.tolist() == ["ann", "bob", "cy"]
     np.testing.assert_allclose(whole.weight[:4], today.weight)
     np.testing.assert_allclose(whole.weight[4:], [1.0, 3.0])

@@ -36,7 +36,7 @@ from noisypairs.joint.choices import DETECTED
 from noisypairs.joint.starts import Alignment
 from noisypairs.noise.model import strength
 from noisypairs.pairs import Pairs
-from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.counts import pair_keys, weights_of
 from noisypairs.pairs.pairs import keys_of
 
 Model = Literal["auto", "classes", "pairs"]
@@ -277,7 +277,7 @@ def _predicted(model: PairTruth | InferredClasses, held_out: Pairs) -> Array:
 
 
 def _guessed(training: Pairs, held_out: Pairs) -> Array:
-    who, asked, weight = _groups_of(training), _groups_of(held_out), training.weights
+    who, asked, weight = _groups_of(training), _groups_of(held_out), weights_of(training)
     size = int(max(who.max(initial=0), asked.max(initial=0))) + 1
     share = float(np.average(training.same, weights=weight))
     counted = (np.bincount(who, weight * one, size) for one in (training.same, 1.0))

@@ -27,6 +27,7 @@ from noisypairs.estimators.base import PairClassifier
 from noisypairs.graph.propagation import PairGraph, answer_wrong_probability
 from noisypairs.joint.em import beliefs_from
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 from noisypairs.pairs.pairs import keys_of, words_of
 from noisypairs.tables.propagation import most_suspect
 
@@ -375,7 +376,7 @@ def _others(pairs: Pairs, chosen: NDArray[np.intp]) -> tuple[Array, Array]:
     _, pair = np.unique(keys_of(pairs), return_inverse=True)
     found = []
     for counted in (pairs.same, ~pairs.same):
-        amount = pairs.weights * counted
+        amount = weights_of(pairs) * counted
         found.append(np.bincount(pair, amount)[pair[chosen]] - amount[chosen])
     return found[0], found[1]
 
@@ -387,7 +388,7 @@ def _links(pairs: Pairs, chosen: NDArray[np.intp]) -> tuple[NDArray[Any], NDArra
     """
     from scipy.sparse import csr_array
 
-    n, sign = pairs.n_items, pairs.weights * np.where(pairs.same, 1.0, -1.0)
+    n, sign = pairs.n_items, weights_of(pairs) * np.where(pairs.same, 1.0, -1.0)
     sign = np.where(pairs.left == pairs.right, 0.0, sign)
     one_way = csr_array((sign, (pairs.left, pairs.right)), shape=(n, n))
     both_ways = (one_way + one_way.T).tocsr()
@@ -405,8 +406,8 @@ def _who_gave(pairs: Pairs, wrong: Array, chosen: NDArray[np.intp]) -> list[list
     if pairs.annotator is None or pairs.annotator_names is None:
         return None
     size = len(pairs.annotator_names)
-    given: Array = np.bincount(pairs.annotator, pairs.weights, size).astype(float)
-    share = np.bincount(pairs.annotator, pairs.weights * wrong, size) / np.maximum(given, 1e-12)
+    given: Array = np.bincount(pairs.annotator, weights_of(pairs), size).astype(float)
+    share = np.bincount(pairs.annotator, weights_of(pairs) * wrong, size) / np.maximum(given, 1e-12)
     codes = pairs.annotator[chosen]
     names = [str(name) for name in pairs.annotator_names[codes]]
     return [names, given[codes].tolist(), share[codes].tolist()]

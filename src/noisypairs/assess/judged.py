@@ -36,7 +36,7 @@ from noisypairs.noise.people import People
 from noisypairs.noise.similarity import ANSWERS, Similarity
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.columns import Backend, frame_of
-from noisypairs.pairs.pairs import words_of
+from noisypairs.pairs.pairs import ids_of, words_of
 from noisypairs.tables.propagation import Suspects, most_suspect
 
 #: More items in one question have too many partitions to go through (877 of seven).
@@ -112,7 +112,7 @@ class JudgedAnswers:
         """
         rows, wrong = self.suspect_pairs(k)
         some = self._pairs_or_error().select(rows)
-        columns = {"left": some.ids_of(some.left), "right": some.ids_of(some.right)}
+        columns = {"left": ids_of(some, some.left), "right": ids_of(some, some.right)}
         columns["same"] = np.array(some.same)
         if some.level is not None:
             columns["level"] = words_of(some)
@@ -129,7 +129,7 @@ class JudgedAnswers:
         """Return the training items as a data frame: item, class, probability, n_answers."""
         pairs = self._pairs_or_error()
         name, sure = self._likeliest()
-        columns = {"item": pairs.ids_of(np.arange(pairs.n_items)), "class": name}
+        columns = {"item": ids_of(pairs, np.arange(pairs.n_items)), "class": name}
         counts = pairs.reweighted(None).item_counts().total.astype(np.int64)
         return frame_of(columns | {"probability": sure, "n_answers": counts}, backend)
 

@@ -36,6 +36,7 @@ from noisypairs.joint.problem import Problem
 from noisypairs.joint.search import Search
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise.answers import log_chance
+from noisypairs.pairs.counts import weights_of
 
 Kind = Literal["good", "consistent", "caution", "problem"]
 #: What a verdict is called.
@@ -334,7 +335,7 @@ class Record:
     @property
     def is_labels_alone(self) -> bool:
         """Whether there are no answers: labels alone were learnt from."""
-        return float(self.problem.pairs.weights.sum()) < 1e-6
+        return float(weights_of(self.problem.pairs).sum()) < 1e-6
 
     def gain_of_features(self) -> Gain:
         """Return how much better P(class | x), out of fold, predicts answers than their share."""

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from noisypairs.cli import app, options, progress, terminal
+from noisypairs.pairs.groups import group_number
 
 
 @app.command()
@@ -58,7 +59,7 @@ def plan(
             show.write(output, lambda: work.pairs_csv(chosen, data.ids, show.raw))
         show.write(report, lambda: options.pages().plan_report(found, data.ids, cost, chosen))
     if show.as_json:
-        n_groups = None if data.pairs.groups is None else data.pairs.n_groups
+        n_groups = group_number(data.pairs.groups)
         terminal.say_json(work.as_dict(found, cost, data.ids, chosen) | {"groups": n_groups})
     else:
         told = {

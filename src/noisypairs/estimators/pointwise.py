@@ -47,7 +47,7 @@ from noisypairs.estimators.inner.features import finite_numbers
 from noisypairs.estimators.linear import LOSSES, LinearRiskClassifier, LossName
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, ItemCounts, Pairs
-from noisypairs.pairs.counts import some_pairs
+from noisypairs.pairs.counts import some_pairs, weights_of
 from noisypairs.pairs.pairs import drawn_at_random, in_memory, pooled_answers, sorted_answers
 
 Shares = Callable[[], model_selection.HeldOutShare]
@@ -291,7 +291,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when the randomness of the answers hides a − b, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
-    total = drawn_at_random(pooled_answers(pairs)).weights.sum()
+    total = weights_of(drawn_at_random(pooled_answers(pairs))).sum()
     strength = abs(difference) * np.sqrt(2.0 * total)
     if strength >= WEAK:
         return

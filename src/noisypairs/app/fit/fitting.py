@@ -62,7 +62,8 @@ from noisypairs.errors import (
 from noisypairs.estimation import Interval, wilson
 from noisypairs.estimation.heldout import CLEAR, Gain, HeldOut, items_by_fold
 from noisypairs.pairs import Pairs
-from noisypairs.pairs.groups import warn_of_repeated_items
+from noisypairs.pairs.counts import weights_of
+from noisypairs.pairs.groups import group_number, warn_of_repeated_items
 from noisypairs.pairs.pairs import in_memory
 
 if TYPE_CHECKING:
@@ -295,7 +296,7 @@ def _chance(pairs: Pairs, eta: Array, S: Array) -> Array:
 
 
 def _scored(held: HeldOut, chance: Array, classes: NDArray[np.intp]) -> HeldOutAnswers:
-    said, weight = held.pairs.same, held.pairs.weights
+    said, weight = held.pairs.same, weights_of(held.pairs)
     share = float(np.average(said, weights=weight))
 
     def log_chance(same: Any) -> Array:
@@ -488,7 +489,7 @@ def summarise_data(dataset: Dataset, X: Array | None = None) -> DataSummary:
         n_features=0 if X is None else X.shape[1],
         audit=pairs.audit(),
         training=None if X is None else summarise_training(dataset.features, plans, X),
-        n_groups=None if pairs.groups is None else pairs.n_groups,
+        n_groups=group_number(pairs.groups),
     )
 
 
