@@ -59,7 +59,7 @@ def test_a_failed_check_decides_and_more_checks_may_follow():
     weak = Check("scale", False, "the answers may follow a scale", "problem")
     found = judged([FINE, weak], OWN, None, 0.6, 3)
     assert (found.kind, found.failed) == ("problem", (weak,))
-    assert found.reason.startswith("The answers follow a scale.")
+    assert found.reason.startswith("The answers may follow a scale.")
     # Where labels show that the model beats guessing, it is good for something.
     assert judged([weak], OWN, labelled(37), 0.6, 3).kind == "caution"
     more = judged([FINE], OWN, None, 0.6, 3).with_checks(

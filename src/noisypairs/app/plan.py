@@ -330,7 +330,7 @@ def statement(goal: Goal, target: float, cost: float | None = None) -> str:
 
     >>> sure = Interval(0.8, 0.78, 0.82, 0.9)
     >>> statement(Goal("new items", sure, sure, "unreachable", None, 0.0), 0.95)
-    'now about 0.800 [0.780, 0.820]; 0.95 is not reachable with these features: ceiling 0.800
+    'now about 0.800 [0.780, 0.820]; 0.95 cannot be reached with these features: ceiling 0.800
     [0.780, 0.820].'
     """
     return said("goal.txt", "statement", goal, target, price_of(goal, cost))
