@@ -120,7 +120,7 @@ def out_of_fold_share(
     strength = float(explained.sum() / max(float(np.linalg.norm(explained)), algebra.NO_SIGNAL))
     if strength <= BY_CHANCE:
         raise NotIdentifiable(
-            "the features of left-out items do not predict how often they are called 'same', so "
+            "the features of held-out items do not predict how often they are called 'same', so "
             "rates and weight cannot be tuned on these pairs: the prior is near ½, the noise too "
             "high or the pairs too few. Give noise= (and prior=), or use a joint method"
         )

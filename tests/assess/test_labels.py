@@ -99,7 +99,7 @@ def test_how_often_labels_are_wrong_is_learnt_and_answers_overrule_them():
     doubted = set(found.measured.contradicted)
     assert len(doubted & set(wrong)) >= 12
     assert len(doubted - set(wrong)) <= 2
-    assert "by all answers: look at these labels again" in found.reason
+    assert "according to all answers: look at these labels again" in found.reason
 
 
 def test_a_label_noise_of_one_half_says_nothing_and_is_refused():

@@ -228,13 +228,13 @@ def _fitted(
     model, verdict, noise = learnt.model, learnt.verdict, learnt.noise
     K, accuracy, number = model.n_classes_, verdict.accuracy, learnt.class_number
     works = (
-        "the answers alone show the classes of the items compared; new items cannot be classified"
+        "the answers alone show the classes of the compared items; new items cannot be classified"
     )
     if accuracy is not None:
         how = "a measured" if verdict.is_measured else "an estimated"
         limits = f"[{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
         right = percent(accuracy.estimate, 1)
-        works = f"{how} {right} of new items are predicted rightly {limits}"
+        works = f"{how} {right} of new items are predicted correctly {limits}"
     classes = f"{K} classes" if number is None else number.text
     found = NoiseFound(
         f"joint learner, {noise.family} noise, {classes}",
@@ -289,7 +289,7 @@ def _pointwise(pairs: Pairs, found: NoiseFound | None, n_classes: int) -> tuple[
         return tuple(Feasibility(name, outlook, reason) for name in ("weighted", "correction"))
 
     if n_classes != 2:
-        return both("fails", f"made for two classes, not {n_classes}")
+        return both("fails", f"two classes only, not {n_classes}")
     if found is None or found.share is None or found.signal is None:
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
         return both("not tried", reason)

@@ -112,7 +112,11 @@ def _links_say(clue: Clue) -> str | None:
 
 def _features_say(clue: Clue) -> str | None:
     share = clue.features_same
-    return share if share is None else f"By features alone, {chance(share)} chance of one class."
+    return (
+        share
+        if share is None
+        else f"By features alone, {chance(share)} chance that the two are the same class."
+    )
 
 
 def _features_doubt(clue: Clue) -> bool:
@@ -124,7 +128,7 @@ def _hard_says(clue: Clue) -> str | None:
     if not clue.is_hard or clue.expected_error is None:
         return None
     share = percent(clue.expected_error)
-    return f"The pair is hard: by the model, {share} of all answers to it would be wrong."
+    return f"The pair is hard: the model expects {share} of all answers to it to be wrong."
 
 
 def _annotator_says(clue: Clue) -> str | None:
@@ -144,7 +148,7 @@ def _outweighed(same: str, different: str) -> Callable[[Clue], bool]:
     return doubts
 
 
-#: Reasons in the order in which they are told.
+#: Reasons in the order in which they are listed.
 REASONS = (
     Reason("hard pair", _hard_says, lambda clue: clue.is_hard),
     Reason("others disagree", _others_say, _outweighed("others_same", "others_different")),
@@ -153,7 +157,7 @@ REASONS = (
     Reason("annotator often wrong", _annotator_says, lambda one: (one.annotator_wrong or 0) > 0.4),
 )
 #: What is said where no reason of its own speaks against an answer.
-NO_SINGLE = "No single clue speaks against it; all answers together do."
+NO_SINGLE = "No single reason; all answers together contradict it."
 
 
 def explained(clue: Clue) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -487,11 +491,11 @@ def _expected_error(model: Any, pairs: Pairs, beliefs: Array) -> Array | None:
     return error
 
 
-def of_files(model: Path, data: Dataset) -> tuple[Suspects, list[str]]:
+def suspects_in_files(model: Path, data: Dataset) -> tuple[Suspects, list[str]]:
     """Return the suspects of a data set by the model of a file, and notes on both."""
     if data.features is None:
         raise ValueError(
-            "the model needs the items that the pairs are about: give their file after the pairs"
+            "the model needs the features of the items: give their file after the pairs"
         )
     with collected_warnings() as warned:
         loaded = model_file.load(model)

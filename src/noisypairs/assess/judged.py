@@ -90,8 +90,8 @@ class JudgedAnswers:
         check_is_fitted(self)
         if self.wrong_proba_ is None:
             raise ValueError(
-                "the answers were streamed from a table, so none is remembered: let "
-                "stream_suspects(pairs, k) read the table once more"
+                "the answers were streamed from a table and are not kept: "
+                "stream_suspects(pairs, k) reads the table again"
             )
         order = np.argsort(-self.wrong_proba_, kind="stable")
         size = int((self.wrong_proba_ > 0.5).sum()) if k is None else k
@@ -141,8 +141,8 @@ class JudgedAnswers:
         check_is_fitted(self)
         if not isinstance(pairs := getattr(self, "pairs_", None), Pairs):
             raise ValueError(
-                "copies and files of a model hold no answers, and those streamed from a table are "
-                "not kept: ask the model that was fitted, or use item_proba_, suspect_pairs and "
+                "a copied or loaded model has no answers, and answers streamed from a table are "
+                "not kept: use the model that was fitted, or item_proba_, suspect_pairs and "
                 "stream_suspects"
             )
         return pairs
@@ -337,8 +337,8 @@ def _shapes(pairs: Pairs) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], 
         items = np.unique([low[rows], high[rows]])
         if len(items) > MOST_ITEMS:
             raise ValueError(
-                f"a question is about {len(items)} items: the partitions of at most {MOST_ITEMS} "
-                "are gone through. Split it, or leave `question` out"
+                f"a question is about {len(items)} items, at most {MOST_ITEMS} are supported: "
+                "split it, or leave `question` out"
             )
         ends = np.searchsorted(items, [low[rows], high[rows]]).T.tolist()
         shapes.setdefault(tuple(map(tuple, ends)), []).append((which, rows))

@@ -30,7 +30,7 @@ FEWEST_ANSWERS = 60
 TWO_VOICES = 1.5
 #: What one voice cannot show.
 ONE_VOICE = (
-    "All answers come from one voice: one annotator, or several who err alike. Errors that repeat "
+    "All answers come from one source: one annotator, or several who err alike. Errors that repeat "
     "cannot be seen; ten labelled items, or a second, independent annotator, would show them."
 )
 

@@ -29,8 +29,8 @@ def plan(
 ) -> None:
     """Estimate how many more answers a target takes, and choose them.
 
-    The accuracy now is what noisypairs fit states of the same files. -o plan.html is short for
-    --report plan.html.
+    The accuracy now is the one that noisypairs fit states for the same files. -o plan.html is
+    short for --report plan.html.
 
     Example: noisypairs plan items.csv pairs.csv --target 0.95 --cost 0.04 --next 100 -o next.csv
     """

@@ -179,7 +179,7 @@ class PointwiseClassifier(PairClassifier):
             drawn = random_answers(pairs, "how often an item is called 'same'")
             warn_user(
                 f"{pairs.n_pairs - drawn.n_pairs:,} of {pairs.n_pairs:,} pairs were chosen, not "
-                "drawn at random: a method that looks at items one by one cannot use them, and "
+                "drawn at random: a point-wise method cannot use chosen pairs, and "
                 "they are left out. JointPairClassifier uses all of them",
                 ChosenPairsWarning,
             )
@@ -300,7 +300,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
         f"about {1 / difference**2:,.0f} answers carry the information of one label, and there are "
         f"{total:,.0f}"
     )
-    advice = "Use a joint method, which also sees the pairs as a graph, or collect more pairs"
+    advice = "Use JointPairClassifier, which looks at all pairs together, or collect more pairs"
     if strength < TOO_WEAK:
         raise NotIdentifiable(f"{facts}, too few for a point-wise method. {advice}")
     warn_user(f"{facts}; expect a large spread. {advice}", NotIdentifiableWarning)
@@ -310,9 +310,9 @@ def _refuse_one_half(found: PriorEstimate) -> None:
     if found.touches_one_half:
         raise NotIdentifiable(
             f"the share of 'same' answers, {found.same_share}, does not differ from what a − b = 0 "
-            f"gives under {in_short(found.noise)} (for pairing noise a prior of ½): no method that "
-            "looks at items one by one can learn from such pairs. Use a joint method, which looks "
-            "at the pairs as a graph, or give prior= if the pairs were not drawn at random"
+            f"gives under {in_short(found.noise)} (for pairing noise a prior of ½): a point-wise "
+            "method cannot learn from such pairs. Use JointPairClassifier, which looks at all "
+            "pairs together, or give prior= if the pairs were not drawn at random"
         )
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: How many permutations of the answers show what chance can do.
 N_PERMUTATIONS = 20
-#: How likeness varies is seen on this many pairs.
+#: Pairs on which the spread of similarity is estimated.
 ENOUGH_PAIRS = 20_000
 #: Clusters of a guess are found on this many items at most; the others go to the nearest.
 CLUSTERED_ITEMS = 5_000

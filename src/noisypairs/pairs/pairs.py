@@ -77,10 +77,10 @@ class Pairs(OneEntryPerItem):
     labels : the few known classes, {item position: class}
     chosen : True where a pair was chosen by what is known of its items, such as by `next_pairs`, by
         blocking or by hand; False where it was drawn at random; shape (n_pairs,)
-        Without it all count as drawn at random. What rests on that leaves chosen ones out.
+        Without it all count as drawn at random. Prior estimates use only random pairs.
     question : which answers were given together, any ids, shape (n_pairs,)
-        Who groups m items at once gives m(m−1)/2 answers, of which m−1 are free: their weights are
-        multiplied by 2/m. Ids need to be unique only for each annotator. Stored as codes.
+        Sorting m items yields m(m−1)/2 dependent answers, so their weights are multiplied by 2/m.
+        Ids need to be unique only for each annotator. Stored as codes.
     groups : which items show the same thing, such as visits of one patient; shape (n_items,)
         Texts, numbers or other ids, such as a column of a data frame. Folds keep a group together.
         Stored as codes into `group_names`, which are sorted. An item whose group is missing (None
