@@ -66,7 +66,7 @@ def test_fewer_labels_than_ten_only_name_and_a_wrong_label_is_reported():
     known[17] = 1 - known[17]
     found = joint().fit(X, pairs.with_labels(known)).verdict()
     assert found.measured.contradicted == (17,)
-    assert "1 labelled item is of another class by all answers" in str(
+    assert "1 labelled item has another class according to all answers" in str(
         next(one.text for one in found.checks if one.name == "labels stand")
     )
 
