@@ -1287,7 +1287,7 @@ def question_weights(
 ) -> NDArray[np.float32]:
     """Return what each answer counts, shape (n,): (items − 1) / answers of its question, at most 1.
 
-    Who groups m items gives m(m−1)/2 pair answers, but m−1 of them at most are free: the answers
+    Sorting m items yields m(m−1)/2 dependent pair answers, m−1 of them at most are free: these
     along a tree of "same" and "different" fix the groups.
 
     >>> three = question_weights(np.zeros(3, int), np.array([4, 4, 7]), np.array([7, 9, 9]))
