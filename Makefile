@@ -39,11 +39,15 @@ spark: $(SPARK)/.built
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx -W --keep-going -q -j 2 docs docs/_build/html
 	$(BIN)/python docs/building/links.py docs/_build/html
+	$(BIN)/python docs/building/browser.py docs/_build/html
+	cd docs && ../$(BIN)/python -m building.notebooks gallery
 
 # The same without the gallery's longer examples: what CI builds.
 docs-quick: $(VENV)/.docs
 	DOCS_QUICK=1 $(BIN)/python -m sphinx -W --keep-going -q -j 2 docs docs/_build/quick
 	$(BIN)/python docs/building/links.py docs/_build/quick
+	$(BIN)/python docs/building/browser.py docs/_build/quick
+	cd docs && DOCS_QUICK=1 ../$(BIN)/python -m building.notebooks gallery
 
 # Wheel and sdist in dist/, checked, and the wheel tried in an environment of its own.
 dist: $(VENV)/.dev

@@ -1,16 +1,18 @@
 """A small convolutional network on 8×8 digits: ten classes, 20 answers per item, 20 % wrong.
 
-    python benchmarks/digits_network.py            # both ways, three starts, five draws
-    python benchmarks/digits_network.py --draws 1  # a quick look
+    python benchmarks/digits_network.py            # what is recorded is not run again
+    python benchmarks/digits_network.py --print    # the table of docs/choosing.md
 
-Prints the accuracy up to class names on training and on new items: of the network inside the joint
-learner, and of `PairLikelihoodLoss` in a loop: from random weights, the start chosen by held-out
-answers, and from what the joint learner with its own estimators believes of the items.
+Prints the accuracy up to class names on training and on new items over five draws: of the network
+inside the joint learner, without and with pictures that are shifted while it learns, and of
+`PairLikelihoodLoss` in a loop: from what the joint learner with its own estimators believes of the
+items, and from random weights, the start chosen by held-out answers.
 """
 
 from __future__ import annotations
 
 import argparse
+from functools import partial
 
 import numpy as np
 from sklearn.datasets import load_digits
@@ -20,6 +22,7 @@ import torch
 from noisypairs import JointPairClassifier, PairingNoise, SearchOptions, sample_pairs
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.torch import PairDataset, PairLikelihoodLoss, TorchClassifier
+from protocol import mean_error, read, run, select
 from torch import nn
 
 
@@ -39,7 +42,25 @@ def network(n_features: int = 64) -> nn.Module:
     )
 
 
-def alone(X, pairs, seed, epochs, beliefs=None):
+class Shift(nn.Module):
+    """Shift every training picture by up to one pixel each way, at random."""
+
+    def forward(self, x):
+        """Return the pictures, (n, 1, 8, 8), shifted where the module learns."""
+        if not self.training:
+            return x
+        rows, columns = torch.randint(3, (2, len(x), 1, 1)) + torch.arange(8)
+        picture = torch.arange(len(x))[:, None, None]
+        padded = nn.functional.pad(x, (1, 1, 1, 1))
+        return padded[picture, 0, rows.mT, columns][:, None]
+
+
+def shifted(n_features: int = 64) -> nn.Module:
+    """Return the network behind random shifts."""
+    return nn.Sequential(Shift(), network(n_features))
+
+
+def alone(X, pairs, seed, beliefs=None):
     """Return the network trained by the loss alone, and its loss on held-out answers.
 
     It begins at random, or by three epochs on ``beliefs``, P(class | item) of shape (n_items, 10).
@@ -58,7 +79,7 @@ def alone(X, pairs, seed, epochs, beliefs=None):
                 optimizer.zero_grad()
                 nn.functional.cross_entropy(net(some), share).backward()
                 optimizer.step()
-    for _ in range(epochs):
+    for _ in range(20):
         for left, right, same, weight in batches:
             optimizer.zero_grad()
             loss(net(left), net(right), same, weight).backward()
@@ -71,66 +92,90 @@ def alone(X, pairs, seed, epochs, beliefs=None):
         return net, float(loss(logits[left], logits[right], same))
 
 
-def accuracies(predict, problem):
-    """Return the shares of training and of new items that are right, up to class names."""
-    X, y, X_new, y_new = problem
-    return [
-        accuracy_up_to_names(truth, predict(items)) for items, truth in ((X, y), (X_new, y_new))
-    ]
-
-
-def draw(images, y, seed, asked):
-    """Return both accuracies of both ways, on one split of the items and one draw of answers."""
-    order = np.random.default_rng(seed).permutation(len(y))
-    train, new = order[:1347], order[1347:]
-    X, answered = images[train], PairingNoise(0.2, 0.2)
-    pairs = sample_pairs(y[train], 10 * len(train), answered, random_state=seed)
-    problem = X, y[train], images[new], y[new]
+def joint(X, pairs, seed, module=network, max_epochs=15):
+    """Return the joint learner with a network inside."""
     net = TorchClassifier(
-        network, loss="logistic", optimizer="adam", learning_rate=2e-3, max_epochs=15, batch_size=64
+        module,
+        loss="logistic",
+        optimizer="adam",
+        learning_rate=2e-3,
+        max_epochs=max_epochs,
+        batch_size=64,
     )
-    options = SearchOptions(max_iter=asked.rounds)
-    joint = JointPairClassifier(
-        net, n_classes=10, class_order="rising", cv=3, random_state=seed, search=options
+    learner = JointPairClassifier(
+        net,
+        n_classes=10,
+        class_order="rising",
+        cv=3,
+        random_state=seed,
+        search=SearchOptions(max_iter=4),
     )
-    found = {"inside the joint learner": accuracies(joint.fit(X, pairs).predict, problem)}
-    items = torch.as_tensor(X)
-    fits = [alone(items, pairs, 10 * seed + k, asked.epochs) for k in range(asked.starts)]
+    return learner.fit(X, pairs).predict
+
+
+def predicting(net):
+    """Return a function of items that says their classes."""
+
+    def predict(some):
+        with torch.no_grad():
+            return net(torch.as_tensor(some)).argmax(dim=1).numpy()
+
+    return predict
+
+
+def from_pixels(X, pairs, seed):
+    """Return the network by the loss, begun from what the default estimators make of the pixels."""
     pixels = JointPairClassifier(n_classes=10, class_order="rising", random_state=seed)
     beliefs = pixels.fit(X.reshape(len(X), -1), pairs).item_proba_
-    fits = {
-        f"loss alone, best of {asked.starts} starts": min(fits, key=lambda fit: fit[1]),
-        "loss, from beliefs about pixels": alone(items, pairs, seed, asked.epochs, beliefs),
-    }
-    for name, (net, _) in fits.items():
-
-        def predict(some, net=net):
-            with torch.no_grad():
-                return net(torch.as_tensor(some)).argmax(dim=1).numpy()
-
-        found[name] = accuracies(predict, problem)
-    return found
+    return predicting(alone(torch.as_tensor(X), pairs, seed, beliefs)[0])
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--draws", type=int, default=5)
-    parser.add_argument("--epochs", type=int, default=20)
-    parser.add_argument("--rounds", type=int, default=4)
-    parser.add_argument("--starts", type=int, default=3)
-    asked = parser.parse_args()
+def from_random(X, pairs, seed):
+    """Return the best of three networks by the loss, by held-out answers."""
+    fits = [alone(torch.as_tensor(X), pairs, 10 * seed + k) for k in range(3)]
+    return predicting(min(fits, key=lambda fit: fit[1])[0])
+
+
+WAYS = {
+    "inside the joint learner": joint,
+    "inside it, pictures shifted by up to a pixel": partial(joint, module=shifted, max_epochs=30),
+    "by the loss, from beliefs about pixels": from_pixels,
+    "by the loss, best of three random starts": from_random,
+}
+
+
+def task(way, seed):
+    """Return the shares of training and of new items that are right, up to class names."""
     torch.set_num_threads(1)
     images, y = load_digits(return_X_y=True)
     images = (images / 16).astype(np.float32).reshape(-1, 1, 8, 8)
-    rows = []
-    for seed in range(asked.draws):
-        rows.append(draw(images, y, seed, asked))
-        print(seed, {name: np.round(one, 3).tolist() for name, one in rows[-1].items()}, flush=True)
-    for name in rows[0]:
-        shares = np.array([row[name] for row in rows])
-        error = shares.std(axis=0, ddof=1) / np.sqrt(len(rows)) if len(rows) > 1 else [np.nan] * 2
-        (seen, new), (e, f) = shares.mean(axis=0), error
-        print(f"{name:34} training items {seen:.3f} ± {e:.3f}  new items {new:.3f} ± {f:.3f}")
+    order = np.random.default_rng(seed).permutation(len(y))
+    train, new = order[:1347], order[1347:]
+    pairs = sample_pairs(y[train], 10 * 1347, PairingNoise(0.2, 0.2), random_state=seed)
+    predict = WAYS[way](images[train], pairs, seed)
+    right = [accuracy_up_to_names(y[some], predict(images[some])) for some in (train, new)]
+    return {"right": np.round(right, 3).tolist()}
+
+
+def table(records):
+    lines = ["| | training items | new items |", "|---|---|---|"]
+    for way in WAYS:
+        right = np.array([record["right"] for record in select(records, way=way)])
+        cells = [f"{one:.3f} ± {error:.3f}" for one, error in map(mean_error, right.T)]
+        lines.append(f"| {way} | {' | '.join(cells)} |".replace(" 0.", " ."))
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--print", action="store_true", dest="only_print", help="run nothing")
+    asked = parser.parse_args()
+    if not asked.only_print:
+        cells = [{"way": way, "seed": seed} for seed in range(5) for way in WAYS]
+        run(task, cells, "digits_network")
+    print("\n".join(table(read("digits_network"))))
 
 
 if __name__ == "__main__":

@@ -199,6 +199,16 @@ def test_lies_that_stick_to_the_item_are_learnt_not_undone():
     assert accuracy_up_to_names(y, clf.predict(X)) > 0.97
 
 
+def test_a_given_noise_says_how_many_classes_there_are():
+    X, y, pairs = data(noise=LabelingNoise(0.1, 0.2))
+    clf = JointPairClassifier(noise=LabelingNoise(0.1, 0.2), random_state=0)
+    assert clf.fit(X, pairs.with_labels({0: y[0], 1: y[1]})).n_classes_ == 2
+    assert clf.score(X, y) > 0.97
+    assert clf.set_params(n_classes=[2, 3, 4]).fit(X, pairs).n_classes_ == 2
+    with pytest.raises(ValueError, match=r"n_classes=3, but noise=.* is about 2 classes: leave"):
+        clf.set_params(n_classes=3).fit(X, pairs)
+
+
 def test_answers_alone_give_the_classes_of_the_items_compared():
     """Without features: `fit(None, pairs)`; nothing is known of new items, which is said."""
     y = np.random.default_rng(0).integers(0, 3, 60)

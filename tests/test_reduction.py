@@ -13,6 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from noisypairs import CleanPairs, LabelingNoise, PairingNoise, Pairs, datasets, sample_pairs
 from noisypairs.pairs import ItemCounts
+from noisypairs.pairs.counts import weights_of
 from noisypairs.reduction import (
     accepts_weights,
     fit_weighted,
@@ -34,7 +35,7 @@ def random_pairs(seed, n_items=12, n_pairs=80, weighted=True):
 
 def occurrences(pairs):
     """Yield (item, answer, weight), two for every pair of distinct items."""
-    weight = pairs.weights
+    weight = weights_of(pairs)
     for i, j, same, w in zip(
         pairs.left.tolist(), pairs.right.tolist(), pairs.same.tolist(), weight, strict=True
     ):

@@ -312,10 +312,9 @@ def require_signal(difference: float) -> None:
     """
     if abs(difference) < NO_SIGNAL:
         raise NotIdentifiable(
-            "a − b = 0: an item is as often in a 'same' pair whether it is positive or negative "
-            "(the prior is ½, or under labeling noise the flipped prior is). No method that looks "
-            "at items one by one can learn from such pairs; use a joint method, which looks at "
-            "the pairs as a graph"
+            "a − b = 0: positive and negative items are in 'same' pairs equally often (the prior "
+            "is ½, or under labeling noise the flipped prior is). A point-wise method cannot learn "
+            "from such pairs: use JointPairClassifier, which looks at all pairs together"
         )
 
 
@@ -335,7 +334,7 @@ def _quadratic(same: ArrayLike) -> tuple[float, float, float]:
     square = float(S[1, 1] - 2 * S[0, 1] + S[0, 0])
     if square < NO_SIGNAL:
         raise NotIdentifiable(
-            "this noise makes 'same' no likelier within a class than across: S₁₁ − 2S₀₁ + S₀₀ ≤ 0, "
-            "so the share of 'same' says nothing about the prior"
+            "under this noise 'same' is not more frequent within a class than between classes: "
+            "S₁₁ − 2S₀₁ + S₀₀ ≤ 0, so the share of 'same' says nothing about the prior"
         )
     return square, float(S[0, 1] - S[0, 0]), float(S[0, 0])

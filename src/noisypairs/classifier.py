@@ -468,8 +468,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             )
 
     def _class_numbers(self, pairs: Pairs) -> list[int] | None:
+        fixed = self.noise.class_number if isinstance(self.noise, NoiseModel) else None
         if isinstance(self.n_classes, str) and self.n_classes == "auto":
-            return None
+            return None if fixed is None else [fixed]
         several = isinstance(self.n_classes, Sequence | np.ndarray)
         given: Any = self.n_classes if several else [self.n_classes]
         numbers = [int(K) for K in given if isinstance(K, Integral) and not isinstance(K, bool)]
@@ -478,6 +479,13 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
                 f"n_classes={self.n_classes!r}: expected a whole number of at least 2, several of "
                 "them, or 'auto'"
             )
+        if fixed is not None and fixed not in numbers:
+            raise ValueError(
+                f"n_classes={self.n_classes!r}, but noise={self.noise} is about {fixed} classes: "
+                "leave n_classes='auto', or give the noise of that many"
+            )
+        if fixed is not None:
+            numbers = [fixed]
         if not several:
             label_names(pairs, numbers[0], self.class_order)
             return numbers
@@ -550,8 +558,8 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
             raise NotIdentifiable(self._why_nothing_shows(search, facts))
         if seen < CLEARLY_DETECTED:
             warn_user(
-                f"{facts} predict the answers little better than chance: expect little. Collect "
-                "more pairs",
+                f"{facts} predict the answers little better than chance: the classes may be wrong. "
+                "Collect more pairs",
                 NotIdentifiableWarning,
             )
 
@@ -569,14 +577,14 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         per_item = 2 * pairs.n_pairs / max(int(search.problem.in_pairs.sum()), 1)
         if per_item < FEW_PER_ITEM:
             return (
-                f"{said}. They are few, {per_item:.1f} for each item compared: collect more about "
-                "the same items"
+                f"{said}. There are only {per_item:.1f} answers per compared item: collect more "
+                "about the same items"
             )
-        many = f"{said}, with {per_item:.0f} of them for each item compared. They are random, or"
+        many = f"{said}, with {per_item:.0f} answers per compared item. The answers are random, or"
         if not search.problem.has_features:
-            return f"{many} it takes features X, or items of known class, to see the classes"
+            return f"{many} they need features X or items of known class beside them"
         return (
-            f"{many} about other rows than those of X: Pairs.from_frame(..., items=X.index) "
+            f"{many} they refer to other rows of X: Pairs.from_frame(..., items=X.index) "
             "compares ids"
         )
 
@@ -589,9 +597,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         if similar <= 0.5 or numbers is None or dissimilar >= 0.5:
             return
         warn_user(
-            f"pairs of one class are called 'different' in {similar:.0%} of the cases: the answers "
-            f"want more than {fit.n_classes} classes. Let their number be chosen: "
-            "n_classes='auto', --classes in commands",
+            f"pairs of one class are called 'different' in {similar:.0%} of the cases: there seem "
+            f"to be more than {fit.n_classes} classes. Use n_classes='auto'; in commands, leave "
+            "--classes out",
             ClassNumberWarning,
         )
 
@@ -728,10 +736,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
         self._store_answers(X, pairs, fit.answers, fit.beliefs.item)
         if not fit.converged:
             warn_user(
-                f"the beliefs still changed after {self.n_iter_} rounds (by "
-                f"{fit.history[-1]['belief_change']:.3f} on average), and the round that "
-                "explains the answers best was kept: more rounds with "
-                "search=SearchOptions(max_iter=...)",
+                f"not converged after {self.n_iter_} rounds: class probabilities still changed by "
+                f"{fit.history[-1]['belief_change']:.3f} on average. The best round was kept. "
+                "Allow more rounds with search=SearchOptions(max_iter=...)",
                 ConvergenceWarning,
             )
 
@@ -752,9 +759,9 @@ class JointPairClassifier(KindNames, NextPairsMixin, PairClassifier, JudgedAnswe
     def _check_items(self, X: Any) -> Any:
         if getattr(self, "answers_only_", False):
             raise ValueError(
-                "this model was fitted to answers alone (X=None), so that new items cannot be "
-                "classified: item_proba_ has the classes of the items that were compared. Fit it "
-                "with features to classify others"
+                "this model was fitted to answers alone (X=None), so it cannot classify new items: "
+                "item_proba_ has the classes of the compared items. Fit it with features to "
+                "classify others"
             )
         return super()._check_items(X)
 

@@ -73,7 +73,7 @@ class ChosenPairsWarning(UserWarning):
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn, once per call, at the line of the user's own that led here."""
-    if not _kept.get() and _said_before(message, category):
+    if not _kept.get() and _already_warned(message, category):
         return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and _is_within(frame):
@@ -88,7 +88,7 @@ _said: WeakKeyDictionary[object, set[tuple[str, str]]] = WeakKeyDictionary()
 _WORKER: object = type("Worker", (), {})()
 
 
-def _said_before(message: str, category: type[Warning]) -> bool:
+def _already_warned(message: str, category: type[Warning]) -> bool:
     """Whether the call that refits has said this, numbers aside; if not, it has from now on."""
     frame: FrameType | None = sys._getframe(1)
     call: object | None = None
@@ -188,5 +188,5 @@ def warnings_kept() -> Iterator[list[Warning]]:
         for one in caught:
             said = one.message
             kept.append(said if isinstance(said, Warning) else UserWarning(said))
-            if _kept.get() or not _said_before(str(said), one.category):
+            if _kept.get() or not _already_warned(str(said), one.category):
                 warnings.warn_explicit(said, one.category, one.filename, one.lineno)

@@ -32,6 +32,7 @@ from noisypairs.estimation.heldout import item_folds, items_by_fold
 from noisypairs.noise import NoiseModel
 from noisypairs.noise import family as noise_family
 from noisypairs.pairs import ItemCounts, Pairs
+from noisypairs.pairs.counts import weights_of
 from noisypairs.pairs.pairs import neighbour_sums
 
 Positions = NDArray[np.intp]
@@ -119,7 +120,7 @@ def out_of_fold_share(
     strength = float(explained.sum() / max(float(np.linalg.norm(explained)), algebra.NO_SIGNAL))
     if strength <= BY_CHANCE:
         raise NotIdentifiable(
-            "the features of left-out items do not predict how often they are called 'same', so "
+            "the features of held-out items do not predict how often they are called 'same', so "
             "rates and weight cannot be tuned on these pairs: the prior is near ½, the noise too "
             "high or the pairs too few. Give noise= (and prior=), or use a joint method"
         )
@@ -343,4 +344,4 @@ def _sample(held_out: HeldOutShare) -> tuple[Any, Any, Any, Array]:
     """Return (left, right, same, weight) of at most MOST_PAIRS pairs, evenly spaced."""
     pairs = held_out.pairs
     step = max(1, -(-pairs.n_pairs // MOST_PAIRS))
-    return pairs.left[::step], pairs.right[::step], pairs.same[::step], pairs.weights[::step]
+    return pairs.left[::step], pairs.right[::step], pairs.same[::step], weights_of(pairs)[::step]

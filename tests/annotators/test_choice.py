@@ -152,7 +152,7 @@ def test_held_out_answers_leave_an_answer_of_somebody_else_on_every_pair() -> No
 
 def test_single_pairs_are_refused_without_repeats_and_for_coins() -> None:
     crowd = datasets.simulated_crowd(200, 2, 15, 5, random_state=0)
-    with pytest.raises(NotIdentifiable, match="where several people answered it"):
+    with pytest.raises(NotIdentifiable, match="that several people answered"):
         annotator_table(crowd.pairs, model="pairs")
     rng = np.random.default_rng(0)
     pairs = records(300).pairs
@@ -190,7 +190,7 @@ def test_likeness_of_records_counts_where_it_predicts_answers() -> None:
         np.array([row.informativeness.estimate for row in one]) for one in (table, alone, same)
     )
     assert table.choice.by_likeness is not None
-    assert "how alike the two items are counts" in str(table.choice)
+    assert "similarity of the two items is used" in str(table.choice)
     errors = [np.abs(one - drawn.worth).mean() for one in (found, before)]
     assert errors[0] < 0.85 * errors[1]
     assert same.choice.by_likeness is None

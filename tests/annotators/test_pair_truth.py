@@ -10,6 +10,7 @@ import pytest
 from noisypairs import Pairs
 from noisypairs.annotators import annotator_table
 from noisypairs.annotators.pair_truth import infer_pair_truth, likeness_of
+from noisypairs.pairs.counts import weights_of
 from tests.annotators.linkage_problems import records
 
 
@@ -29,7 +30,7 @@ def test_truths_likelihood_and_counts_are_those_of_enumeration(small: Pairs) -> 
     truths = np.array(list(product([False, True], repeat=6)))
     for k, truth in enumerate(truths):
         said_same = found.S[small.annotator, 0, np.where(truth[small.left], 0, 1)]
-        likely = np.where(small.same, said_same, 1 - said_same) ** small.weights
+        likely = np.where(small.same, said_same, 1 - said_same) ** weights_of(small)
         prior = np.where(truth, found.share, 1 - found.share)
         chances[k] = likely.prod() * prior.prod()
     assert found.log_likelihood == pytest.approx(np.log(chances.sum()), abs=1e-6)
@@ -39,7 +40,7 @@ def test_truths_likelihood_and_counts_are_those_of_enumeration(small: Pairs) -> 
     np.testing.assert_allclose(found.wrong_proba, wrong, atol=1e-4)
     counted, told_apart = found.counts()
     for r in range(4):
-        mine = (small.annotator == r) * small.weights
+        mine = (small.annotator == r) * weights_of(small)
         assert counted[r, [0, 1], [0, 1]].sum() == pytest.approx(
             (mine * small.same) @ same[small.left], abs=1e-3
         )

@@ -64,7 +64,7 @@ def test_judges_who_err_together_and_known_pairs_are_stated_first(tmp_path) -> N
     assert found.table.together.n_known == 100
     assert notes[0].startswith("known pairs that answers contradict: a")
     answer = crowd_answer(found)
-    assert "contradicted by nearly all of their answers" in answer.split(".")[0]
+    assert "contradicted by nearly all answers to them" in answer.split(".")[0]
     assert "independent ones" in answer
 
 

@@ -88,7 +88,7 @@ def test_an_even_prior_is_no_place_for_pointwise_methods():
     outlook = outlooks(found)
     assert outlook["joint"] == "works"
     assert outlook["weighted"] == outlook["correction"] == "fails"
-    assert "Use a joint method" in found.methods[1].reason
+    assert "Use JointPairClassifier" in found.methods[1].reason
 
 
 def test_random_answers_are_not_identifiable():
@@ -168,8 +168,8 @@ def test_three_classes_are_beyond_pointwise_methods():
         (Pairs([0, 1, 2], [1, 2, 0], [0, 0, 0]), "every answer is 'different'"),
         (Pairs([0, 1, 2], [1, 2, 0], [1, 1, 0], n_items=5), "2 of 5 items were never compared"),
         (Pairs([0, 1, 3, 4], [1, 2, 4, 5], [1, 0, 1, 0]), "2 separate groups of items"),
-        (Pairs([0, 2], [1, 3], [1, 0]), "2 answers for 4 items are few"),
-        (Pairs([0, 1, 2], [1, 2, 0], [1, 1, 0], annotator=["w"] * 3), "one voice"),
+        (Pairs([0, 2], [1, 3], [1, 0]), "2 answers for 4 items are too few"),
+        (Pairs([0, 1, 2], [1, 2, 0], [1, 1, 0], annotator=["w"] * 3), "one source"),
     ],
 )
 def test_what_is_wrong_is_said(pairs, words):

@@ -143,7 +143,7 @@ def test_a_refusal_is_a_row_with_the_reason():
         y,
     )
     assert (row.test_accuracy, row.train_accuracy) == (None, None)
-    assert "items one by one" in row.refusal
+    assert "a point-wise method cannot learn" in row.refusal
 
 
 def test_other_errors_are_not_hidden():

@@ -18,7 +18,7 @@ from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
 from tests.annotators.linkage_problems import records
 
-SAYS = "not classes to learn but records to link"
+SAYS = "records to link, not classes to learn"
 
 
 def run(*words: object):
@@ -64,7 +64,7 @@ def test_fit_that_finds_no_classes_says_why(folder: Path, items: str | None, mon
 
     monkeypatch.setattr(JointPairClassifier, "fit", find_none)
     dataset = read_dataset(None if items is None else folder / items, folder / "pairs.csv")
-    with pytest.raises(NotIdentifiable, match=f"no classes were found; these are {SAYS}"):
+    with pytest.raises(NotIdentifiable, match=f"no classes were found; these look like {SAYS}"):
         fit_dataset(dataset, Request(method="joint", n_classes=2))
 
 
@@ -99,7 +99,7 @@ def test_four_classes_are_found_without_being_asked_for(tmp_path: Path) -> None:
     honest = {str(r) for r in np.flatnonzero(crowd.annotator_kind == "honest")}
     assert not honest & set(found["suspects"])
     text = run("annotators", tmp_path / "pairs.csv", "--quiet", "--classes", "2-5").stdout
-    assert "Judged by: 4 classes, chosen from 2 to 5" in text
+    assert "Model: 4 classes, chosen from 2 to 5" in text
 
 
 def test_a_range_of_classes_is_checked_at_once(tmp_path: Path) -> None:

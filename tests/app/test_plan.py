@@ -55,15 +55,15 @@ def test_a_number_of_answers_without_an_upper_limit_is_not_stated() -> None:
     goal = reach(vague, Interval(0.8, 0.7, 0.9), 0.95)
     assert vague.need(0.95).total.high == np.inf
     assert (goal.state, goal.needed) == ("open", None)
-    assert "cannot be told from these answers" in statement(goal, 0.95)
+    assert "cannot be estimated from these" in statement(goal, 0.95)
 
 
 @pytest.mark.parametrize(
     ("last", "error", "said"),
     [
         (0.9, 1e-3, "would help: twice as many add"),
-        (0.8, 1e-3, "would bring little"),
-        (0.83, 0.03, "cannot be told"),
+        (0.8, 1e-3, "would help little"),
+        (0.83, 0.03, "may or may not help"),
     ],
 )
 def test_the_sentence_about_the_curve_follows_its_slope(

@@ -13,7 +13,7 @@ from noisypairs.app.fit.fitting import fit_dataset
 from noisypairs.app.fit.request import Request
 from noisypairs.app.model_file import save
 from noisypairs.app.prediction import predict_file, written_probabilities
-from noisypairs.app.suspects import of_files
+from noisypairs.app.suspects import suspects_in_files
 from tests.app.fit.fit_problems import small_model
 
 
@@ -71,7 +71,7 @@ def test_an_array_that_only_the_training_items_had_beside_them_is_named(tmp_path
     asked = tmp_path / "asked.csv"
     asked.write_text("left,right,same\nn0,n1,no\nn0,n2,yes\n")
     answered = read_dataset(new, asked)
-    for use in (lambda: predict_file(model, new), lambda: of_files(model, answered)):
+    for use in (lambda: predict_file(model, new), lambda: suspects_in_files(model, answered)):
         with pytest.raises(ValueError, match=r"such as items\.npy .*new\.npy, one row for each"):
             use()
     np.save(tmp_path / "new.npy", np.array([[0.0, 0.0], [4.0, 4.0], [0.0, 0.1]]))

@@ -230,16 +230,16 @@ NOTHING = Clue(True, 0, 0, 0, 0, None, None, None, None)
         (
             {"features_same": 0.03},
             "features disagree",
-            "By features alone, 3% chance of one class.",
+            "By features alone, 3% chance that the two are the same class.",
         ),
-        ({"features_same": 0.999}, None, "over 99% chance of one class."),
+        ({"features_same": 0.999}, None, "over 99% chance that the two are the same class."),
         (
             {"annotator": "p7", "annotator_answers": 40, "annotator_wrong": 0.6},
             "annotator often wrong",
             "Of the 40 answers of p7, 60% look wrong.",
         ),
         ({"annotator": "p7", "annotator_answers": 40, "annotator_wrong": 0.1}, None, "10% look"),
-        ({"expected_error": 0.46}, "hard pair", "The pair is hard: by the model, 46% of all"),
+        ({"expected_error": 0.46}, "hard pair", "The pair is hard: the model expects 46% of all"),
     ],
 )
 def test_a_reason_says_what_is_known_and_doubts_what_contradicts(known, doubts, said):

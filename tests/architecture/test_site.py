@@ -6,7 +6,9 @@ import ast
 import doctest
 import importlib
 import inspect
+import json
 import re
+import shutil
 import sys
 import types
 from pathlib import Path
@@ -187,6 +189,34 @@ def test_broken_links_and_whatever_is_fetched_are_found(tmp_path):
         "a.html: fetches https://cdn.example.org/x.js",
         "a.html: no.png",
     ]
+
+
+def test_pages_that_are_too_wide_or_fail_are_found(tmp_path):
+    pytest.importorskip("playwright", reason="needs playwright (extra dev)")
+    chromium = next(filter(None, map(shutil.which, part("browser").NAMES)), None)
+    if chromium is None:
+        pytest.skip("no Chromium is installed")
+    head = '<meta name="viewport" content="width=device-width">'
+    (tmp_path / "a.html").write_text(f'{head}<div style="width: 600px">x</div>')
+    (tmp_path / "b.html").write_text(f"{head}<script>nothing.here</script>")
+    (tmp_path / "c.html").write_text(f"{head}<p>x</p>")
+    wide, failed = part("browser").wrong(tmp_path, chromium)
+    assert re.fullmatch(r"a\.html: 6\d\d pixels wide, expected 390", wide)
+    assert "b.html" in failed
+    assert "nothing is not defined" in failed
+
+
+def test_cells_of_a_notebook_share_names_and_a_cell_that_fails_is_named(tmp_path):
+    def notebook(*codes):
+        cells = [{"cell_type": "code", "source": code.splitlines(True)} for code in codes]
+        path = tmp_path / "plot_a.ipynb"
+        path.write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": []}, *cells]}))
+        return path
+
+    assert part("notebooks").run(notebook("a = 1", "assert a == 1\na = 2")) == 2
+    with pytest.raises(ZeroDivisionError) as stop:
+        part("notebooks").run(notebook("a = 0", "1 / a"))
+    assert str(stop.traceback[-1].path) == "plot_a.ipynb, cell 2"
 
 
 # ---------------------------------------------------------------- reference

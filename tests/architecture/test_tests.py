@@ -36,7 +36,7 @@ ELSEWHERE = {
     "cli/test_installed.py": "every command as installed",
     "cli/test_nothing.py": "every command on answers that say nothing",
     "cli/test_threads.py": "fit as installed, with one and with two threads",
-    "cli/test_walkthrough.py": "docs/walkthrough.md, line by line",
+    "cli/test_first_fit.py": "docs/first-fit.md, line by line",
     "test_classifier_inputs.py": "classifier.py, by what it is given",
     "test_classifier_tables.py": "classifier.py, on tables",
     "test_classifier_warm.py": "classifier.py, going on from a fit",

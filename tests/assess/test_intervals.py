@@ -16,6 +16,7 @@ from noisypairs.joint.class_model import Calibration
 from noisypairs.joint.em import Fit, Spec
 from noisypairs.joint.problem import Problem
 from noisypairs.noise import AnswerModel
+from noisypairs.pairs.counts import weights_of
 
 NOISE = PairingNoise(0.3, 0.2)
 
@@ -68,7 +69,7 @@ def test_unequal_weights_make_rates_less_certain():
     weight = np.where(np.arange(600) % 10 == 0, 8.0, 0.5).astype(np.float32)
     problem, y = known_classes(weight=weight)
     pairs = problem.pairs
-    w = pairs.weights[y[pairs.left] == y[pairs.right]]
+    w = weights_of(pairs)[y[pairs.left] == y[pairs.right]]
     found = intervals(problem, y)["similar_flip"]
     expected = stats.norm.ppf(0.95) * np.sqrt(0.3 * 0.7 * (w**2).sum()) / w.sum()
     assert half_width(found) == pytest.approx(expected, rel=0.3)

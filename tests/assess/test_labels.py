@@ -66,7 +66,7 @@ def test_fewer_labels_than_ten_only_name_and_a_wrong_label_is_reported():
     known[17] = 1 - known[17]
     found = joint().fit(X, pairs.with_labels(known)).verdict()
     assert found.measured.contradicted == (17,)
-    assert "1 labelled item is of another class by all answers" in str(
+    assert "1 labelled item has another class according to all answers" in str(
         next(one.text for one in found.checks if one.name == "labels stand")
     )
 
@@ -99,7 +99,7 @@ def test_how_often_labels_are_wrong_is_learnt_and_answers_overrule_them():
     doubted = set(found.measured.contradicted)
     assert len(doubted & set(wrong)) >= 12
     assert len(doubted - set(wrong)) <= 2
-    assert "by all answers: look at these labels again" in found.reason
+    assert "according to all answers: look at these labels again" in found.reason
 
 
 def test_a_label_noise_of_one_half_says_nothing_and_is_refused():

@@ -63,7 +63,7 @@ def test_the_report_says_what_was_read_and_found(report):
         "correction  works",
         "components",
         "answers per item",
-        "What is wrong",
+        "Findings",
     ):
         assert words in report.stdout, words
     assert "\x1b" not in report.stdout
@@ -159,7 +159,7 @@ def test_one_answer_only_is_a_finding_not_a_failure(files, tmp_path):
     pairs.write_text("left,right,same\n" + "".join(f"{k:03d},{k + 1:03d},1\n" for k in range(60)))
     result = run(files[0], pairs, "--quiet")
     assert result.exit_code == 0, result.stderr
-    assert "every answer is 'same'" in result.stdout
+    assert "all answers are 'same'" in result.stdout
     assert "joint       fails" in result.stdout
     assert "cannot be identified from these pairs" in result.stdout
 
@@ -226,7 +226,7 @@ def test_the_report_is_one_page_and_is_not_overwritten(files, tmp_path):
     page = tmp_path / "check.html"
     found = run(*files, "--no-fit", "--report", page, "--json", "--quiet")
     assert json.loads(found.stdout)["written"] == {"report": str(page)}
-    assert "What is wrong" in words_of(page.read_text(encoding="utf-8"))
+    assert "Findings" in words_of(page.read_text(encoding="utf-8"))
     again = run(*files, "--no-fit", "--report", page)
     assert (again.exit_code, again.stdout) == (2, "")
     assert "exists already" in again.stderr

@@ -243,8 +243,8 @@ def _few_items(bad: Files) -> list[object]:
         (_misspelt, "did you mean 'left'"),
         (_other_ids, "holds no usable answer about two items of items.csv"),
         (_no_answers, "pairs.csv"),
-        (_one_class, "answers are 'same': one class only"),
-        (_more_labels, "name 2 classes, but 3 were asked for"),
+        (_one_class, "answers are 'same'; nothing can be learnt"),
+        (_more_labels, "name 2 classes, but 3 were requested"),
         (_few_items, "too few to hold some out"),
     ],
 )

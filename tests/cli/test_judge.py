@@ -38,7 +38,7 @@ def test_two_models_answer_and_people_get_a_file(files):
     table = pd.read_csv(people)
     assert table[["left", "right"]].to_numpy().tolist() == found["people"]
     assert "left title" in table
-    assert "cannot be known from judges alone" in again.stdout
+    assert "Judges alone cannot show the accuracy" in again.stdout
     assert f"noisypairs ask {files / 'items.csv'} --store {store}" in again.stdout
     assert len(server.requests) == found["replies"]  # the second run asked nothing
 

@@ -34,7 +34,7 @@ def test_groups_are_told_and_the_file_keeps_none_of_their_items(model: Path) -> 
     assert not told["names_known"]
     kept = json.loads(run("inspect", model, "--json").stdout)
     assert [one["typical"] for one in kept["classes"]] == [[], []]
-    assert "Groups without names are numbered by size" in run("inspect", model).stdout
+    assert "Classes without names are numbered by size" in run("inspect", model).stdout
 
 
 def test_a_named_model_predicts_classes(model: Path, files: Files, tmp_path: Path) -> None:

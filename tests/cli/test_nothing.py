@@ -31,9 +31,9 @@ def _coins(given: Files) -> None:
 @pytest.mark.parametrize(
     ("command", "spoil", "said"),
     [
-        ("fit", _one_class, "one class only"),
+        ("fit", _one_class, "nothing can be learnt"),
         ("annotators", _one_class, "no annotator can be distinguished from a spammer"),
-        ("plan", _one_class, "answers are 'same': one class only"),
+        ("plan", _one_class, "answers are 'same'; nothing can be learnt"),
         ("fit", _coins, "say nothing about classes"),
         ("annotators", _coins, "all annotators answered without looking"),
         ("plan", _coins, "say nothing about classes"),
@@ -47,7 +47,7 @@ def test_answers_that_say_nothing_are_refused(
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"), [(_one_class, "every answer is 'same'"), (_coins, "joint       fails")]
+    ("spoil", "said"), [(_one_class, "all answers are 'same'"), (_coins, "joint       fails")]
 )
 def test_to_check_they_are_findings(
     spoil: Callable[[Files], None], said: str, given: Files, tmp_path: Path

@@ -90,7 +90,7 @@ def test_numbers_come_with_intervals_and_cost(planned: tuple[dict, pd.DataFrame]
 
 def test_target_above_the_ceiling_is_said_in_words(planned: tuple[dict, pd.DataFrame]) -> None:
     says = planned[0]["new_items"]["says"]
-    assert "not reachable with these features" in says or "cannot be identified" in says
+    assert "cannot be reached with these features" in says or "cannot be identified" in says
     assert "ceiling 0." in says
 
 

@@ -97,9 +97,9 @@ def test_ids_that_are_in_no_table():
 def test_positions_that_begin_at_one(kind):
     X, _, pairs = problem()
     from_one = Pairs(pairs.left + 1, pairs.right + 1, pairs.same)
-    with pytest.raises(ValueError, match="seem to begin at 1: subtract 1"):
+    with pytest.raises(ValueError, match="seem to start at 1: subtract 1"):
         build(kind).fit(X, from_one)
     with pytest.raises(ValueError, match=r"up to row 299.*Give all rows of X"):
         build(kind).fit(X[:200], pairs)
-    with pytest.raises(ValueError, match=r"n_items=len\(X\) if the last items are in no pair"):
+    with pytest.raises(ValueError, match=r"last rows of X are in no pair.*n_items=len\(X\)"):
         build(kind).fit(np.vstack([X, X]), pairs)

@@ -103,5 +103,11 @@ def test_few_parameters_and_names():
     with pytest.raises(TypeError, match="no parameter 'starts'"):
         JointPairClassifier(starts=["kmeans"])
     names = {name for name in dir(noisypairs.Pairs) if name[0] != "_"}
-    plumbing = "batches copies degrees in_order levels neighbour_sums pair_keys pooled_answers"
-    assert not names & {*plumbing.split(), "sample", "scores", "to_pairs", "total_weight"}
+    columns = "left right same weight annotator question chosen level item_ids groups labels"
+    about = "annotator_names class_names group_names scale dropped n_items n_pairs shape"
+    made = "constraints confidence frame groups ids levels scores tuples votes"
+    parts = "aligned_to select without_copies without_self_pairs yes_or_no"
+    changed = "reweighted update with_answers with_groups with_labels"
+    seen = "audit item_counts items_frame to_frame"
+    expected = [*columns.split(), *about.split(), *parts.split(), *changed.split(), *seen.split()]
+    assert names == {*expected, *(f"from_{form}" for form in made.split())}

@@ -77,6 +77,7 @@ FORMER_OF_PAIRS = {
     "pooled_answers": (),
     "among_some_items": (5,),
     "batches": (),
+    "ids_of": ([0, 1],),
     "in_order": (),
     "copies": (),
     "degrees": (),
@@ -85,6 +86,7 @@ FORMER_OF_PAIRS = {
     "neighbour_sums": (np.ones((300, 1)),),
     "nbytes": None,
     "total_weight": None,
+    "weights": None,
 }
 
 

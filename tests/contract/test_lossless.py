@@ -71,7 +71,7 @@ def test_tomorrow_joins_today():
     tomorrow = tomorrow.with_labels({"new": "cow", "p": "cat"})
     whole = today.update(tomorrow)
     assert whole.item_ids.tolist() == ["s", "r", "q", "p", "lone", "new"]
-    assert whole.ids_of(whole.left).tolist() == ["p", "q", "p", "s", "new", "p"]
+    assert whole.item_ids[whole.left].tolist() == ["p", "q", "p", "s", "new", "p"]
     assert whole.annotator_names.tolist() == ["ann", "bob", "cy"]
     np.testing.assert_allclose(whole.weight[:4], today.weight)
     np.testing.assert_allclose(whole.weight[4:], [1.0, 3.0])
@@ -121,7 +121,9 @@ def test_frames_of_what_was_found():
     assert np.mean(items["class"].to_numpy() == np.array(["common", "rare"])[y]) > 0.97
     assert items["n_answers"].sum() == 2 * drawn.n_pairs
     copied = pickle.loads(pickle.dumps(clf))
-    with pytest.raises(ValueError, match=r"files of a model hold no answers.*that was fitted"):
+    with pytest.raises(
+        ValueError, match=r"a copied or loaded model has no answers.*that was fitted"
+    ):
         copied.items()
     np.testing.assert_array_equal(copied.predict(X), clf.predict(X))
     with pytest.raises(NotFittedError):

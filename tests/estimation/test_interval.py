@@ -13,6 +13,7 @@ from noisypairs.estimation import (
     same_share,
     wilson,
 )
+from noisypairs.pairs.counts import weights_of
 from tests.estimation.builders import answered
 
 
@@ -64,7 +65,7 @@ def test_a_level_lies_strictly_between_zero_and_one(level):
 
 def brute_force_dyadic(pairs, values):
     """Mean and variance by the definition: a double loop over answers that share an item."""
-    weight = pairs.weights
+    weight = weights_of(pairs)
     answers = [
         ({i, j}, float(w), float(v))
         for i, j, w, v in zip(
@@ -104,7 +105,7 @@ def test_the_dyadic_variance_is_the_double_sum(seed, weighted):
 
 def sum_over_pairs_squared(pairs, values, mean):
     """Variance if only answers to the same question depended: the least that is believed."""
-    weight = pairs.weights
+    weight = weights_of(pairs)
     sums = {}
     total = 0.0
     for i, j, w, v in zip(pairs.left.tolist(), pairs.right.tolist(), weight, values, strict=True):

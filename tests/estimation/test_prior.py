@@ -165,7 +165,7 @@ def test_pairs_of_balanced_classes_touch_one_half():
 
 
 def test_noise_without_a_link_to_the_classes_says_nothing_about_the_prior():
-    with pytest.raises(NotIdentifiable, match="no likelier within a class than across"):
+    with pytest.raises(NotIdentifiable, match="not more frequent within a class"):
         estimate_prior(answered(1, 2), MatrixNoise([[0.5, 0.5], [0.5, 0.5]]))
 
 

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 
 
 def planted(n, n_pairs, n_classes, noise=0.0, seed=0, separation=1.0):
@@ -20,7 +21,7 @@ def planted(n, n_pairs, n_classes, noise=0.0, seed=0, separation=1.0):
 
 def count_broken(y, pairs):
     """Weight of the answers broken by labellings of shape (..., n_items), straight from them."""
-    weight = pairs.weights
+    weight = weights_of(pairs)
     return ((y[..., pairs.left] == y[..., pairs.right]) != pairs.same) @ weight
 
 

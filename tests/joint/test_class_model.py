@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -30,6 +32,7 @@ from noisypairs.joint.class_model import (
     class_proba,
     discriminant,
     fit_beliefs,
+    fold_proba,
 )
 
 
@@ -306,3 +309,31 @@ def test_items_without_weight_do_not_calibrate():
     assert lines[0].log_slope == lines[1].log_slope
     _, every = Fixed(np.ones(400)).proba(evidence, changed, None)
     assert abs(every.log_slope - lines[0].log_slope) > 0.1
+
+
+class Noted(LogisticRegression):
+    """Notes how many columns it is given."""
+
+    widths: ClassVar[list[int]] = []
+
+    def fit(self, X, y, sample_weight=None):
+        self.widths.append(X.shape[1])
+        return super().fit(X, y, sample_weight)
+
+
+def test_linear_models_are_spared_columns_without_entries():
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((60, 400)) < 0.01, 1.0, 0.0)
+    beliefs = np.eye(2)[rng.integers(2, size=60)]
+    train, test = np.arange(40), np.arange(40, 60)
+    full, few = (
+        fold_proba(Noted(tol=1e-8), one, beliefs, train, test) for one in (X, csr_array(X))
+    )
+    assert Noted.widths == [400, np.count_nonzero(X[train].any(axis=0))]
+    assert_allclose(few, full, atol=1e-6)
+    empty = csr_array(np.zeros((60, 3)))
+    assert_allclose(
+        fold_proba(Noted(), empty, beliefs, train, test),
+        beliefs[train].mean(axis=0)[None].repeat(20, axis=0),
+        atol=1e-3,
+    )

@@ -204,6 +204,30 @@ def test_rates_outside_the_unit_interval(rate):
         PairingNoise(rate, 0.0)
 
 
+@pytest.mark.parametrize("rate", ["a", None, [0.1, 0.2]])
+def test_rates_that_are_no_numbers(rate):
+    with pytest.raises(TypeError, match=r"similar_flip=.* is not a flip rate: expected a number"):
+        PairingNoise(rate, 0.6)
+
+
+@pytest.mark.parametrize(
+    ("noise", "number"),
+    [
+        (PairingNoise(0.1, 0.2), None),
+        (LabelingNoise(0.1, 0.2), 2),
+        (LabelingNoise(flip=np.eye(3)), 3),
+        (MatrixNoise(np.eye(4)), 4),
+        (LabelingNoise(0.1, 0.2).then(PairingNoise(0.1, 0.2)), 2),
+        (PairingNoise(0.1, 0.2).then(PairingNoise(0.1, 0.2)), None),
+        (LevelNoise(np.stack([1 - np.eye(3), np.eye(3)])), 3),
+    ],
+    ids=repr,
+)
+def test_how_many_classes_a_noise_is_about(noise, number):
+    assert noise.class_number == number
+    assert len(noise.same_probability(number or 5)) == (number or 5)
+
+
 # ---------------------------------------------------------------- after another noise
 
 

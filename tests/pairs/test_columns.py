@@ -13,6 +13,7 @@ import pytest
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.answers import parse
 from noisypairs.pairs.columns import frame_of, read_columns
+from noisypairs.pairs.pairs import ids_of
 
 TABLE = {
     "Item_A": ["p", "q", " p"],
@@ -169,12 +170,12 @@ def test_a_frame_comes_back_with_its_ids(backend):
     columns = {name: read.values.tolist() for name, read in read_columns(again, {}).items()}
     assert columns == given
     assert Pairs.from_frame(again) == pairs
-    assert pairs.ids_of([2, 0]).tolist() == ["r", "p"]
+    assert ids_of(pairs, np.array([2, 0])).tolist() == ["r", "p"]
 
 
 def test_positions_come_back_as_positions_and_unknown_backends_get_a_hint():
     pairs = Pairs([0, 2], [1, 1], [True, False])
     assert pairs.to_frame()["left"].tolist() == [0, 2]
-    assert pairs.ids_of([1]).tolist() == [1]
+    assert ids_of(pairs, np.array([1])).tolist() == [1]
     with pytest.raises(ValueError, match="did you mean 'polars'"):
         pairs.to_frame("polar")

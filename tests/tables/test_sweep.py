@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from noisypairs.pairs.counts import weights_of
+
 pa = pytest.importorskip("pyarrow", reason="pair tables need the app extra")
 ibis = pytest.importorskip("ibis", reason="pair tables need the app extra")
 
@@ -74,9 +76,8 @@ def remembered(pairs, S, past):
     """
     proper = pairs.select(pairs.left != pairs.right)
     who = 0 if proper.annotator is None else proper.annotator
-    factor = (
-        np.where(proper.same[:, None, None], S[who], 1 - S[who]) ** proper.weights[:, None, None]
-    )
+    chance = np.where(proper.same[:, None, None], S[who], 1 - S[who])
+    factor = chance ** weights_of(proper)[:, None, None]
     to_left = to_right = np.ones((proper.n_pairs, S.shape[-1]))
     for belief in reversed(past):
         left, right = belief[proper.left] / to_left, belief[proper.right] / to_right
@@ -123,7 +124,7 @@ def test_a_sweep_is_that_of_numpy_and_at_first_that_of_the_graph(S, annotators, 
     assert found.log_likelihood == pytest.approx(np.log(total).sum(), abs=1e-8)
     counts = np.zeros((len(tables), 2, K, K))
     who = 0 if proper.annotator is None else proper.annotator
-    weighed = both * (proper.weights / total)[:, None, None]
+    weighed = both * (weights_of(proper) / total)[:, None, None]
     np.add.at(counts, (who, proper.same.astype(int)), (weighed + weighed.swapaxes(1, 2)) / 2)
     np.testing.assert_allclose(found.counts, counts, atol=1e-8)
 

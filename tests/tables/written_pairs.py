@@ -14,6 +14,7 @@ import pyarrow as pa
 from noisypairs import (
     Pairs,
 )
+from noisypairs.pairs.counts import weights_of
 
 ENGINES = ["duckdb", "spark"]
 
@@ -43,7 +44,7 @@ def random_pairs(seed=0, n_items=30, n_pairs=400):
 
 
 def rows_of(pairs):
-    weight = pairs.weights
+    weight = weights_of(pairs)
     return sorted(zip(pairs.left, pairs.right, pairs.same, weight, strict=True))
 
 

@@ -36,7 +36,7 @@ from noisypairs.joint.choices import DETECTED
 from noisypairs.joint.starts import Alignment
 from noisypairs.noise.model import strength
 from noisypairs.pairs import Pairs
-from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.counts import pair_keys, weights_of
 from noisypairs.pairs.pairs import keys_of
 
 Model = Literal["auto", "classes", "pairs"]
@@ -54,7 +54,7 @@ MOST_DIRECTIONS = 20
 
 
 #: What is said of answers that show no classes, and what to use instead.
-RECORDS = "these are not classes to learn but records to link"
+RECORDS = "these look like records to link, not classes to learn"
 TOOLS = "tools made for record linkage: splink, dedupe or recordlinkage (Python packages)"
 
 
@@ -87,11 +87,11 @@ class ModelChoice:
             several = len(self.asked) > 1
             chosen = f", chosen from {self.asked[0]} to {self.asked[-1]}" if several else ""
             return f"{self.n_classes} classes{chosen}; {self.reason}"
-        looks = "these look like records to link, not classes to learn; " * self.are_records
+        looks = f"{RECORDS}; " * self.are_records
         whole = f"each pair judged by itself: {looks}{self.reason}"
         if self.by_likeness is None:
             return whole
-        return f"{whole}; how alike the two items are counts, too: {self.by_likeness}"
+        return f"{whole}; similarity of the two items is used too: {self.by_likeness}"
 
     @property
     def summary(self) -> str:
@@ -149,12 +149,13 @@ def choose_model(
         gain, rival = trial.against(X, numbers, estimator, random)
     compared: dict[str, Any] = {"gain": gain, "rival": rival, "groups": groups}
     compared |= {"by_likeness": trial.by_likeness}
-    what = f"{rival} classes do" if rival else "guessing does (classes were not found)"
+    what = f"{rival} classes explain" if rival else "no classes were found; guessing explains"
     if gain.exceeds(CLEARLY_AHEAD) or (tiny and rival and not gain.loss.exceeds(CLEARLY_AHEAD)):
         better = "better than" if gain.exceeds(CLEARLY_AHEAD) else "as well as"
-        reason = f"single pairs predict {better} {what}, by {gain}; {groups}"
+        than = f"{rival} classes" if rival else "guessing (no classes were found)"
+        reason = f"this explains the answers {better} {than}, by {gain}; {groups}"
         return replace(classes, model="pairs", reason=reason, **compared)
-    reason = f"single pairs do not predict clearly better than {what}: by {gain}"
+    reason = f"{what} the answers as well as judging each pair alone: {gain}"
     found = numbers[0] if tiny else None  # no more classes can be seen: they are not looked for
     compared |= {"by_likeness": None}
     return replace(classes, n_classes=found, reason=reason, **compared)
@@ -185,17 +186,17 @@ def require_pair_truth(pairs: Pairs, X: Any, random: np.random.RandomState) -> M
     missing = lacking_repeats(pairs)
     if missing is not None:
         raise NotIdentifiable(
-            f"a pair can only be judged by itself where several people answered it: {missing}"
+            f"judging each pair alone needs pairs that several people answered: {missing}"
         )
     trial = Trial(pairs, deepcopy(random), likeness_of(pairs, X))
     gain = trial.over_guessing()
     if not gain.exceeds(CLEARLY_AHEAD):
         raise NotIdentifiable(
-            f"answers on the same pair predict each other no better than guessing does: by {gain}. "
-            "Nobody can be judged by them"
+            f"answers on the same pair predict each other no better than guessing: by {gain}. "
+            "They cannot show who answers well"
         )
     groups = infer_pair_truth(pairs).groups()
-    reason = f"as asked for; ahead of guessing by {gain}; {groups}"
+    reason = f"as requested; better than guessing by {gain}; {groups}"
     return ModelChoice("pairs", None, (), reason, gain, 0, groups, trial.by_likeness)
 
 
@@ -206,8 +207,8 @@ def lacking_repeats(pairs: Pairs) -> str | None:
         return None
     who = "more than once" if pairs.annotator is None else "by more than one annotator"
     return (
-        f"{n_repeated:,} of {pairs.n_pairs:,} answers are on pairs answered {who}, and "
-        f"{FEWEST_REPEATED} of them and {REPEATED_SHARE:.0%} of all are needed"
+        f"{n_repeated:,} of {pairs.n_pairs:,} answers are on pairs answered {who}; it takes at "
+        f"least {FEWEST_REPEATED}, and {REPEATED_SHARE:.0%} of all answers"
     )
 
 
@@ -242,7 +243,7 @@ class Trial:
             nonlocal numbers
             with collected_warnings():
                 found = infer_classes(
-                    pairs.select(train), X, numbers, estimator, random, hurry=True
+                    pairs.select(train), X, numbers, estimator, random, quick=True
                 )
             numbers = [found.item_proba.shape[1]]
             return _predicted(found, pairs.select(out))
@@ -276,7 +277,7 @@ def _predicted(model: PairTruth | InferredClasses, held_out: Pairs) -> Array:
 
 
 def _guessed(training: Pairs, held_out: Pairs) -> Array:
-    who, asked, weight = _groups_of(training), _groups_of(held_out), training.weights
+    who, asked, weight = _groups_of(training), _groups_of(held_out), weights_of(training)
     size = int(max(who.max(initial=0), asked.max(initial=0))) + 1
     share = float(np.average(training.same, weights=weight))
     counted = (np.bincount(who, weight * one, size) for one in (training.same, 1.0))

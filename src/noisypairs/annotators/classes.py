@@ -117,13 +117,13 @@ def infer_classes(
     numbers: Sequence[int],
     estimator: Any,
     random: np.random.RandomState,
-    hurry: bool = False,
+    quick: bool = False,
 ) -> InferredClasses:
     """Infer the classes, one of these numbers, from the answers and features, if there are any.
 
-    In a ``hurry``, as for a comparison, without asking whether some items are hard.
+    ``quick``, as for a comparison: without asking whether some items are hard.
     """
-    return classes_of_fit(_fit_joint(pairs, X, numbers, estimator, random, hurry), pairs)
+    return classes_of_fit(_fit_joint(pairs, X, numbers, estimator, random, quick), pairs)
 
 
 def classes_of_fit(model: JointPairClassifier, pairs: Pairs) -> InferredClasses:
@@ -145,13 +145,13 @@ def _fit_joint(
     numbers: Sequence[int],
     estimator: Any,
     random: np.random.RandomState,
-    hurry: bool = False,
+    quick: bool = False,
 ) -> JointPairClassifier:
     """Return the joint learner fitted to the pairs."""
     # Pairing noise: each annotator is given two rates whatever the family of the crowd's noise. No
     # similarity: it moves no class, and the rates do not have it.
     parts: list[PartName] = ["people"] if pairs.annotator_names is not None else []
-    parts += ["pair error"] if hurry else ["clarity", "pair error"]
+    parts += ["pair error"] if quick else ["clarity", "pair error"]
     model = JointPairClassifier(
         estimator,
         numbers[0] if len(numbers) == 1 else list(numbers),

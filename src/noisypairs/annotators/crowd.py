@@ -401,12 +401,12 @@ def _without_suspects(
         return None, "nobody is suspect"
     bad = np.isin(np.asarray(pairs.annotator_names)[_who(pairs)], table.suspects)
     if bad.all():
-        return None, "everybody is suspect: no answer would be left"
+        return None, "all annotators are suspect, so no answers would remain"
     try:
         known = None if known is None else known[~bad]
         return _judged(pairs.select(~bad), X, n_drop=0, known=known, **settings).crowd, ""
     except NotIdentifiable as error:
-        return None, f"the answers left say too little: {error}"
+        return None, f"the remaining answers are not enough: {error}"
 
 
 def _who(pairs: Pairs) -> NDArray[np.int32]:

@@ -105,7 +105,7 @@ class ErrTogether:
     def __str__(self) -> str:
         text = (
             f"{self.n_judges:.3g} answers to a pair are worth about {self.effective:.1f} "
-            f"independent ones: errors on a pair correlate by {self.correlation:.2f}"
+            f"independent ones: their errors on a pair correlate by {self.correlation:.2f}"
         )
         if self.within:
             low, high = min(self.within.values()), max(self.within.values())
@@ -113,9 +113,9 @@ class ErrTogether:
         if self.n_known:
             return f"{text} ({self.n_known:,} known pairs)"
         return (
-            f"{text}, as far as judges contradict each other. What all of them get wrong cannot be "
-            "known without pairs of known truth, so that every rate is open (0 to 1): 100 known "
-            "pairs, drawn at random, would settle it"
+            f"{text}. This counts only errors on which judges contradict each other. Errors that "
+            "all judges share stay hidden, so every rate may be anything from 0 to 1. Give the "
+            "truth of 100 pairs, drawn at random, to measure the rates"
         )
 
 

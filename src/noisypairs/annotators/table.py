@@ -315,7 +315,7 @@ def _judged(
             )
         counted = streamed_counts(whole, X, numbers, estimator, random)
         table = table_from_counts(*counted, level, min_answers)
-        reason = "of so many answers only classes are inferred"
+        reason = f"above {SEARCH_PAIRS:,} answers only classes are inferred"
         K = table.item_proba.shape[1]
         return replace(table, choice=ModelChoice("classes", K, tuple(numbers), reason))
     plain = pairs.yes_or_no()
@@ -453,7 +453,7 @@ def table_from_counts(
         weight = total / np.maximum(total.sum(axis=1, keepdims=True), 1e-12)
         limits = _limits(rates, level)
         of_crowd = _limits((rates * weight).sum(axis=2, keepdims=True), level)[0]
-    bias, skill = _ways(same, different, level)
+    bias, skill = _bias_and_skill(same, different, level)
     rows = []
     for r, (name, count) in enumerate(zip(names.tolist(), n_answers.tolist(), strict=True)):
         kind, top = KINDS[int(kinds[r].argmax())], float(kinds[r].max())
@@ -467,7 +467,9 @@ def table_from_counts(
     return AnnotatorTable(tuple(rows), crowd, kind_shares, item_proba, level, weight)
 
 
-def _ways(same: Array, different: Array, level: float) -> tuple[list[Interval], list[Interval]]:
+def _bias_and_skill(
+    same: Array, different: Array, level: float
+) -> tuple[list[Interval], list[Interval]]:
     """Return everybody's bias and skill in log-odds, shrunk towards the crowd's."""
     said, total = same.sum(axis=0), (same + different).sum(axis=0)
     crowd = (said + PSEUDO_ANSWERS / 2) / (total + PSEUDO_ANSWERS)

@@ -61,7 +61,7 @@ def judge_annotators(
         raise ValueError(
             f"{many:,} annotators with {data.pairs.n_pairs / many:.1f} answers each: at most "
             f"{MOST_ANNOTATORS:,} are judged at once. Name the right column with --annotator, or "
-            "leave out those with the fewest answers, of whom nothing can be said"
+            "leave out those with too few answers to judge"
         )
     X: Any = None
     unread: tuple[str, ...] = ()

@@ -40,7 +40,14 @@ from noisypairs.estimators.pointwise import check_signal
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, Pairs
 from noisypairs.pairs.audit import Audit
-from noisypairs.pairs.groups import NearIdentical, item_groups, n_sharing, near_identical
+from noisypairs.pairs.counts import weights_of
+from noisypairs.pairs.groups import (
+    NearIdentical,
+    group_number,
+    item_groups,
+    n_sharing,
+    near_identical,
+)
 from noisypairs.pairs.pairs import drawn_at_random, in_memory, pooled_answers
 
 Step = Callable[[str], None]
@@ -139,7 +146,7 @@ class DataCheck:
             "mapping": data.mapping,
             "notes": data.notes,
             "known_classes": len(data.pairs.labels),
-            "groups": None if data.pairs.groups is None else data.pairs.n_groups,
+            "groups": group_number(data.pairs.groups),
             "identical_rows": None if self.repeated is None else self.repeated.n_identical,
             "near_identical_rows": None
             if self.repeated is None or self.repeated.near is None
@@ -221,13 +228,13 @@ def _fitted(
     model, verdict, noise = learnt.model, learnt.verdict, learnt.noise
     K, accuracy, number = model.n_classes_, verdict.accuracy, learnt.class_number
     works = (
-        "the answers alone show the classes of the items compared; new items cannot be classified"
+        "the answers alone show the classes of the compared items; new items cannot be classified"
     )
     if accuracy is not None:
         how = "a measured" if verdict.is_measured else "an estimated"
         limits = f"[{percent(accuracy.low, 1)}, {percent(accuracy.high, 1)}]"
         right = percent(accuracy.estimate, 1)
-        works = f"{how} {right} of new items are predicted rightly {limits}"
+        works = f"{how} {right} of new items are predicted correctly {limits}"
     classes = f"{K} classes" if number is None else number.text
     found = NoiseFound(
         f"joint learner, {noise.family} noise, {classes}",
@@ -282,11 +289,11 @@ def _pointwise(pairs: Pairs, found: NoiseFound | None, n_classes: int) -> tuple[
         return tuple(Feasibility(name, outlook, reason) for name in ("weighted", "correction"))
 
     if n_classes != 2:
-        return both("fails", f"made for two classes, not {n_classes}")
+        return both("fails", f"two classes only, not {n_classes}")
     if found is None or found.share is None or found.signal is None:
         reason = "the noise or the prior is not known, so neither is the signal |a − b|"
         return both("not tried", reason)
-    total = float(drawn_at_random(pooled_answers(pairs)).weights.sum())
+    total = float(weights_of(drawn_at_random(pooled_answers(pairs))).sum())
     times = found.signal * np.sqrt(2 * total)
     with collected_warnings(NotIdentifiableWarning) as doubts:
         try:

@@ -61,7 +61,7 @@ def open_tables(
 ) -> Tables:
     """Open Parquet files or folders (pairs may be CSV), and load about ``sample`` of the items."""
     if items is None:
-        raise ValueError("--engine takes a table of items, too: give it before that of the pairs")
+        raise ValueError("--engine needs a table of items: give it before the table of the pairs")
     table = item_table(items, columns.id, columns.group, sample, engine)
     named = {role: getattr(columns, role) for role in ("left", "right", "same", "annotator")}
     text = pairs.name.endswith((".csv", ".csv.gz"))
@@ -79,7 +79,7 @@ def open_tables(
         data = read_dataset(rows, said, Columns(id=table.id, group=table.group)).in_order()
     note = (
         f"of {table.n_items:,} items and {opened.n_pairs:,} pairs, {len(chosen):,} items with "
-        f"{some.n_pairs:,} pairs were loaded: what is said of the model is about them"
+        f"{some.n_pairs:,} pairs were loaded: the report on the model is about these"
     )
     return Tables(table, opened, replace(data, notes=[note, *data.notes]))
 

@@ -320,7 +320,7 @@ def _item_bootstrap(
 
 
 #: Gain in accuracy that is not worth twice the answers.
-LITTLE = 0.01
+MIN_GAIN = 0.01
 #: Old pairs shown as worth asking again.
 N_AGAIN = 5
 
@@ -330,7 +330,7 @@ def statement(goal: Goal, target: float, cost: float | None = None) -> str:
 
     >>> sure = Interval(0.8, 0.78, 0.82, 0.9)
     >>> statement(Goal("new items", sure, sure, "unreachable", None, 0.0), 0.95)
-    'now about 0.800 [0.780, 0.820]; 0.95 is not reachable with these features: ceiling 0.800
+    'now about 0.800 [0.780, 0.820]; 0.95 cannot be reached with these features: ceiling 0.800
     [0.780, 0.820].'
     """
     return said("goal.txt", "statement", goal, target, price_of(goal, cost))
@@ -343,11 +343,11 @@ def outlook(law: Forecast) -> str:
     """
     gain = law.doubling
     low, high = (f"{100 * end:.1f}" for end in (gain.low, gain.high))
-    if gain.high < LITTLE:
-        return "More answers would bring little: twice as many add less than a point."
+    if gain.high < MIN_GAIN:
+        return "More answers would help little: twice as many add less than 1 point."
     if gain.low > 0.0:
         return f"More answers would help: twice as many add {low} to {high} points."
-    return f"Whether more answers would help cannot be told: twice as many add 0 to {high} points."
+    return f"More answers may or may not help: twice as many add 0 to {high} points."
 
 
 def price_of(goal: Goal, cost: float | None) -> Interval | None:

@@ -211,7 +211,7 @@ N_ITEMS, N_NEW, PER_PERSON = 90, 30, 45
 N_KNOWN = 2
 #: The files by name, and what each of them holds.
 FILES = {
-    "items.csv": f"{N_ITEMS} pieces of an invented shop",
+    "items.csv": f"{N_ITEMS} pieces of pottery",
     "pairs.csv": "answers of 20 people to: are these two the same kind of thing?",
     "new.csv": f"{N_NEW} pieces that nobody was asked about",
     "labels.csv": f"{N_KNOWN} pieces of each kind, named",

@@ -27,6 +27,7 @@ from noisypairs.estimators.base import PairClassifier
 from noisypairs.graph.propagation import PairGraph, answer_wrong_probability
 from noisypairs.joint.em import beliefs_from
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 from noisypairs.pairs.pairs import keys_of, words_of
 from noisypairs.tables.propagation import most_suspect
 
@@ -111,7 +112,11 @@ def _links_say(clue: Clue) -> str | None:
 
 def _features_say(clue: Clue) -> str | None:
     share = clue.features_same
-    return share if share is None else f"By features alone, {chance(share)} chance of one class."
+    return (
+        share
+        if share is None
+        else f"By features alone, {chance(share)} chance that the two are the same class."
+    )
 
 
 def _features_doubt(clue: Clue) -> bool:
@@ -123,7 +128,7 @@ def _hard_says(clue: Clue) -> str | None:
     if not clue.is_hard or clue.expected_error is None:
         return None
     share = percent(clue.expected_error)
-    return f"The pair is hard: by the model, {share} of all answers to it would be wrong."
+    return f"The pair is hard: the model expects {share} of all answers to it to be wrong."
 
 
 def _annotator_says(clue: Clue) -> str | None:
@@ -143,7 +148,7 @@ def _outweighed(same: str, different: str) -> Callable[[Clue], bool]:
     return doubts
 
 
-#: Reasons in the order in which they are told.
+#: Reasons in the order in which they are listed.
 REASONS = (
     Reason("hard pair", _hard_says, lambda clue: clue.is_hard),
     Reason("others disagree", _others_say, _outweighed("others_same", "others_different")),
@@ -152,7 +157,7 @@ REASONS = (
     Reason("annotator often wrong", _annotator_says, lambda one: (one.annotator_wrong or 0) > 0.4),
 )
 #: What is said where no reason of its own speaks against an answer.
-NO_SINGLE = "No single clue speaks against it; all answers together do."
+NO_SINGLE = "No single reason; all answers together contradict it."
 
 
 def explained(clue: Clue) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -371,7 +376,7 @@ def _others(pairs: Pairs, chosen: NDArray[np.intp]) -> tuple[Array, Array]:
     _, pair = np.unique(keys_of(pairs), return_inverse=True)
     found = []
     for counted in (pairs.same, ~pairs.same):
-        amount = pairs.weights * counted
+        amount = weights_of(pairs) * counted
         found.append(np.bincount(pair, amount)[pair[chosen]] - amount[chosen])
     return found[0], found[1]
 
@@ -383,7 +388,7 @@ def _links(pairs: Pairs, chosen: NDArray[np.intp]) -> tuple[NDArray[Any], NDArra
     """
     from scipy.sparse import csr_array
 
-    n, sign = pairs.n_items, pairs.weights * np.where(pairs.same, 1.0, -1.0)
+    n, sign = pairs.n_items, weights_of(pairs) * np.where(pairs.same, 1.0, -1.0)
     sign = np.where(pairs.left == pairs.right, 0.0, sign)
     one_way = csr_array((sign, (pairs.left, pairs.right)), shape=(n, n))
     both_ways = (one_way + one_way.T).tocsr()
@@ -401,8 +406,8 @@ def _who_gave(pairs: Pairs, wrong: Array, chosen: NDArray[np.intp]) -> list[list
     if pairs.annotator is None or pairs.annotator_names is None:
         return None
     size = len(pairs.annotator_names)
-    given: Array = np.bincount(pairs.annotator, pairs.weights, size).astype(float)
-    share = np.bincount(pairs.annotator, pairs.weights * wrong, size) / np.maximum(given, 1e-12)
+    given: Array = np.bincount(pairs.annotator, weights_of(pairs), size).astype(float)
+    share = np.bincount(pairs.annotator, weights_of(pairs) * wrong, size) / np.maximum(given, 1e-12)
     codes = pairs.annotator[chosen]
     names = [str(name) for name in pairs.annotator_names[codes]]
     return [names, given[codes].tolist(), share[codes].tolist()]
@@ -486,11 +491,11 @@ def _expected_error(model: Any, pairs: Pairs, beliefs: Array) -> Array | None:
     return error
 
 
-def of_files(model: Path, data: Dataset) -> tuple[Suspects, list[str]]:
+def suspects_in_files(model: Path, data: Dataset) -> tuple[Suspects, list[str]]:
     """Return the suspects of a data set by the model of a file, and notes on both."""
     if data.features is None:
         raise ValueError(
-            "the model needs the items that the pairs are about: give their file after the pairs"
+            "the model needs the features of the items: give their file after the pairs"
         )
     with collected_warnings() as warned:
         loaded = model_file.load(model)

@@ -36,7 +36,7 @@ from noisypairs.noise.people import People
 from noisypairs.noise.similarity import ANSWERS, Similarity
 from noisypairs.pairs import Pairs
 from noisypairs.pairs.columns import Backend, frame_of
-from noisypairs.pairs.pairs import words_of
+from noisypairs.pairs.pairs import ids_of, words_of
 from noisypairs.tables.propagation import Suspects, most_suspect
 
 #: More items in one question have too many partitions to go through (877 of seven).
@@ -90,8 +90,8 @@ class JudgedAnswers:
         check_is_fitted(self)
         if self.wrong_proba_ is None:
             raise ValueError(
-                "the answers were streamed from a table, so none is remembered: let "
-                "stream_suspects(pairs, k) read the table once more"
+                "the answers were streamed from a table and are not kept: "
+                "stream_suspects(pairs, k) reads the table again"
             )
         order = np.argsort(-self.wrong_proba_, kind="stable")
         size = int((self.wrong_proba_ > 0.5).sum()) if k is None else k
@@ -112,7 +112,7 @@ class JudgedAnswers:
         """
         rows, wrong = self.suspect_pairs(k)
         some = self._pairs_or_error().select(rows)
-        columns = {"left": some.ids_of(some.left), "right": some.ids_of(some.right)}
+        columns = {"left": ids_of(some, some.left), "right": ids_of(some, some.right)}
         columns["same"] = np.array(some.same)
         if some.level is not None:
             columns["level"] = words_of(some)
@@ -129,7 +129,7 @@ class JudgedAnswers:
         """Return the training items as a data frame: item, class, probability, n_answers."""
         pairs = self._pairs_or_error()
         name, sure = self._likeliest()
-        columns = {"item": pairs.ids_of(np.arange(pairs.n_items)), "class": name}
+        columns = {"item": ids_of(pairs, np.arange(pairs.n_items)), "class": name}
         counts = pairs.reweighted(None).item_counts().total.astype(np.int64)
         return frame_of(columns | {"probability": sure, "n_answers": counts}, backend)
 
@@ -141,8 +141,8 @@ class JudgedAnswers:
         check_is_fitted(self)
         if not isinstance(pairs := getattr(self, "pairs_", None), Pairs):
             raise ValueError(
-                "copies and files of a model hold no answers, and those streamed from a table are "
-                "not kept: ask the model that was fitted, or use item_proba_, suspect_pairs and "
+                "a copied or loaded model has no answers, and answers streamed from a table are "
+                "not kept: use the model that was fitted, or item_proba_, suspect_pairs and "
                 "stream_suspects"
             )
         return pairs
@@ -337,8 +337,8 @@ def _shapes(pairs: Pairs) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp], 
         items = np.unique([low[rows], high[rows]])
         if len(items) > MOST_ITEMS:
             raise ValueError(
-                f"a question is about {len(items)} items: the partitions of at most {MOST_ITEMS} "
-                "are gone through. Split it, or leave `question` out"
+                f"a question is about {len(items)} items, at most {MOST_ITEMS} are supported: "
+                "split it, or leave `question` out"
             )
         ends = np.searchsorted(items, [low[rows], high[rows]]).T.tolist()
         shapes.setdefault(tuple(map(tuple, ends)), []).append((which, rows))

@@ -48,14 +48,14 @@ def kind_numbers(n_kinds: int | Sequence[int] | Literal["auto"], n_labels: int) 
     """
     if isinstance(n_kinds, str):
         if n_kinds != "auto":
-            raise ValueError(f"n_kinds={n_kinds!r}: expected a number, several, or 'auto'")
+            raise ValueError(f"n_kinds={n_kinds!r}: expected an int, several, or 'auto'")
         numbers: Sequence[int] = AUTOMATIC
     else:
         numbers = [n_kinds] if isinstance(n_kinds, int | np.integer) else list(n_kinds)
     found = sorted({int(number) for number in numbers if number >= n_labels})
     if not found or found[0] < 2:
         least = max(2, n_labels)
-        raise ValueError(f"n_kinds={n_kinds!r}: expected numbers of at least {least}")
+        raise ValueError(f"n_kinds={n_kinds!r}: n_kinds must be {least} or more")
     return found
 
 

@@ -20,6 +20,7 @@ from noisypairs.joint.em import Fit
 from noisypairs.joint.problem import Problem
 from noisypairs.joint.search import Search
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 
 #: People whose gain per answer is below this share of a good person's may answer another question.
 HARDLY = 1.0 / 3.0
@@ -29,7 +30,7 @@ FEWEST_ANSWERS = 60
 TWO_VOICES = 1.5
 #: What one voice cannot show.
 ONE_VOICE = (
-    "All answers come from one voice: one annotator, or several who err alike. Errors that repeat "
+    "All answers come from one source: one annotator, or several who err alike. Errors that repeat "
     "cannot be seen; ten labelled items, or a second, independent annotator, would show them."
 )
 
@@ -90,8 +91,8 @@ def _responses(held: HeldOut, beliefs: Array) -> Array:
     The table S, (K, K), is counted on the other answers, with one more like all of them in a cell.
     """
     pairs, found = held.pairs, np.full(held.pairs.n_pairs, np.nan)
-    left, right, weight = beliefs[pairs.left], beliefs[pairs.right], pairs.weights[:, None]
-    share = float(np.average(pairs.same, weights=pairs.weights))
+    left, right, weight = beliefs[pairs.left], beliefs[pairs.right], weights_of(pairs)[:, None]
+    share = float(np.average(pairs.same, weights=weights_of(pairs)))
     for train, out in held.masks():
         ends = (weight * left)[train], right[train]
         asked, said = ends[0].T @ ends[1], (ends[0] * pairs.same[train, None]).T @ ends[1]

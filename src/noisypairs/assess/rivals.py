@@ -35,6 +35,7 @@ from noisypairs.graph.propagation import PairGraph, signed_embedding
 from noisypairs.joint.problem import Problem
 from noisypairs.joint.starts import Alignment
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 
 #: Rivals learn from about this many answers, those among some of the items, at most.
 MOST_ANSWERS = 30_000
@@ -191,7 +192,7 @@ class Latent:
         """Return minus the log posterior and its gradient."""
         odds, by_left, by_right = self._odds(values, self.pairs)
         chance, slopes = self._chance(values, odds)
-        weight, same = self.pairs.weights, self.pairs.same
+        weight, same = weights_of(self.pairs), self.pairs.same
         head, slope, own = self._parts(values)
         fit = -float(weight @ np.log(np.where(same, chance, 1.0 - chance)))
         rare = np.r_[0.0, head[1:] - RARELY]
@@ -212,7 +213,7 @@ class Latent:
             self.values = found.x
             odds, by_left, by_right = self._odds(self.values, self.pairs)
             chance, slopes = self._chance(self.values, odds)
-            curve = (self.pairs.weights * slopes[0] ** 2 / (chance * (1.0 - chance)))[:, None]
+            curve = (weights_of(self.pairs) * slopes[0] ** 2 / (chance * (1.0 - chance)))[:, None]
             seen = self.at_left @ (curve * by_left**2) + self.at_right @ (curve * by_right**2)
             _, slope, own = self._parts(self.values)
             self.of_own = _precision(own, seen[: len(own)], self.of_own)

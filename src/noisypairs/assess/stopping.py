@@ -39,6 +39,7 @@ from noisypairs.joint.search import Search
 from noisypairs.joint.starts import Starts
 from noisypairs.noise import NoiseModel, PairingNoise
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 
 #: Answers of a batch, per item and at most; batches that are gone through. What is left then is
 #: taken to go on as in the second half of these.
@@ -167,7 +168,7 @@ def _one_run(
     belief, log_phi = found.item_proba, np.log(found.phi)
     S = noise.same_probability(belief.shape[1])
     truth, old = draw_classes(belief, rng), problem.pairs
-    pairs = Pairs(old.left, old.right, old.same, old.n_items, weight=old.weights)
+    pairs = Pairs(old.left, old.right, old.same, old.n_items, weight=weights_of(old))
     size = int(np.clip(BATCH_PER_ITEM * len(belief), 10, LARGEST_BATCH))
     asked, wrong = [0], [_wrong(belief)]
     for _ in range(N_BATCHES):

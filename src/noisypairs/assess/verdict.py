@@ -36,6 +36,7 @@ from noisypairs.joint.problem import Problem
 from noisypairs.joint.search import Search
 from noisypairs.metrics import accuracy_up_to_names
 from noisypairs.noise.answers import log_chance
+from noisypairs.pairs.counts import weights_of
 
 Kind = Literal["good", "consistent", "caution", "problem"]
 #: What a verdict is called.
@@ -46,20 +47,20 @@ TITLES: dict[Kind, str] = {
     "problem": "Problem",
 }
 INVERTED = (
-    "most answers seem to be inverted: read the other way, they follow classes better. If “same” "
-    "and “different” were swapped, read them so: Pairs(..., same=~same), or give "
+    "“same” and “different” seem to be swapped: with the opposite meaning, the answers fit classes "
+    "better. If they are swapped, use Pairs(..., same=~same), or give "
     'commands --answers "same=different,different=same"'
 )
 UNPREDICTED = (
-    "the features of items left out predict the answers about them no better than the share of "
-    "“same” does: P(class | x) of new items is a guess. The features may say nothing about the "
-    "classes, only near neighbours may have been compared, or the rows of the items may be in "
-    "another order than the pairs mean: Pairs.from_frame(..., items=X.index) compares ids"
+    "features predict the answers about held-out items no better than the share of “same” does, "
+    "so the classes of new items are a guess. Perhaps the features say nothing about the classes, "
+    "only near neighbours were compared, or the rows of the items are in another order than in "
+    "the pairs: Pairs.from_frame(..., items=X.index) compares ids"
 )
 NEIGHBOURS = (
-    "nearly all pairs that were compared are near neighbours: hardly an answer says whether groups "
-    "of items that are far apart are one class, and the estimated accuracy cannot show it. Compare "
-    "pairs drawn at random, too: one in five will do"
+    "nearly all compared pairs are near neighbours. Too few answers show whether distant groups of "
+    "items are one class, and the estimated accuracy cannot show it. Compare random pairs too: one "
+    "random pair in five is enough"
 )
 #: Share of the pairs asked that are farther apart than half of all pairs, of which random ones are
 #: one half: with fewer, classes of far groups are not tied to each other (docs/how-good.md).
@@ -164,21 +165,21 @@ class Verdict:
         elif self.estimated is not None and self.kind != "problem":
             yield (
                 f"The answers imply {self.n_classes} groups, and an estimated "
-                f"{_interval(self.estimated)} of new items are put in the group that the answers "
-                "imply. Whether these groups are the classes that you mean, answers cannot say."
+                f"{_interval(self.estimated)} of new items are put in the group implied by the "
+                "answers. Answers cannot show whether these groups are the classes that you mean."
             )
         elif self.kind != "problem":
             yield (
-                f"The answers imply {self.n_classes} groups. Whether these are the classes that "
-                "you mean, answers cannot say."
+                f"The answers imply {self.n_classes} groups. Answers cannot show whether these are "
+                "the classes that you mean."
             )
         if found is not None and found.contradicted:
             yield from (sentence(one.text) for one in self.checks if one.name == "labels stand")
         yield from (ONE_VOICE for one in self.checks if one.name == "voices")
         if found is not None and found.accuracy is None and found.n_items:
-            yield "The labels only name the classes: they are too few to measure."
+            yield "There are too few labels to measure the accuracy; they only name the classes."
         if self.estimated is not None and self.kind in ("good", "consistent"):
-            yield f"Calling every item by the largest class would get {percent(self.baseline)}."
+            yield f"Always predicting the largest class would get {percent(self.baseline)}."
         if self.to_name and self.kind != "problem":
             yield self.next_step
 
@@ -251,18 +252,18 @@ def _of_labels(found: Measured | None, own: Interval | None) -> Iterator[Check]:
             if found.contradicted:
                 advice = "Check the labels that the answers contradict before you rely on either"
             text = (
-                f"the labels contradict what the model believes of itself: of "
+                f"the labels contradict the model's own estimate: of "
                 f"{count(found.n_items, 'labelled item')}, {which}. {advice}"
                 if found.accuracy.estimate < own.estimate
-                else "the labels are predicted better than the model believes: the labelled items "
-                "may be easy ones; label items drawn at random"
+                else "the labels are predicted better than the model's own estimate: the labelled "
+                "items may be easy ones; label items drawn at random"
             )
         yield Check("labels agree", not disagrees, text)
     text = "no label is contradicted by the answers"
     if n := len(found.contradicted):
         text = (
-            f"{count(n, 'labelled item')} {'is' if n == 1 else 'are'} of another class by all "
-            "answers: look at these labels again"
+            f"{count(n, 'labelled item')} {'has' if n == 1 else 'have'} another class according to "
+            "all answers: look at these labels again"
         )
     yield Check("labels stand", True, text)
 
@@ -277,9 +278,9 @@ def _of_accuracy(own: Interval | None, found: Measured | None, baseline: float) 
         "largest class",
         best.low > baseline,
         f"the {word} accuracy is above the share of the largest class",
-        "use with care: the model may be no better than calling every item by the largest "
-        f"class, which gets {percent(baseline)}; its {word} accuracy is {_interval(best)}. "
-        "More answers, or more labels, would narrow that down",
+        "use with care: the model may be no better than always predicting the largest class, "
+        f"which gets {percent(baseline)}; its {word} accuracy is {_interval(best)}. More answers, "
+        "or more labels, would make this clearer",
     )
 
 
@@ -288,15 +289,15 @@ def of_rivals(gains: Mapping[str, Gain]) -> Iterator[Check]:
     said = {
         "scale": (
             ("likeness", "scale of 1", "scale of 2"),
-            "the answers follow a scale, not classes: how near two items are predicts held-out "
-            "answers as well as classes do. Do not read the groups as classes; if there are "
-            "classes, only labels can show them",
+            "the answers may follow a scale, not classes: the distance of two items predicts "
+            "held-out answers as well as classes do. Do not treat the groups as classes unless "
+            "labels show that they are",
         ),
         "item effects": (
             ("effects",),
-            "some items are simply called “same” more often than others, whatever they are "
-            "compared with: that predicts held-out answers as well as classes do. Do not read the "
-            "groups as classes; if there are classes, only labels can show them",
+            "some items are called “same” more often than others, with any other item. This alone "
+            "predicts held-out answers as well as classes do. Do not treat the groups as classes "
+            "unless labels show that they are",
         ),
     }
     for name, (names, bad) in said.items() if gains else ():
@@ -334,7 +335,7 @@ class Record:
     @property
     def is_labels_alone(self) -> bool:
         """Whether there are no answers: labels alone were learnt from."""
-        return float(self.problem.pairs.weights.sum()) < 1e-6
+        return float(weights_of(self.problem.pairs).sum()) < 1e-6
 
     def gain_of_features(self) -> Gain:
         """Return how much better P(class | x), out of fold, predicts answers than their share."""
@@ -408,18 +409,18 @@ class Record:
             return
         predicted, held = self.search.predicted(self.fit.spec), self.search.held
         clear = held.gain(predicted, self.search.blind).exceeds(CLEAR)
-        good = "answers that were held out are predicted better than by their share of “same”"
+        good = "held-out answers are predicted better than by their share of “same”"
         bad = (
-            "answers that were held out are predicted no better than by their share of “same”: "
-            "these pairs say nothing about classes. Collect more of them"
+            "held-out answers are predicted no better than by their share of “same”: these pairs "
+            "say nothing about classes. Collect more pairs"
         )
         yield Check.of("answers", clear, good, bad, "problem")
         known = True
         if self.problem.has_features:
             known = self.gain_of_features().exceeds(ONE_ERROR)
-            good = "features predict the answers about items left out"
+            good = "features predict the answers about held-out items"
             yield Check.of("new items", known, good, UNPREDICTED, "problem")
-            good = "items that are far apart were compared, too"
+            good = "distant items were compared too"
             yield Check.of("far items", self.far_share() >= FAR_SHARE, good, NEIGHBOURS)
         warnings = list(of_warnings(warned))
         yield _of_coding(self.search, self.fit, bool(warnings) or not (clear and known))
@@ -448,10 +449,10 @@ class Record:
             "stable",
             agreed + by_chance >= least - UNSTABLE,
             "models learnt without a fifth of the answers find the same groups",
-            f"the groups depend on a few answers: a model learnt without a fifth of them puts only "
-            f"{percent(agreed)} of the items in the same group, where {percent(least)} or more "
-            "should be. Too little is asked between parts of the items; compare pairs drawn at "
-            "random",
+            f"the groups depend on a few answers: a model learnt without a fifth of the answers "
+            f"puts only {percent(agreed)} of the items in the same group; expected "
+            f"{percent(least)} or more. There are too few answers between parts of the "
+            "items: compare random pairs",
         )
 
 
@@ -489,11 +490,10 @@ def _of_people(search: Search, fit: Fit, predicted: Array) -> Iterator[Check]:
     text = "nobody answers another question than most people"
     if found is not None:
         text = (
-            f"two questions are answered: {count(found.n_people, 'person', 'people')} "
-            f"({shown(found.people)}) agree with each other, and not "
-            f"with the classes of the other {found.n_others}. The larger group need not be the "
-            "right one: ask what they looked at, keep the answers of those who answered your "
-            "question, and fit again"
+            f"people seem to answer two different questions: "
+            f"{count(found.n_people, 'person', 'people')} ({shown(found.people)}) agree with each "
+            f"other, and not with the classes of the other {found.n_others}. The larger group may "
+            "be wrong: ask what they looked at, keep the answers to your question, and fit again"
         )
     if search.problem.pairs.annotator is not None:
         yield Check("one question", found is None, text)

@@ -169,12 +169,13 @@ def hard_ones(number: int) -> str:
     """Return how many suspect answers are about hard pairs, as a sentence; nothing for none.
 
     >>> hard_ones(0), hard_ones(1)
-    ('', '1 of them is about a hard pair, on which people err too often to blame anybody. ')
+    ('', '1 of them is about a hard pair, on which most people err; it shows no bad annotator. ')
     """
     if not number:
         return ""
     about = "is about a hard pair" if number == 1 else "are about hard pairs"
-    return f"{number:,} of them {about}, on which people err too often to blame anybody. "
+    show = "it shows" if number == 1 else "these show"
+    return f"{number:,} of them {about}, on which most people err; {show} no bad annotator. "
 
 
 def listed(names: Iterable[object]) -> str:

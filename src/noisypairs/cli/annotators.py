@@ -37,8 +37,8 @@ def annotators(
 ) -> None:
     """Judge who answers well: rates, verdicts, whom to drop.
 
-    Names the spammers, those who always say the same, and those who say the opposite of what they
-    see. Whoever gave too few answers is not judged.
+    Finds people who answer at random, always give the same answer, or give the opposite answer.
+    People with too few answers are not judged.
 
     Example: noisypairs annotators pairs.csv items.csv -o annotators.html
     """

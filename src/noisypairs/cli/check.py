@@ -23,8 +23,8 @@ def check(
 ) -> None:
     """Show what two files hold, how noisy they are, what can work.
 
-    ITEMS may be the same file as PAIRS where that holds the items too (dedupe, Label Studio,
-    metric-learn), and may be left out: the answers alone then say what they can.
+    ITEMS may be the same file as PAIRS if that file holds the items too (dedupe, Label Studio,
+    metric-learn). Without ITEMS the check uses the answers alone.
 
     Example: noisypairs check items.csv pairs.csv
     """

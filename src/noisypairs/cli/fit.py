@@ -52,8 +52,8 @@ def fit(
 ) -> None:
     """Learn a classifier from answers about pairs, and save it.
 
-    The encoding of the columns is saved with it, so that new items need none. With a file of
-    answers alone the classes of the items in it are found, and no model is written.
+    The encoding of the columns is saved in the model: give new items as they are. With a file of
+    answers alone, fit finds the classes of its items and writes no model.
 
     Example: noisypairs fit items.csv pairs.csv -o model.skops --report report.html
     """

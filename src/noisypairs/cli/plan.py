@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from noisypairs.cli import app, options, progress, terminal
+from noisypairs.pairs.groups import group_number
 
 
 @app.command()
@@ -28,8 +29,8 @@ def plan(
 ) -> None:
     """Estimate how many more answers a target takes, and choose them.
 
-    The accuracy now is what noisypairs fit states of the same files. -o plan.html is short for
-    --report plan.html.
+    The accuracy now is the one that noisypairs fit states for the same files. -o plan.html is
+    short for --report plan.html.
 
     Example: noisypairs plan items.csv pairs.csv --target 0.95 --cost 0.04 --next 100 -o next.csv
     """
@@ -58,7 +59,7 @@ def plan(
             show.write(output, lambda: work.pairs_csv(chosen, data.ids, show.raw))
         show.write(report, lambda: options.pages().plan_report(found, data.ids, cost, chosen))
     if show.as_json:
-        n_groups = None if data.pairs.groups is None else data.pairs.n_groups
+        n_groups = group_number(data.pairs.groups)
         terminal.say_json(work.as_dict(found, cost, data.ids, chosen) | {"groups": n_groups})
     else:
         told = {

@@ -17,10 +17,10 @@ def sample(
     seed: options.Seed = 0,
     show: options.Showing,
 ) -> None:
-    """Write a small invented shop, and answers of 20 people about it.
+    """Write sample files: a small shop, and answers of 20 simulated people.
 
-    Pieces of pottery with text, numbers, categories and pictures; who answers how well is invented,
-    too. The walk through in the documentation uses these files.
+    The items are pieces of pottery with text, numbers, categories and pictures. The first fit in
+    the documentation uses these files.
 
     Example: noisypairs sample pottery
     """

@@ -29,7 +29,7 @@ def suspects(
 ) -> None:
     """List all answers that are probably wrong, and why.
 
-    The answers may be those of the fit, or others about items with the same columns.
+    These may be the answers of the fit, or new ones about items with the same columns.
 
     Example: noisypairs suspects model.skops pairs.csv items.csv -o suspects.csv
     """
@@ -44,10 +44,10 @@ def suspects(
         outputs = {"the table": output, "the page": report}
         show.reserve(outputs, [model, pairs, items])
     with app.failing_with(app.BAD_DATA):
-        from noisypairs.app.suspects import of_files
+        from noisypairs.app.suspects import suspects_in_files
 
         data = reading.dataset(items, pairs, stream=False)
-        found, notes = of_files(model, data)
+        found, notes = suspects_in_files(model, data)
         if content is not None:
             show.write(output, lambda: content(found.frame()))
         show.write(report, lambda: options.pages().suspects_report(found, data))

@@ -281,7 +281,7 @@ def _check_worst(similar_flip: float, dissimilar_flip: float, spread: float, lea
         raise ValueError(
             f"similar_flip={similar_flip!r}, dissimilar_flip={dissimilar_flip!r} and "
             f"spread={spread!r} give the worst honest annotator rates that sum to {worst:.2f}: "
-            "expected less than 1, where answers turn into coin tosses. Lower one of the three."
+            "expected less than 1, since at 1 answers are random. Lower one of the three."
         )
 
 

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from noisypairs.algebra import Array
 from noisypairs.pairs import Answers, Pairs
-from noisypairs.pairs.counts import pair_keys
+from noisypairs.pairs.counts import pair_keys, weights_of
 from noisypairs.pairs.pairs import keys_of
 
 #: Standard errors by which a gain must exceed zero to be stated as a fact.
@@ -166,7 +166,7 @@ class HeldOut:
         difference = better - np.asarray(worse, dtype=np.float64)
         known = np.isfinite(difference)
         some, difference = self.pairs.select(known), difference[known]
-        weight, total = some.weights, float(some.weights.sum())
+        weight, total = weights_of(some), float(weights_of(some).sum())
         nats = float(weight @ difference)
         error = _error(some, weight * (difference - nats / max(total, 1e-12)), self.groups)
         return Gain(nats, error, some.n_pairs, total)
@@ -262,7 +262,7 @@ def _persons(pairs: Pairs) -> Positions:
     """Return a number for the pair and the person of each answer, by content, in any order."""
     edge = np.unique(keys_of(pairs), return_inverse=True)[1]
     if pairs.annotator is None:
-        return np.argsort(np.lexsort((pairs.weights, pairs.same, edge)))
+        return np.argsort(np.lexsort((weights_of(pairs), pairs.same, edge)))
     key = edge.astype(np.int64) * (int(pairs.annotator.max(initial=0)) + 1) + pairs.annotator
     person: Positions = np.unique(key, return_inverse=True)[1]
     return person

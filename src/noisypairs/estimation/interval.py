@@ -10,6 +10,7 @@ from scipy import stats
 from noisypairs.algebra import Array
 from noisypairs.estimation.heldout import dyadic_sums
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,7 @@ def dyadic_mean(pairs: Pairs, values: Array, level: float = 0.95) -> tuple[float
     >>> dyadic_mean(Pairs([0, 1], [1, 2], [1, 0]), np.array([1.0, 1.0]))
     (1.0, 1.0, 1.0)
     """
-    weight = np.where(pairs.left == pairs.right, 0.0, pairs.weights)
+    weight = np.where(pairs.left == pairs.right, 0.0, weights_of(pairs))
     total = float(weight.sum())
     if total == 0:
         raise ValueError("there are no pairs of two distinct items to judge by")

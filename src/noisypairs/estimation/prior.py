@@ -12,6 +12,7 @@ from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation.interval import Interval, dyadic_mean, wilson
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 from noisypairs.pairs.pairs import drawn_at_random
 
 
@@ -108,7 +109,7 @@ def same_share(
     pairs = random_answers(pairs.without_self_pairs(), "their share of 'same'")
     if pairs.n_pairs == 0:
         raise ValueError("there are no pairs, so there is no share of 'same' answers")
-    weight = pairs.weights
+    weight = weights_of(pairs)
     total = float(weight.sum())
     yes = float(weight[pairs.same].sum())
     if interval == "wilson":

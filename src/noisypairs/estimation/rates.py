@@ -13,6 +13,7 @@ from noisypairs.errors import NotIdentifiable
 from noisypairs.estimation.interval import Interval, checked_level, wilson
 from noisypairs.noise import PairingNoise, RandomState
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 from noisypairs.pairs.pairs import keys_of
 
 #: Log-likelihood that two further parameters gain by chance at the 1 % level, χ²₂(.99)/2.
@@ -53,7 +54,7 @@ def rates_from_gold(
     known = _gold(pairs, classes)
     both = (known[pairs.left] >= 0) & (known[pairs.right] >= 0) & (pairs.left != pairs.right)
     truth = known[pairs.left] == known[pairs.right]
-    weight = pairs.weights * both
+    weight = weights_of(pairs) * both
     counts = [
         (float(weight[truth & ~pairs.same].sum()), float(weight[truth].sum())),
         (float(weight[~truth & pairs.same].sum()), float(weight[~truth].sum())),
@@ -188,7 +189,7 @@ def _repeat_table(
     pairs = pairs.without_self_pairs()
     if pairs.weight is not None and not (pairs.weight == np.round(pairs.weight)).all():
         raise ValueError("repeats are counted: weights must be whole numbers of answers here")
-    which, weight = np.unique(keys_of(pairs), return_inverse=True)[1], pairs.weights
+    which, weight = np.unique(keys_of(pairs), return_inverse=True)[1], weights_of(pairs)
     asked = np.bincount(which, weight).round().astype(np.int64)
     yes = np.bincount(which, weight * pairs.same).round().astype(np.int64)
     cells, count = np.unique(np.stack([asked, yes]), axis=1, return_counts=True)

@@ -619,14 +619,14 @@ def _require_rows(X: Any, pairs: Any) -> None:
     facts = f"X has {rows} rows, but the pairs are about {pairs.n_items} items"
     if rows > pairs.n_items:
         raise ValueError(
-            f"{facts}: row i of X must be item i. Give Pairs n_items=len(X) if the last items are "
-            "in no pair"
+            f"{facts}: row i of X must be item i. If the last rows of X are in no pair, use "
+            "Pairs(..., n_items=len(X))"
         )
     some = in_memory(pairs, 1_000_000)
     if rows == pairs.n_items - 1 and min(some.left.min(), some.right.min()) == 1:
         raise ValueError(
-            f"{facts}: no pair is about row 0, and one is about row {rows}. Positions begin at 0, "
-            "and these seem to begin at 1: subtract 1"
+            f"Pairs refer to row {rows}; X has {rows} rows, 0 to {rows - 1}. No pair refers to row "
+            "0, so the positions seem to start at 1: subtract 1"
         )
     raise ValueError(
         f"{facts}, up to row {pairs.n_items - 1}: row i of X must be item i. Give all rows of X, "
@@ -665,10 +665,10 @@ def warn_if_weak(lead: Gain, name: str) -> None:
     """Warn where the default estimator is clearly ahead of the one given, in items right."""
     if lead.mean >= MUCH_WORSE and lead.exceeds(BY_ERRORS):
         warn_user(
-            f"with {name} about {lead.mean:.0%} (± {lead.mean_error:.0%}) fewer items are right "
-            "than with the default estimator, as answers that were left out show. It may follow "
-            "single answers too closely (give it larger leaves, more neighbours or a stronger "
-            "penalty) or be too simple; estimator=None is the default",
+            f"{name} gets about {lead.mean:.0%} (± {lead.mean_error:.0%}) fewer items right than "
+            "the default estimator, measured on held-out answers. It may overfit single answers "
+            "(use larger leaves, more neighbours or a stronger penalty) or be too simple; "
+            "estimator=None is the default",
             WeakEstimatorWarning,
         )
 
@@ -692,18 +692,18 @@ def warn_of_copies(pairs: Any) -> None:
         if not look_copied(keys_of(some), some.same):
             return
         what = (
-            "nearly every pair was answered more than once, and always alike: the answers look "
-            "copied. If they are, take pairs.without_copies()"
+            "nearly every pair has several answers, all equal: the answers look copied. If they "
+            "are, use pairs.without_copies()"
         )
     else:
         share = 1.0 - some.without_copies().n_pairs / max(some.n_pairs, 1)
         if share < COPIES_WORTH_SAYING:
             return
         what = (
-            f"{share:.0%} of the answers are copies (same pair, annotator and answer): take "
+            f"{share:.0%} of the answers are copies (same pair, annotator and answer): use "
             "pairs.without_copies()"
         )
-    warn_user(f"{what}. Copies make rates too small and intervals too short", CopiedAnswersWarning)
+    warn_user(f"{what}. Copies make rates too small and intervals too narrow", CopiedAnswersWarning)
 
 
 Positions = NDArray[np.intp]

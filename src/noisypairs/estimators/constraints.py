@@ -24,7 +24,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.sparse.csgraph import connected_components
 
 from noisypairs.pairs import Pairs
-from noisypairs.pairs.counts import pair_ends, pair_keys
+from noisypairs.pairs.counts import pair_ends, pair_keys, weights_of
 from noisypairs.pairs.pairs import keys_of
 
 Array = NDArray[np.float64]
@@ -58,7 +58,7 @@ class Constraints:
     def from_pairs(cls, pairs: Pairs) -> Constraints:
         """Merge repeats by weight; pairs of an item with itself demand nothing and are left out."""
         pairs = pairs.without_self_pairs()
-        weight = pairs.weights
+        weight = weights_of(pairs)
         edges, edge = np.unique(keys_of(pairs), return_inverse=True)
         same = np.bincount(edge, np.where(pairs.same, weight, 0.0), edges.size)
         different = np.bincount(edge, np.where(pairs.same, 0.0, weight), edges.size)

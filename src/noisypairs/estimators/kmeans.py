@@ -38,6 +38,7 @@ from noisypairs.estimators.constraints import (
 )
 from noisypairs.noise import CleanPairs, RandomState
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 
 LARGEST_SEED = 2**31 - 1
 
@@ -284,7 +285,7 @@ class COPKMeans(CentreClassifier):
                 break
         self.violated_ = (best.labels[pairs.left] == best.labels[pairs.right]) != pairs.same
         self.n_violations_ = int(np.count_nonzero(self.violated_))
-        self.violation_weight_ = float(pairs.weights[self.violated_].sum())
+        self.violation_weight_ = float(weights_of(pairs)[self.violated_].sum())
         self.n_contradictory_pairs_ = rules.n_contradictory
         frustrated = rules.in_components_of(rules.broken(best.labels))
         self.n_frustrated_items_ = int(np.count_nonzero(frustrated))

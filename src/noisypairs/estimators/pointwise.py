@@ -47,7 +47,7 @@ from noisypairs.estimators.inner.features import finite_numbers
 from noisypairs.estimators.linear import LOSSES, LinearRiskClassifier, LossName
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Answers, ItemCounts, Pairs
-from noisypairs.pairs.counts import some_pairs
+from noisypairs.pairs.counts import some_pairs, weights_of
 from noisypairs.pairs.pairs import drawn_at_random, in_memory, pooled_answers, sorted_answers
 
 Shares = Callable[[], model_selection.HeldOutShare]
@@ -179,7 +179,7 @@ class PointwiseClassifier(PairClassifier):
             drawn = random_answers(pairs, "how often an item is called 'same'")
             warn_user(
                 f"{pairs.n_pairs - drawn.n_pairs:,} of {pairs.n_pairs:,} pairs were chosen, not "
-                "drawn at random: a method that looks at items one by one cannot use them, and "
+                "drawn at random: a point-wise method cannot use chosen pairs, and "
                 "they are left out. JointPairClassifier uses all of them",
                 ChosenPairsWarning,
             )
@@ -291,7 +291,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
     """Refuse when the randomness of the answers hides a − b, warn when it nearly does."""
     difference = algebra.signal(noise.same_probability(), prior)
     algebra.require_signal(difference)
-    total = drawn_at_random(pooled_answers(pairs)).weights.sum()
+    total = weights_of(drawn_at_random(pooled_answers(pairs))).sum()
     strength = abs(difference) * np.sqrt(2.0 * total)
     if strength >= WEAK:
         return
@@ -300,7 +300,7 @@ def check_signal(noise: NoiseModel, prior: float, pairs: Pairs) -> None:
         f"about {1 / difference**2:,.0f} answers carry the information of one label, and there are "
         f"{total:,.0f}"
     )
-    advice = "Use a joint method, which also sees the pairs as a graph, or collect more pairs"
+    advice = "Use JointPairClassifier, which looks at all pairs together, or collect more pairs"
     if strength < TOO_WEAK:
         raise NotIdentifiable(f"{facts}, too few for a point-wise method. {advice}")
     warn_user(f"{facts}; expect a large spread. {advice}", NotIdentifiableWarning)
@@ -310,9 +310,9 @@ def _refuse_one_half(found: PriorEstimate) -> None:
     if found.touches_one_half:
         raise NotIdentifiable(
             f"the share of 'same' answers, {found.same_share}, does not differ from what a − b = 0 "
-            f"gives under {in_short(found.noise)} (for pairing noise a prior of ½): no method that "
-            "looks at items one by one can learn from such pairs. Use a joint method, which looks "
-            "at the pairs as a graph, or give prior= if the pairs were not drawn at random"
+            f"gives under {in_short(found.noise)} (for pairing noise a prior of ½): a point-wise "
+            "method cannot learn from such pairs. Use JointPairClassifier, which looks at all "
+            "pairs together, or give prior= if the pairs were not drawn at random"
         )
 
 

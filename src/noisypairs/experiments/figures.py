@@ -53,14 +53,14 @@ def figure1() -> str:
     first, second = (f"{rate:g}" for rate in RATES)
 
     def draw(axes: Any) -> None:
-        _ways(
+        _draw_outcomes(
             axes[0, 0],
             list(theory.outcomes(PRIOR, pairing=RATES)),
             "pairing noise: the comparison goes wrong",
             f"same is called different with ρ_S = {first},\n"
             f"different is called same with ρ_D = {second}",
         )
-        _ways(
+        _draw_outcomes(
             axes[0, 1],
             list(theory.outcomes(PRIOR, labeling=RATES)),
             "labeling noise: the reports are wrong",
@@ -71,7 +71,7 @@ def figure1() -> str:
     return panels(1, 2, draw, 3.9, 4.8)
 
 
-def _ways(axes: Any, found: list[theory.Outcome], title: str, note: str) -> None:
+def _draw_outcomes(axes: Any, found: list[theory.Outcome], title: str, note: str) -> None:
     """Draw all outcomes in three columns: true classes, reported classes, answers."""
     height = {pair: 3.0 - k for k, pair in enumerate(_PAIRS)}
     height |= {same: place for same, (_, place) in _ANSWERS.items()}  # type: ignore[misc]

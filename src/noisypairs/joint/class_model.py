@@ -23,6 +23,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 from scipy.optimize import minimize
+from scipy.sparse import issparse
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
@@ -330,8 +331,12 @@ def fold_proba(learner: Any, seen: Any, beliefs: Array, train: Positions, test: 
     """
     if not (len(train) and len(test)):
         return np.full((len(test), beliefs.shape[1]), 1.0 / beliefs.shape[1])
-    model = fit_beliefs(learner, _safe_indexing(seen, train), beliefs[train])
-    return class_proba(model, _safe_indexing(seen, test), beliefs.shape[1])
+    known, new = _safe_indexing(seen, train), _safe_indexing(seen, test)
+    if issparse(seen) and hasattr(learner, "sparsify"):
+        # Linear: a column without entries has the coefficient 0, and costs as much as any other.
+        entered = np.unique(known.nonzero()[1])
+        known, new = (one[:, entered] if entered.size else one for one in (known, new))
+    return class_proba(fit_beliefs(learner, known, beliefs[train]), new, beliefs.shape[1])
 
 
 def fit_beliefs(learner: Any, X: Any, beliefs: Array) -> Any:

@@ -54,6 +54,7 @@ from noisypairs.noise import PARTS, AnswerModel, NoiseModel
 from noisypairs.noise.answers import expected_log_chance, log_chance
 from noisypairs.noise.model import SLIPS
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 from noisypairs.pairs.pairs import levels_of
 
 #: Numbers of classes that are tried where the number is open; larger ones follow by quarters.
@@ -304,8 +305,8 @@ class Search:
         spec = Spec(2, "shares", self.families[-1])
         fit = self.run(rest, spec, "spectral", Starts(rest, 2, self.problem.seed)("spectral"))
         some = self.problem.pairs.select(out)
-        blind = float(self.blind[out] @ some.weights)
-        reached = float(self._predicted(fit, out)[out] @ some.weights) - blind
+        blind = float(self.blind[out] @ weights_of(some))
+        reached = float(self._predicted(fit, out)[out] @ weights_of(some)) - blind
         known = expected_log_chance(fit.answers, fit.beliefs.item, some) - blind
         told = reached >= (1.0 - UNEXPLAINED) * known
         if told or self.log_chance:
@@ -466,7 +467,7 @@ class Search:
     def blind(self) -> Array:
         """Log P of every answer where only the shares of the levels are known, (n_pairs,)."""
         pairs = self.problem.pairs
-        times = np.bincount(levels_of(pairs), pairs.weights, pairs.scale.n_levels)
+        times = np.bincount(levels_of(pairs), weights_of(pairs), pairs.scale.n_levels)
         shares = np.clip(times / times.sum(), 1e-9, 1 - 1e-9)
         return np.asarray(np.log(shares)[levels_of(pairs)])
 

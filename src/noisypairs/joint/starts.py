@@ -22,6 +22,7 @@ from noisypairs.joint.choices import ALIGNMENT, CERTAINTY
 from noisypairs.noise import LevelNoise, NoiseModel, PairingNoise
 from noisypairs.noise.model import fit_table
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 from noisypairs.pairs.pairs import levels_of, scores_of
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 #: How many permutations of the answers show what chance can do.
 N_PERMUTATIONS = 20
-#: How likeness varies is seen on this many pairs.
+#: Pairs on which the spread of similarity is estimated.
 ENOUGH_PAIRS = 20_000
 #: Clusters of a guess are found on this many items at most; the others go to the nearest.
 CLUSTERED_ITEMS = 5_000
@@ -62,7 +63,7 @@ class Alignment:
 
     def __init__(self, Z: Array, pairs: Pairs) -> None:
         self.Z = Z - Z.mean(axis=0)
-        weight = pairs.weights
+        weight = weights_of(pairs)
         self.pairs = pairs
         score = scores_of(pairs)
         self.answers: Array = weight * (score - np.average(score, weights=weight))
@@ -222,9 +223,9 @@ def joined(cluster: NDArray[np.intp], pairs: Pairs, n_classes: int) -> NDArray[n
     [0, 0, 1, 1, 2]
     """
     n = int(cluster.max()) + 1
-    answers = np.zeros((2, n, n))
+    answers, said, weight = np.zeros((2, n, n)), pairs.same.astype(int), weights_of(pairs)
     for one, other in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
-        np.add.at(answers, (pairs.same.astype(int), cluster[one], cluster[other]), pairs.weights)
+        np.add.at(answers, (said, cluster[one], cluster[other]), weight)
     owner = np.arange(n)
     for left in range(n, n_classes, -1):
         inside, total = np.trace(answers, axis1=1, axis2=2) + 1.0, answers.sum(axis=(1, 2)) + 2.0
@@ -258,7 +259,7 @@ def guessed_noise(guess: Array, pairs: Pairs) -> PairingNoise:
     """Return rates at which the guess contradicts the answers, kept within [.1, .4]."""
     named = guess.argmax(axis=1)
     same = named[pairs.left] == named[pairs.right]
-    weight, wrong = pairs.weights, pairs.same != same
+    weight, wrong = weights_of(pairs), pairs.same != same
     similar = np.average(wrong[same], weights=weight[same]) if weight[same].any() else 0.3
     dissimilar = np.average(wrong[~same], weights=weight[~same]) if weight[~same].any() else 0.3
     return PairingNoise(*(float(np.clip(rate, 0.1, 0.4)) for rate in (similar, dissimilar)))
@@ -274,7 +275,7 @@ def guessed_table(guess: Array, pairs: Pairs) -> NoiseModel:
     K, named = guess.shape[1], guess.argmax(axis=1)
     counts = np.zeros((pairs.scale.n_levels, K, K))
     for one, other in ((pairs.left, pairs.right), (pairs.right, pairs.left)):
-        np.add.at(counts, (levels_of(pairs), named[one], named[other]), pairs.weights / 2)
+        np.add.at(counts, (levels_of(pairs), named[one], named[other]), weights_of(pairs) / 2)
     levels = fit_table("pairing", counts, pairs.scale).response(K)
     overall = counts.sum(axis=(1, 2)) / counts.sum()
     mixed = (levels + overall[:, None, None]) / 2

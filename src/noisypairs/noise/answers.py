@@ -30,6 +30,7 @@ from noisypairs.noise.model import (
     same_view,
 )
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 from noisypairs.pairs.levels import Scale
 from noisypairs.pairs.pairs import levels_of
 
@@ -261,7 +262,7 @@ def expected_log_chance(model: AnswerModel, states: Array, pairs: Pairs) -> floa
     response = np.clip(model.without("people").responses()[0], 1e-12, 1.0)
     certain = (response * np.log(response)).sum(axis=0)
     left, right = states[pairs.left], states[pairs.right]
-    return float(np.einsum("nk,nk->n", left @ certain, right) @ pairs.weights)
+    return float(np.einsum("nk,nk->n", left @ certain, right) @ weights_of(pairs))
 
 
 def _runs(key: NDArray[Any]) -> list[NDArray[np.intp]]:

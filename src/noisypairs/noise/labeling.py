@@ -66,6 +66,11 @@ class LabelingNoise(NoiseModel, family="labeling", auto=True):
         else:
             check_rates(positive_flip=self.positive_flip, negative_flip=self.negative_flip)
 
+    @property
+    def class_number(self) -> int:
+        """How many classes the reports name."""
+        return len(self.flip) if self.flip else 2
+
     def flip_matrix(self, n_classes: int = 2) -> Array:
         """Return F, shape (K, K), rows sum to one: F[y, ỹ] = P(reported ỹ | class y)."""
         if self.flip is None:
@@ -88,7 +93,7 @@ class LabelingNoise(NoiseModel, family="labeling", auto=True):
 
     def flipped_prior(self, prior: float | ArrayLike) -> Array:
         """Return π̃ = Fᵀ π, shape (K,): how often each class is reported."""
-        K = len(self.flip) if self.flip else 2
+        K = self.class_number
         flipped: Array = algebra.class_prior(prior, K) @ self.flip_matrix(K)
         return flipped
 
@@ -104,7 +109,7 @@ class LabelingNoise(NoiseModel, family="labeling", auto=True):
         if self.per == "occurrence":
             return super().corrupt(y, left, right, n_classes, random_state)
         classes = np.asarray(y, dtype=np.intp)
-        F = self.flip_matrix(n_classes or (len(self.flip) if self.flip else 2))
+        F = self.flip_matrix(n_classes or self.class_number)
         draws = np.random.default_rng(random_state).random(len(classes))
         reported = (draws[:, None] > np.cumsum(F, axis=1)[classes, :-1]).sum(axis=1)
         answers: NDArray[np.bool_] = reported[np.asarray(left)] == reported[np.asarray(right)]

@@ -16,6 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, is_dataclass
+from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -80,6 +81,11 @@ class NoiseModel(ABC):
     @abstractmethod
     def same_probability(self, n_classes: int = 2) -> Array:
         """Return S, shape (K, K): P("same" | classes y, y')."""
+
+    @property
+    def class_number(self) -> int | None:
+        """How many classes this noise is about; None where it suits any number."""
+        return None
 
     def response(self, n_classes: int = 2) -> Array:
         """Return P(level | classes y, y') of every level of the scale, shape (L, K, K)."""
@@ -251,6 +257,8 @@ def check_rates(**rates: float) -> None:
     >>> check_rates(similar_flip=0.1, dissimilar_flip=0.2)
     """
     for name, rate in rates.items():
+        if not isinstance(rate, Real):
+            raise TypeError(f"{name}={rate!r} is not a flip rate: expected a number in [0, 1)")
         if not 0.0 <= rate < 1.0:
             raise ValueError(f"{name}={rate!r} is not a flip rate: expected a number in [0, 1)")
     if sum(rates.values()) >= 1.0:
@@ -306,10 +314,17 @@ class MatrixNoise(NoiseModel, family="free", auto=True):
         S = algebra.noise_matrix(self.same)
         object.__setattr__(self, "same", tuple(tuple(map(float, row)) for row in S))
 
+    @property
+    def class_number(self) -> int:
+        """How many classes S has."""
+        return len(self.same)
+
     def same_probability(self, n_classes: int = 2) -> Array:
         """Return S as it was given."""
-        if len(self.same) != n_classes:
-            raise ValueError(f"S is given for {len(self.same)} classes, but {n_classes} are needed")
+        if self.class_number != n_classes:
+            raise ValueError(
+                f"S is given for {self.class_number} classes, but {n_classes} are needed"
+            )
         return np.array(self.same)
 
     @classmethod
@@ -482,6 +497,11 @@ class ComposedNoise(NoiseModel):
         if not isinstance(self.second, PairingNoise):
             raise cannot_come_second(self.second)
 
+    @property
+    def class_number(self) -> int | None:
+        """How many classes the first noise is about."""
+        return self.first.class_number
+
     def same_probability(self, n_classes: int = 2) -> Array:
         """Return S', shape (K, K)."""
         return algebra.compose(
@@ -548,12 +568,17 @@ class LevelNoise(NoiseModel):
         plain = tuple(tuple(map(tuple, level)) for level in table.tolist())
         object.__setattr__(self, "levels", plain)
 
+    @property
+    def class_number(self) -> int:
+        """How many classes the table has."""
+        return len(self.levels[0])
+
     def response(self, n_classes: int = 2) -> Array:
         """Return the table as it was given, (L, K, K)."""
         table = np.array(self.levels)
-        if table.shape[1] != n_classes:
+        if self.class_number != n_classes:
             raise ValueError(
-                f"levels are given for {table.shape[1]} classes, but {n_classes} are needed"
+                f"levels are given for {self.class_number} classes, but {n_classes} are needed"
             )
         return table
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from noisypairs.pairs.counts import pair_ends, pair_keys
+from noisypairs.pairs.counts import pair_ends, pair_keys, weights_of
 
 if TYPE_CHECKING:
     from noisypairs.pairs.pairs import Pairs
@@ -145,7 +145,7 @@ def audit_pairs(pairs: Pairs) -> Audit:
     >>> report.triangles, report.isolated_items
     (Triangles(closed=1, broken=1, sampled=False), 1)
     """
-    n_items, mass = pairs.n_items, pairs.weights
+    n_items, mass = pairs.n_items, weights_of(pairs)
     proper = pairs.left != pairs.right
     first, second, answer = pairs.left[proper], pairs.right[proper], pairs.same[proper]
     low, high, n_same, n_answers, vote = _distinct(first, second, answer, n_items, mass[proper])

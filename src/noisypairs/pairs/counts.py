@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+
+if TYPE_CHECKING:
+    from noisypairs.pairs.pairs import Pairs
+    from noisypairs.pairs.protocol import Batch
 
 #: Answers that are counted at once.
 CHUNK = 1 << 16
@@ -75,13 +79,16 @@ def pair_ends(keys: NDArray[np.int64], n_items: int) -> tuple[NDArray[np.intp], 
     return low.astype(np.intp), high.astype(np.intp)
 
 
-def answer_weights(weight: NDArray[np.floating[Any]] | None, n_pairs: int) -> Array:
-    """Return the weight of each answer in double precision: one where none is given.
+def weights_of(answers: Pairs | Batch) -> Array:
+    """Return the weight of each answer in double precision: one where none is given; (n_pairs,).
 
-    >>> answer_weights(None, 2), answer_weights(np.array([3], np.float32), 1)
-    (array([1., 1.]), array([3.]))
+    >>> from noisypairs import Pairs
+    >>> weights_of(Pairs([0, 0], [1, 2], [True, False]))
+    array([1., 1.])
     """
-    return np.ones(n_pairs) if weight is None else weight.astype(np.float64)
+    if answers.weight is None:
+        return np.ones(answers.left.size)
+    return answers.weight.astype(np.float64)
 
 
 def count_by_item(

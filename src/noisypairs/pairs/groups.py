@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 Codes = NDArray[np.int32]
 
 
+def group_number(groups: Codes | None) -> int | None:
+    """Return how many groups these codes of items show; None where there are no codes."""
+    return None if groups is None else int(np.unique(groups).size)
+
+
 def check_groups(
     groups: ArrayLike | None, n_items: int
 ) -> tuple[Codes | None, NDArray[Any] | None]:

@@ -34,13 +34,13 @@ from noisypairs.pairs.counts import (
     Array,
     IntArray,
     ItemCounts,
-    answer_weights,
     count_by_item,
     pair_keys,
     sum_by_item,
     sum_neighbours,
+    weights_of,
 )
-from noisypairs.pairs.groups import check_groups, copied
+from noisypairs.pairs.groups import check_groups, copied, group_number
 from noisypairs.pairs.ids import (
     clean_ids,
     id_array,
@@ -77,10 +77,10 @@ class Pairs(OneEntryPerItem):
     labels : the few known classes, {item position: class}
     chosen : True where a pair was chosen by what is known of its items, such as by `next_pairs`, by
         blocking or by hand; False where it was drawn at random; shape (n_pairs,)
-        Without it all count as drawn at random. What rests on that leaves chosen ones out.
+        Without it all count as drawn at random. Prior estimates use only random pairs.
     question : which answers were given together, any ids, shape (n_pairs,)
-        Who groups m items at once gives m(m−1)/2 answers, of which m−1 are free: their weights are
-        multiplied by 2/m. Ids need to be unique only for each annotator. Stored as codes.
+        Sorting m items yields m(m−1)/2 dependent answers, so their weights are multiplied by 2/m.
+        Ids need to be unique only for each annotator. Stored as codes.
     groups : which items show the same thing, such as visits of one patient; shape (n_items,)
         Texts, numbers or other ids, such as a column of a data frame. Folds keep a group together.
         Stored as codes into `group_names`, which are sorted. An item whose group is missing (None
@@ -187,16 +187,6 @@ class Pairs(OneEntryPerItem):
         """Number of answers, repeats and self pairs included."""
         return int(self.left.size)
 
-    @property
-    def weights(self) -> Array:
-        """Weight of each answer in double precision, one where none is given; (n_pairs,)."""
-        return answer_weights(self.weight, self.n_pairs)
-
-    @property
-    def n_groups(self) -> int:
-        """Number of groups among the items; that of the items where no groups are given."""
-        return self.n_items if self.groups is None else int(np.unique(self.groups).size)
-
     def __repr__(self) -> str:
         n_same = int(np.count_nonzero(self.same))
         parts = [f"n_pairs={self.n_pairs}"]
@@ -211,7 +201,7 @@ class Pairs(OneEntryPerItem):
             "weight": None if self.weight is None else f"{float(self.weight.sum()):g}",
             "chosen": None if self.chosen is None else np.count_nonzero(self.chosen),
             "labels": len(self.labels) or None,
-            "groups": None if self.groups is None else self.n_groups,
+            "groups": group_number(self.groups),
         }
         parts += [f"{name}={value}" for name, value in more.items() if value is not None]
         return f"{type(self).__name__}[{self.n_items} items]({', '.join(parts)})"
@@ -396,7 +386,7 @@ class Pairs(OneEntryPerItem):
             some = self.without_self_pairs()
             counts = count_by_item(some.left, some.right, some.same, self.n_items)
             return ItemCounts(*(each.astype(float) for each in counts))
-        weight = np.where(self.left == self.right, 0.0, self.weights)
+        weight = np.where(self.left == self.right, 0.0, weights_of(self))
         same = sum_by_item(self.left, self.right, weight * self.same, self.n_items)
         return ItemCounts(same, sum_by_item(self.left, self.right, weight, self.n_items) - same)
 
@@ -452,7 +442,7 @@ class Pairs(OneEntryPerItem):
 
         >>> monday = Pairs.from_ids(["p", "q"], ["q", "r"], [True, False])
         >>> week = monday.update(Pairs.from_ids(["s"], ["p"], [True]))
-        >>> week, week.ids_of(week.left[2:])
+        >>> week, week.item_ids[week.left[2:]]
         (Pairs[4 items](n_pairs=3, same=2, different=1), array(['s'], dtype='<U1'))
         """
         if not isinstance(more, Pairs):
@@ -588,15 +578,6 @@ class Pairs(OneEntryPerItem):
         warn_dropped(pairs.dropped, answered.usable.size, stacklevel=2)
         return pairs
 
-    def ids_of(self, positions: ArrayLike) -> NDArray[Any]:
-        """Return the ids of items at these positions: as they were given, else the positions.
-
-        >>> Pairs.from_ids(["p", "q"], ["q", "r"], [True, False]).ids_of([2, 0])
-        array(['r', 'p'], dtype='<U1')
-        """
-        at = check_index(positions, self.n_items, "items")
-        return at if self.item_ids is None else self.item_ids[at]
-
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return the answers as a data frame, from which `from_frame` makes the same pairs.
 
@@ -607,7 +588,7 @@ class Pairs(OneEntryPerItem):
         >>> pairs.to_frame().values.tolist()
         [['p', 'q', True, 'ann'], ['q', 'r', False, 'bob']]
         """
-        columns = {"left": self.ids_of(self.left), "right": self.ids_of(self.right)}
+        columns = {"left": ids_of(self, self.left), "right": ids_of(self, self.right)}
         for name in ("same", "annotator", "weight", "chosen", "question"):
             if (values := self._named(name)) is not None:
                 columns[name] = np.array(values)
@@ -625,7 +606,7 @@ class Pairs(OneEntryPerItem):
         [['p', 'dog'], ['q', 'cat']]
         """
         key = "position" if self.item_ids is None else "id"
-        columns: dict[str, NDArray[Any]] = {key: self.ids_of(np.arange(self.n_items))}
+        columns: dict[str, NDArray[Any]] = {key: ids_of(self, np.arange(self.n_items))}
         if (groups := self._named("groups")) is not None:
             columns["group"] = groups
         if self.labels:
@@ -878,6 +859,7 @@ FORMER: dict[str, tuple[str, Callable[..., Any]]] = {
         lambda pairs: pairs.reweighted(None).item_counts().total.astype(np.int64),
     ),
     "drawn_at_random": ("select(~pairs.chosen)", lambda pairs: drawn_at_random(pairs)),
+    "ids_of": ("write item_ids[positions]", lambda p, at: ids_of(p, np.asarray(at))),
     "in_order": ("sort what to_frame() returns", lambda pairs: sorted_answers(pairs)),
     "neighbour_sums": ("use item_counts()", lambda pairs, values: neighbour_sums(pairs, values)),
     "pooled_answers": ("write without_self_pairs()", lambda pairs: pairs.without_self_pairs()),
@@ -888,7 +870,8 @@ FORMER: dict[str, tuple[str, Callable[..., Any]]] = {
 FORMER_VALUES: dict[str, tuple[str, Callable[..., Any]]] = {
     "nbytes": ("leave it out", lambda pairs: 9 * pairs.n_pairs),
     "pair_keys": ("use left and right", lambda pairs: keys_of(pairs)),
-    "total_weight": ("write weights.sum()", lambda pairs: float(pairs.weights.sum())),
+    "total_weight": ("add up weight", lambda pairs: float(weights_of(pairs).sum())),
+    "weights": ("read weight, None where all are 1", weights_of),
 }
 
 
@@ -927,6 +910,15 @@ def drawn_at_random(pairs: Pairs) -> Pairs:
     return pairs.select(~pairs.chosen)._replace(chosen=None)
 
 
+def ids_of(pairs: Pairs, positions: NDArray[Any]) -> NDArray[Any]:
+    """Return the ids of items at these positions: as they were given, else the positions.
+
+    >>> ids_of(Pairs.from_ids(["p", "q"], ["q", "r"], [True, False]), np.array([2, 0]))
+    array(['r', 'p'], dtype='<U1')
+    """
+    return positions if pairs.item_ids is None else pairs.item_ids[positions]
+
+
 def keys_of(pairs: Pairs) -> NDArray[np.int64]:
     """Return one number per unordered pair of items, equal for repeats; (n_pairs,)."""
     return pair_keys(pairs.left, pairs.right, pairs.n_items)
@@ -952,7 +944,7 @@ def scores_of(pairs: Pairs) -> Array:
     """Return how near to "same" each answer is, from 0 to 1, (n_pairs,); unsure is the mean."""
     score: Array = pairs.scale.scores[levels_of(pairs)]
     known = np.isfinite(score)
-    mean = np.average(score[known], weights=pairs.weights[known]) if known.any() else 0.5
+    mean = np.average(score[known], weights=weights_of(pairs)[known]) if known.any() else 0.5
     return np.where(known, score, mean)
 
 
@@ -969,7 +961,7 @@ def neighbour_sums(answers: Answers, values: ArrayLike) -> tuple[Array, Array]:
         table: Any = answers
         sums: tuple[Array, Array] = table.neighbour_sums(values)
         return sums
-    weight = np.where(answers.left == answers.right, 0.0, answers.weights)
+    weight = np.where(answers.left == answers.right, 0.0, weights_of(answers))
     return sum_neighbours(answers.left, answers.right, answers.same, weight, values)
 
 
@@ -1295,7 +1287,7 @@ def question_weights(
 ) -> NDArray[np.float32]:
     """Return what each answer counts, shape (n,): (items − 1) / answers of its question, at most 1.
 
-    Who groups m items gives m(m−1)/2 pair answers, but m−1 of them at most are free: the answers
+    Sorting m items yields m(m−1)/2 dependent pair answers, m−1 of them at most are free: these
     along a tree of "same" and "different" fix the groups.
 
     >>> three = question_weights(np.zeros(3, int), np.array([4, 4, 7]), np.array([7, 9, 9]))

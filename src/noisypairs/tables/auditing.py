@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from noisypairs.pairs.audit import Audit, Summary, Triangles
-from noisypairs.pairs.counts import answer_weights
+from noisypairs.pairs.counts import weights_of
 
 if TYPE_CHECKING:
     from noisypairs.tables.table import PairTable
@@ -51,7 +51,7 @@ def _stream_facts(table: PairTable) -> tuple[float, float, int, NDArray[np.int32
     selves = 0
     member = np.arange(table.n_items, dtype=np.int32)
     for batch in table.batches():
-        weight = answer_weights(batch.weight, batch.left.size)
+        weight = weights_of(batch)
         yes, total = yes + float(weight @ batch.same), total + float(weight.sum())
         selves += int(np.count_nonzero(batch.left == batch.right))
         size = int(member.max(initial=-1)) + 1

@@ -249,11 +249,6 @@ class PairTable(OneEntryPerItem):
                 array.setflags(write=False)
         return self._changed(groups=codes, group_names=names)
 
-    @property
-    def n_groups(self) -> int:
-        """Number of groups among the items; that of the items where no groups are given."""
-        return self.n_items if self.groups is None else int(np.unique(self.groups).size)
-
     # --- sums, made by the engine -----------------------------------------------------------
 
     @cached_property

@@ -17,6 +17,7 @@ from torch.utils.data import Dataset
 import torch
 from noisypairs.noise import NoiseModel
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 from noisypairs.torch.risk import LossName, losses
 from torch import Tensor, nn
 
@@ -46,7 +47,7 @@ class PairDataset(Dataset[Any]):
         self.X = torch.tensor(X) if isinstance(X, np.ndarray) else X
         self.pairs = pairs
         self.same = pairs.same.astype(np.float32)
-        self.weight = pairs.weights.astype(np.float32)
+        self.weight = weights_of(pairs).astype(np.float32)
 
     def __len__(self) -> int:
         return self.pairs.n_pairs

@@ -131,7 +131,7 @@ def test_the_estimate_is_that_of_the_stopping_rule(monkeypatch, low, left, more,
     told = learning.estimate_of(model, np.zeros((4, 1)), pairs, 0.95)
     note = " ".join(doubts)
     if more:
-        note = "There may be one class more than was found: more answers will tell."
+        note = "There may be one more class than was found. More answers will show it."
     claimed = low > 0.95 and not more
     assert told == Estimate(0.95, state, (0.97, low, 0.99), 0.9, left or None, 2, 30, note, claimed)
 

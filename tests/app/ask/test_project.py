@@ -165,7 +165,7 @@ def test_ids_that_have_moved_to_other_items_are_refused(tmp_path):
     write_rows(path, changed, header)
     assert len(open_site(tmp_path).project.shown.ids) == 9
     write_rows(path, [f"{k},{row}" for k, row in enumerate(["9,q,new", *ROWS])], header)
-    with pytest.raises(BadFile, match=r"calls '1' what was '0' when it was asked about"):
+    with pytest.raises(BadFile, match=r"has the id '1' for an item that was '0'"):
         open_site(tmp_path)
 
 

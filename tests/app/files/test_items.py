@@ -12,6 +12,7 @@ import pytest
 from noisypairs.app.files import BadFile, Columns, dataset, read_dataset, read_items, table
 from noisypairs.app.files.items import items_of
 from noisypairs.app.files.table import read_table
+from noisypairs.pairs.groups import group_number
 from noisypairs.tables import PairTable
 
 VISITS = "id,patient,size\nv1,007,1.5\nv2,7,2\nv3,007,3\nv4,n/a,4\nv5,,5\n"
@@ -39,7 +40,7 @@ def groups(data) -> list[str | None]:
 def test_the_column_becomes_groups_and_is_no_feature(read):
     data = read()
     assert groups(data) == ["007", "7", "007", None, None]  # text: 007 is not 7
-    assert data.pairs.n_groups == 4  # who has no group is one
+    assert group_number(data.pairs.groups) == 4  # who has no group is one
     assert list(data.features.columns) == ["size"]
     assert data.columns.group == "patient"
     note = "items.csv: 5 items in 4 groups by column 'patient'; 2 of them without a group"

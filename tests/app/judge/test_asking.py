@@ -189,7 +189,7 @@ def test_after_a_kill_nothing_is_lost_or_doubled(tmp_path):
     assert kept <= set(rows(store))
     assert len(rows(store)) == len({frozenset(row[:2]) for row in rows(store)}) == len(PAIRS)
     assert len(server.requests) <= len(PAIRS) + 2 * 3  # what was under way at a kill
-    assert "cannot be known from judges alone" in done.stdout
+    assert "Judges alone cannot show the accuracy" in done.stdout
 
 
 def test_pairs_asked_twice_show_consistency_and_the_influence_of_order(tmp_path):

@@ -28,12 +28,12 @@ def test_the_page_has_its_parts_in_order() -> None:
     assert is_generated(html, "noisypairs annotators")
     assert [heading.strip() for heading in re.findall(r"<h2[^>]*>([^<]*)</h2>", html)] == [
         "Annotators",
-        "What they were judged by",
+        "Model behind the verdicts",
         "What the verdicts mean",
         "Agreement with others on the same pairs",
-        "If somebody were left out",
+        "If an annotator were dropped",
         "Errors on pairs of known truth",
-        "Who err alike",
+        "Annotators with the same errors",
         "How to read this",
         "Notes",
     ]

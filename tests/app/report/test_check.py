@@ -25,7 +25,7 @@ def test_the_page_says_what_is_wrong_before_what_it_was_found_in(found):
     html = check_report(replace(found, problems=("the first", "the second")))
     assert is_generated(html, "noisypairs check")
     assert re.findall(r"<h2[^>]*>([^<]*)</h2>", html) == [
-        "What is wrong",
+        "Findings",
         "Which methods can work",
         "How wrong the answers are",
         "The answers",
@@ -33,7 +33,7 @@ def test_the_page_says_what_is_wrong_before_what_it_was_found_in(found):
         "The files",
     ]
     text = words_of(html)
-    assert "answers about 40 items by 3 annotators. 2 things to look at" in text
+    assert "answers about 40 items by 3 annotators. 2 findings." in text
     assert "The first. The second." in text
     assert f"{found.audit.contradictions}" in text
     assert "“yes” is same" in text
@@ -62,7 +62,10 @@ def test_noise_that_was_found_is_shown_with_its_intervals(found):
     noise = NoiseFound("joint learner", PairingNoise(0.2, 0.2), rate, rate, prior)
     text = words_of(check_report(replace(found, noise=noise, no_noise=None, problems=())))
     assert "same pairs called different 20% (15 to 26%)" in text
-    assert "0.100: to a point-wise method an answer is worth 1/100 of a label" in text
-    assert "Nothing was found by counting." in text
+    assert (
+        "0.100: for a point-wise method about 100 answers carry the information of one label"
+        in text
+    )
+    assert "No findings." in text
     unknown = words_of(check_report(replace(found, noise=None, no_noise="too few pairs")))
     assert "cannot be identified from these pairs: Too few pairs." in unknown

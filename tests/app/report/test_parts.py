@@ -14,13 +14,13 @@ def test_parts_and_their_strengths_stand_in_words() -> None:
     html = fit_report(with_fields(fit_result(), parts=PARTS))
     assert rows_of(html, "part", "found") == [
         [
-            "everybody has a bias and a skill of their own",
+            "each person has their own bias and skill",
             "yes",
             "spread of 0.31 between people, in log-odds",
         ],
-        ["some items are hard for everybody", "yes", "5.0% of the items"],
+        ["some items are ambiguous", "yes", "5.0% of the items"],
         ["some pairs mislead everybody", "yes", "correlation of 0.25 between answers to one pair"],
-        ["pairs that look alike are called same more often", "no", "–"],
+        ["similar-looking pairs are called same more often", "no", "–"],
     ]
     assert html.index(">The classes<") < html.index(">How people answer<")
 
@@ -30,8 +30,8 @@ def test_hard_items_are_listed_and_counted() -> None:
     result = with_fields(fit_result(), parts=PARTS, hard_items=items, n_hard_items=3)
     html = fit_report(result)
     text = words_of(html)
-    assert "3 items are probably hard, 5.0% of all" in text
-    assert "The 1 hardest are below." in text
+    assert "3 items are probably ambiguous, 5.0% of all" in text
+    assert "The 1 most ambiguous are below." in text
     assert "<script>alert" not in html
 
 

@@ -52,7 +52,7 @@ def test_the_answer_comes_first_then_the_curves_and_what_to_ask() -> None:
     ("target", "state", "said"),
     [
         (0.85, "reached", "The target of 85.0% is reached."),
-        (0.99, "unreachable", "No number of answers leads to 99.0% with these features."),
+        (0.99, "unreachable", "99.0% cannot be reached with these features."),
     ],
 )
 def test_every_state_has_its_sentence(target: float, state: str, said: str) -> None:
@@ -79,14 +79,14 @@ def test_a_standing_doubt_is_said_and_nothing_is_called_good() -> None:
 
 def test_a_reached_target_is_shown_beside_the_largest_class() -> None:
     text = words_of(plan_report(plan_result(0.85), IDS))
-    assert "is reached. Naming every item after the largest class would be right for 60%." in text
+    assert "is reached. Always predicting the largest class would get 60%." in text
 
 
 def test_the_curve_says_how_far_it_is_from_its_points() -> None:
     found = plan_result(0.85)
     text = words_of(plan_report(found, IDS))
     for law in found.forecasts:
-        assert f"it is at most {law.miss:.1f} standard errors from a dot" in text
+        assert f"It is at most {law.miss:.1f} standard errors from a dot" in text
     assert "may lie beside" not in text
 
 
@@ -120,7 +120,7 @@ def test_what_cannot_be_told_is_said_so() -> None:
     found = plan_result(0.9)
     unclear = replace(found.new_items, state="open", needed=None, reachable=0.4)
     text = words_of(plan_report(replace(found, new_items=unclear), IDS))
-    assert "cannot be decided from these answers" in text
+    assert "These answers do not show whether" in text
     assert "above the target with probability 40%" in text
 
 

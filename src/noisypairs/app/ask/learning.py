@@ -156,7 +156,7 @@ def estimate_of(model: JointPairClassifier, X: Array, pairs: Pairs, target: floa
     found, doubts = enough(model, X, pairs, target), model.verdict().doubts
     accuracy, notes = found.accuracy, [*map(sentence, doubts)]
     if found.open_number:
-        notes.append("There may be one class more than was found: more answers will tell.")
+        notes.append("There may be one more class than was found. More answers will show it.")
     claimed = accuracy.low >= target and not found.open_number
     state = "more" if found.answers_left else "open"
     if found.enough:

@@ -197,9 +197,9 @@ def _numbered(looks: Looks, settings: Settings, database: Database) -> Shown:
         several = content.count("-") > 1 or f"{content}-2" in called.keys() | stored.keys()
         if now != before and not several:  # which of equal rows is which, nobody can tell
             raise BadFile(
-                f"{settings.items} calls {now!r} what was {before!r} when it was asked about, so "
-                f"that the answers in {settings.store} would be about other items: give each item "
-                "the id that it had, or name another store"
+                f"{settings.items} has the id {now!r} for an item that was {before!r} when people "
+                f"compared it. The answers in {settings.store} would be about other items: give "
+                "each item its old id, or name another store"
             )
     known = database.add_items(ids, looks.contents)
     numbers = [known[id] for id in ids]

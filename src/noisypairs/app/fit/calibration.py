@@ -22,6 +22,7 @@ from noisypairs.algebra import Array
 from noisypairs.app.fit.result import Calibration
 from noisypairs.estimation.heldout import dyadic_sums
 from noisypairs.pairs import Pairs
+from noisypairs.pairs.counts import weights_of
 
 #: A model whose probabilities hold is doubted in this share of cases.
 LEVEL = 0.05
@@ -43,7 +44,7 @@ def check_calibration(pairs: Pairs, chance: Array | None) -> Calibration | None:
     """
     if chance is None or pairs.n_pairs < FEWEST_ANSWERS:
         return None
-    residual = pairs.weights * (pairs.same - chance)
+    residual = weights_of(pairs) * (pairs.same - chance)
     spread = float(chance.std())
     moments = residual[:, None]
     if spread > 1e-9:  # a model that says the same of every pair can only be off on the whole

@@ -44,7 +44,7 @@ def item_beliefs(model: Any, X: Any) -> tuple[Array, Array]:
 def summarise_classes(
     model: Any, X: Any, features: pd.DataFrame, ids: Sequence[str]
 ) -> tuple[ClassSummary, ...]:
-    """Return every class with its share, with items to look at, and with what tells it."""
+    """Return every class with its share, with items to look at, and with what is typical of it."""
     beliefs, alone = item_beliefs(model, X)
     winner = beliefs.argmax(axis=1)
     second = np.sort(beliefs, axis=1)[:, -2]

@@ -62,7 +62,8 @@ from noisypairs.errors import (
 from noisypairs.estimation import Interval, wilson
 from noisypairs.estimation.heldout import CLEAR, Gain, HeldOut, items_by_fold
 from noisypairs.pairs import Pairs
-from noisypairs.pairs.groups import warn_of_repeated_items
+from noisypairs.pairs.counts import weights_of
+from noisypairs.pairs.groups import group_number, warn_of_repeated_items
 from noisypairs.pairs.pairs import in_memory
 
 if TYPE_CHECKING:
@@ -99,8 +100,8 @@ class Fitted:
     def marked(self) -> dict[str, list[str]]:
         """Ids of the items to name that measure the accuracy, and of labels to look at again."""
         verdict, ids = self.result.verdict, self.items["id"]
-        doubted = () if verdict.measured is None else verdict.measured.contradicted
-        found = {"items_to_name": verdict.to_name, "doubtful_labels": doubted}
+        doubtful = () if verdict.measured is None else verdict.measured.contradicted
+        found = {"items_to_name": verdict.to_name, "doubtful_labels": doubtful}
         return {what: ids.iloc[list(items)].tolist() for what, items in found.items()}
 
     def table(self, what: str) -> pd.DataFrame:
@@ -295,7 +296,7 @@ def _chance(pairs: Pairs, eta: Array, S: Array) -> Array:
 
 
 def _scored(held: HeldOut, chance: Array, classes: NDArray[np.intp]) -> HeldOutAnswers:
-    said, weight = held.pairs.same, held.pairs.weights
+    said, weight = held.pairs.same, weights_of(held.pairs)
     share = float(np.average(said, weights=weight))
 
     def log_chance(same: Any) -> Array:
@@ -318,10 +319,10 @@ def verdict_on(learnt: Learnt) -> Verdict:
         held_out.pairs, held_out.classes, learnt.model.noise_, LEVEL
     )
     known = held_out.gain.exceeds(CLEAR)
-    text = "answers about items that the model had not seen are predicted"
+    text = "answers about items that the model has not seen are predicted"
     if not known:
         text = (
-            "do not rely on this model yet: it predicts answers about items that it had not seen "
+            "do not rely on this model yet: for items that it has not seen, it predicts answers "
             "no better than always giving the more frequent answer"
         )
     checks.insert(0, Check("held-out items", known, text, "problem"))
@@ -374,23 +375,23 @@ def _how_accurate(learnt: Learnt) -> str:
     if learnt.nothing:
         right = percent(float(learnt.model.item_proba_.max(axis=1).mean()))
         return (
-            f"{learnt.nothing}, so that new items cannot be classified; of the items compared, "
-            f"{right} are in the right class if the model is correct"
+            f"{learnt.nothing}, so new items cannot be classified; {right} of the compared items "
+            "are in the right class if the model is correct"
         )
     if found is not None and found.accuracy is not None:
         return (
-            f"share of {found.n_items:,} labelled items that models learnt without them get right "
-            f"({LEVEL:.0%} interval, exact); items are taken to be labelled at random"
+            f"share of {found.n_items:,} labelled items that are right in models learnt without "
+            f"them ({LEVEL:.0%} interval, exact); assumes that they were drawn at random"
         )
     if isinstance(learnt.model, JointPairClassifier):
         return (
-            "mean belief in the class that features alone predict for an item left out, "
-            f"{N_REDRAWN} times with classes and answers drawn again ({LEVEL:.0%} interval); it "
-            "assumes that the model is correct"
+            "mean probability of the class that features predict for a held-out item; the "
+            f"{LEVEL:.0%} interval comes from {N_REDRAWN} simulated sets of answers and assumes "
+            "that the model is correct"
         )
     return (
-        "from the noisy answers about items left out, corrected for the noise as estimated "
-        f"({LEVEL:.0%} interval, which leaves out the uncertainty of the noise)"
+        "from the noisy answers about held-out items, corrected for the estimated noise "
+        f"({LEVEL:.0%} interval, which ignores the uncertainty of the noise)"
     )
 
 
@@ -488,7 +489,7 @@ def summarise_data(dataset: Dataset, X: Array | None = None) -> DataSummary:
         n_features=0 if X is None else X.shape[1],
         audit=pairs.audit(),
         training=None if X is None else summarise_training(dataset.features, plans, X),
-        n_groups=None if pairs.groups is None else pairs.n_groups,
+        n_groups=group_number(pairs.groups),
     )
 
 

@@ -115,8 +115,8 @@ def numbers_in_question(
             raise ValueError(f"n_classes={asked}: expected at least 2 classes")
         if named and asked != named:
             raise ValueError(
-                f"the known labels name {named} classes, but {asked} were asked for: label at "
-                "least one item of every class, ask for that many classes, or give a range"
+                f"the known labels name {named} classes, but {asked} were requested: label at "
+                f"least one item of every class, request {named}, or give a range"
             )
         return asked
     if asked is None:
@@ -124,8 +124,8 @@ def numbers_in_question(
     room = tuple(number for number in asked if number >= named)
     if not room:
         raise ValueError(
-            f"the known labels name {named} classes, but at most {max(asked)} were asked for: ask "
-            "for more"
+            f"the known labels name {named} classes, but at most {max(asked)} were requested: "
+            "request more"
         )
     return room
 
@@ -139,8 +139,8 @@ def require_both_answers(pairs: Pairs) -> None:
     if said.all() or not said.any():
         word = "same" if said[0] else "different"
         raise NotIdentifiable(
-            f"all {n_proper:,} answers are {word!r}: one class only, or answers that say "
-            "nothing. Both kinds of answers are needed to separate classes"
+            f"all {n_proper:,} answers are {word!r}; nothing can be learnt. Both kinds of "
+            "answers are needed to separate classes"
         )
 
 
@@ -158,9 +158,13 @@ def pair_classifier(request: Request) -> PairClassifier:
             search=SearchOptions(max_iter=20),
         )
     if isinstance(request.n_classes, int) and request.n_classes > 2:
-        raise NotIdentifiable(f"it is made for two classes, not {request.n_classes}")
+        raise NotIdentifiable(
+            f"method {request.method!r} is for two classes only, not {request.n_classes}: use joint"
+        )
     if request.noise_model == "free":
-        raise NotIdentifiable("it has no free noise matrix, only pairing and labeling noise")
+        raise NotIdentifiable(
+            f"method {request.method!r} has no free noise matrix: use pairing or labeling"
+        )
     weighted = request.method == "weighted"
     kind = WeightedPairClassifier if weighted else LossCorrectionClassifier
     return kind(inner, noise=request.noise_model, random_state=request.seed)

@@ -174,11 +174,11 @@ class Calibration:
     statistic: float
     degrees: int  # of freedom
     p_value: float
-    level: float  # a model whose probabilities hold is doubted in this share of cases
+    level: float  # share of false alarms
 
     @property
     def holds(self) -> bool:
-        """Whether the answers give no reason to doubt the probabilities."""
+        """Whether there is no sign of miscalibration."""
         return self.p_value >= self.level
 
 

@@ -1,4 +1,4 @@
-"""What is said of annotators, in words that whoever leads them can act upon."""
+"""What is said of annotators, in words that their manager can act upon."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from noisypairs.app.sentences import said
 
 #: Verdict -> (what it means, what to do about it).
 MEANINGS = {
-    "honest": ("looks at the pairs, and errs as people do", "keep"),
-    "spammer": ("answers without looking, as a coin would", "leave out, or ask again"),
-    "always-same": ("says “same” whatever is shown", "leave out, or ask again"),
-    "always-different": ("says “different” whatever is shown", "leave out, or ask again"),
+    "honest": ("looks at the pairs; makes the usual errors", "keep"),
+    "spammer": ("answers at random", "leave out, or ask again"),
+    "always-same": ("nearly always says “same”", "leave out, or ask again"),
+    "always-different": ("nearly always says “different”", "leave out, or ask again"),
     "reversed": (
-        "says the opposite of what is seen, as if the two buttons were swapped",
-        "check the instructions; answers given after that are as good as anybody's",
+        "gives the opposite answer, as if the two buttons were swapped",
+        "explain the task again, then keep the new answers",
     ),
     ANOTHER: (
-        "agrees with others of this kind, not with the classes of most: looks at something else",
-        "ask what they looked at: most people need not be right",
+        "agrees with some people and not with most: looks at something else",
+        "ask what they looked at: the majority may be wrong",
     ),
     UNDECIDED: ("cannot be judged yet", "keep for now; judge after about 30 answers"),
 }
@@ -37,7 +37,7 @@ def crowd_answer(found: Crowd) -> str:
 
 
 def least_missed(found: Crowd) -> str:
-    """Say without whom the crowd would lose least; nothing where nobody could be left out."""
+    """Say which annotator would cost least to drop; nothing where nobody could be dropped."""
     return said("advice.txt", "least_missed", found)
 
 

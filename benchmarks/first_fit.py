@@ -1,13 +1,13 @@
-"""Update docs/walkthrough.md: run its commands on the sample and put in what they print.
+"""Update docs/first-fit.md: run its commands on the sample and put in what they print.
 
-    python benchmarks/walkthrough.py
-    NOISYPAIRS_DATA=… python benchmarks/walkthrough.py --people
+    python benchmarks/first_fit.py
+    NOISYPAIRS_DATA=… python benchmarks/first_fit.py --people
 
 The page is its own script. The lines of every ``sh`` block are run, in order, in an empty folder,
 and what they print replaces the ``text`` block that follows. The page is written after every block,
 so that a stop loses one command at most. Prose is left alone. With ``--people`` only the table
 about real people is made anew, from answers that stay outside the package: the folder in
-NOISYPAIRS_DATA must hold ``crowd_dogs3``. `tests/cli/test_walkthrough.py` follows the page line by
+NOISYPAIRS_DATA must hold ``crowd_dogs3``. `tests/cli/test_first_fit.py` follows the page line by
 line.
 """
 
@@ -28,7 +28,7 @@ from sklearn.model_selection import train_test_split
 from noisypairs.app.files import atomic_write
 from noisypairs.metrics import accuracy_up_to_names
 
-PAGE = Path(__file__).parent.parent / "docs" / "walkthrough.md"
+PAGE = Path(__file__).parent.parent / "docs" / "first-fit.md"
 BLOCK = re.compile(r"```sh\n(?P<words>.*?)```\n\n```text\n(?P<printed>.*?)```", re.DOTALL)
 #: What is fitted of the answers of real people: name -> number of breeds.
 BREEDS = {"two breeds": 2, "three breeds": 3}

@@ -13,7 +13,7 @@ import pytest
 
 from tests.cli.commands import run
 
-PAGE = Path(__file__).parents[2] / "docs" / "walkthrough.md"
+PAGE = Path(__file__).parents[2] / "docs" / "first-fit.md"
 BLOCK = re.compile(r"```sh\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)
 
 
@@ -47,7 +47,7 @@ def test_every_line_of_the_page_works_and_prints_what_is_shown(tmp_path, monkeyp
                 monkeypatch.chdir(line.removeprefix("cd "))
             else:
                 said += printed(line)
-        assert masked(said) == masked(shown), f"{lines}: run benchmarks/walkthrough.py"
+        assert masked(said) == masked(shown), f"{lines}: run benchmarks/first_fit.py"
     written = {path.name for path in Path.cwd().iterdir()}
     assert {"report.html", "check.html", "suspects.html", "annotators.html", "plan.html"} <= written
 
