@@ -34,6 +34,8 @@ N_PERMUTATIONS = 20
 ENOUGH_PAIRS = 20_000
 #: Clusters of a guess are found on this many items at most; the others go to the nearest.
 CLUSTERED_ITEMS = 5_000
+#: k-means runs of a guess.
+N_CLUSTERINGS = 3
 #: What features weigh against answers in a mixed start.
 FEATURE_SHARES = (0.3, 0.7)
 
@@ -293,7 +295,7 @@ def _clusters(placed: Array, n_classes: int, random: np.random.RandomState) -> A
         # Fewer distinct points than clusters only make the guess a poor one, and it may be poor.
         warnings.simplefilter("ignore", ConvergenceWarning)
         some = placed[:CLUSTERED_ITEMS]
-        found = KMeans(n_classes, n_init=1, random_state=random).fit(some)
+        found = KMeans(n_classes, n_init=N_CLUSTERINGS, random_state=random).fit(some)
         return soften(found.predict(placed), n_classes)
 
 
