@@ -314,7 +314,8 @@ class TorchClassifier(ClassifierMixin, _TorchEstimator):  # type: ignore[misc]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class with the larger probability, shape (n_items,)."""
-        return np.asarray(self.classes_[self.predict_proba(X).argmax(axis=1)])
+        proba = self.predict_proba(X)
+        return np.asarray(self.classes_[proba.argmax(axis=1)])
 
 
 class TorchRegressor(RegressorMixin, _TorchEstimator):  # type: ignore[misc]

@@ -237,6 +237,7 @@ def _cells(
     with TemporaryDirectory(prefix="noisypairs-") as folder, _engine(getpid()).cursor() as engine:
         plain = Path(folder, "table.csv")  # unpacked, in UTF-8, with one kind of line end
         alike = _LINE_ENDS.sub(lambda m: m[1] or "\n", text) if "\r" in text else text
+        alike = alike.replace("\r", _RETURN)
         plain.write_bytes(alike.encode())
         try:
             with errors_naming(str(path)):
@@ -263,6 +264,8 @@ def _cells(
                         f"hold {delimiter!r}, or fill in what is missing"
                     ) from error
             raise BadFile(str(error)) from error
+    if _RETURN in alike:
+        frame = frame.map(lambda cell: cell.replace(_RETURN, "\r"))
     return frame.set_axis(list(header), axis=1)
 
 
@@ -273,6 +276,8 @@ def _engine(process: int) -> Any:  # noqa: ARG001 -- a fork needs an engine of i
 
 #: What a row holds that is one: the same to Python and to DuckDB.
 _FILLED = re.compile(r"[^\t\n\f\r ]")
+#: A carriage return within a cell, at which DuckDB would end the row.
+_RETURN = "\ue00d"
 #: A cell in quotes, which is left as it is, or the end of a line in Windows, or of old Macs.
 _LINE_ENDS = re.compile(r'((?:^|(?<=[,;\t|\n\r]))"[^"]*(?:""[^"]*)*")|\r\n?')
 
