@@ -219,7 +219,7 @@ def test_answers_alone_give_the_classes_of_the_items_compared():
     assert ((found[:, None] == found) == (y[:, None] == y)).mean() > 0.95
     assert model.intervals(None, pairs, n_bootstrap=5)["similar_flip"].high < 0.3
     for predict in (model.predict, model.predict_proba, model.transform):
-        with pytest.raises(ValueError, match=r"fitted to answers alone.*new items cannot be"):
+        with pytest.raises(ValueError, match=r"fitted to answers alone.*cannot classify new items"):
             predict(np.zeros((2, 1)))
     again = model.fit(y[:, None] + np.random.default_rng(1).normal(size=(60, 2)), pairs)
     assert again.predict_proba(np.zeros((2, 2))).shape == (2, 3)

@@ -180,7 +180,7 @@ def test_without_known_pairs_rates_of_judges_who_err_together_are_open() -> None
     open_ = annotator_table(pairs, model="pairs", n_drop=0, random_state=0)
     assert open_.together is not None
     assert open_.together.is_open
-    assert "100 known pairs" in str(open_.together)
+    assert "the truth of 100 pairs" in str(open_.together)
     for row in (*open_, open_.crowd):
         assert (row.similar_flip.low, row.similar_flip.high) == (0.0, 1.0)
         assert (row.informativeness.low, row.informativeness.high) == (-1.0, 1.0)

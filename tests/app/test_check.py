@@ -164,8 +164,11 @@ def test_three_classes_are_beyond_pointwise_methods():
 @pytest.mark.parametrize(
     ("pairs", "words"),
     [
-        (Pairs([0, 1, 2], [1, 2, 0], [1, 1, 1]), "every answer is 'same'"),
-        (Pairs([0, 1, 2], [1, 2, 0], [0, 0, 0]), "every answer is 'different'"),
+        (Pairs([0, 1, 2], [1, 2, 0], [1, 1, 1]), "all answers are 'same'; nothing can be learnt"),
+        (
+            Pairs([0, 1, 2], [1, 2, 0], [0, 0, 0]),
+            "all answers are 'different'; nothing can be learnt",
+        ),
         (Pairs([0, 1, 2], [1, 2, 0], [1, 1, 0], n_items=5), "2 of 5 items were never compared"),
         (Pairs([0, 1, 3, 4], [1, 2, 4, 5], [1, 0, 1, 0]), "2 separate groups of items"),
         (Pairs([0, 2], [1, 3], [1, 0]), "2 answers for 4 items are too few"),

@@ -27,7 +27,7 @@ def test_a_fit_finds_classes_people_and_suspects_and_writes_no_model(
     result = run("fit", files.pairs, *words)
     assert result.exit_code == 0, result.output
     said = " ".join(result.stdout.split())
-    assert "there are no features to learn from, so that new items cannot be classified" in said
+    assert "there are no features to learn from, so new items cannot be classified" in said
     assert f"Written: report {page}, suspects {suspects}, items {out}" in said
     assert not (tmp_path / "m.skops").exists()
     check_page(page.read_text(encoding="utf-8"))

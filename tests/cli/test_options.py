@@ -149,5 +149,5 @@ def test_identical_rows_are_counted_and_no_problem(visits, tmp_path):
     copies.to_csv(tmp_path / "items.csv", index=False)
     result = run("check", tmp_path / "items.csv", visits[1], "--no-fit", "--quiet")
     assert result.exit_code == 0, result.output
-    assert "100 of 100 items have the features of another" in result.stdout
+    assert "100 of 100 items have the same features as another" in result.stdout
     assert "nearly identical" not in result.stdout

@@ -137,7 +137,7 @@ def test_the_page_draws_the_curves(
     words = (folder / "items.csv", folder / "pairs.csv", "--target", "0.99", option, page)
     result = run(*words, "--quiet")
     assert result.exit_code == 0, result.stderr
-    assert result.stdout.endswith(f"The curves: {page}\n")
+    assert result.stdout.endswith(f"Written: {page}\n")
     text = page.read_text(encoding="utf-8")
     assert text.rstrip().endswith("</html>")
     assert text.count("<svg") == 2

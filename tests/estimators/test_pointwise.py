@@ -54,7 +54,7 @@ def data(prior=0.3, seed=0, n_pairs=5000):
 
 @pytest.mark.parametrize("prior", [0.45, 0.55])  # a − b = ∓.1
 def test_signal_is_weighed_against_the_randomness_of_the_answers(prior):
-    says = r"a − b = .*about 100 answers carry the information of one label.*joint"
+    says = r"a − b = .*about 100 answers carry the information of one label.*[Jj]oint"
     with pytest.raises(NotIdentifiable, match=says):
         check_signal(CleanPairs(), prior, some_pairs(n_pairs_of_strength(0.95 * TOO_WEAK)))
     for strength in (1.05 * TOO_WEAK, 0.95 * WEAK):

@@ -35,7 +35,7 @@ def check_engine(name: str, master: str | None = None) -> None:
 
     >>> check_engine("dukdb")
     Traceback (most recent call last):
-    ValueError: unknown engine 'dukdb': did you mean 'duckdb'?
+    ValueError: unknown engine 'dukdb': did you mean 'duckdb'? Known: duckdb, spark
     """
     if name not in ENGINES:
         raise ValueError(f"unknown engine {name!r}: {did_you_mean(name, ENGINES)}")

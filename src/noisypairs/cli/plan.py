@@ -9,7 +9,6 @@ from typing import Annotated
 import typer
 
 from noisypairs.cli import app, options, progress, terminal
-from noisypairs.pairs.groups import group_number
 
 
 @app.command()
@@ -36,6 +35,7 @@ def plan(
     """
     with app.failing_with(app.WRONG_USE):
         from noisypairs.app import plan as work
+        from noisypairs.pairs.groups import group_number
 
         if output is not None and output.suffix.lower() == ".html" and report is None:
             output, report = None, output

@@ -17,7 +17,7 @@ def sample(
     seed: options.Seed = 0,
     show: options.Showing,
 ) -> None:
-    """Write sample files: a small shop, and answers of 20 simulated people.
+    """Write sample files: a small shop, and answers of 20 people.
 
     The items are pieces of pottery with text, numbers, categories and pictures. The first fit in
     the documentation uses these files.
