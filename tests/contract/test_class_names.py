@@ -77,10 +77,10 @@ def test_near_one_half_refuse_or_learn(kind):
         clf = build(kind).fit(X, pairs)
         assert accuracy_up_to_names(y, clf.predict(X)) > 0.97
         return
-    with pytest.raises(NotIdentifiable, match="(?i)joint"):
+    with pytest.raises(NotIdentifiable, match=r"(?i)joint"):
         build(kind).fit(X, pairs)
     for prior in (0.5, 0.501):
-        with pytest.raises(NotIdentifiable, match="(?i)joint"):
+        with pytest.raises(NotIdentifiable, match=r"(?i)joint"):
             build(kind, prior=prior).fit(X, pairs)
 
 
